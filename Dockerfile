@@ -1,0 +1,37 @@
+# Two images from one file: `web` (no gold, no workers' code, no torch) and `worker` (holds the gold at run time, no web server
+# started). Build: docker build --target web -t evergold-web . && docker build --target worker -t evergold-worker .
+
+FROM python:3.12-slim-bookworm AS base
+ENV PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PIP_NO_CACHE_DIR=1 \
+    PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    EVERGOLD_DATA_DIR=/srv/data \
+    EVERGOLD_PHASES_FILE=/srv/competitions/phases.yaml
+WORKDIR /srv/evergold
+# A fixed number, so that web and workers may share the storage volume.
+RUN groupadd --gid 10001 evergold \
+    && useradd --uid 10001 --gid evergold --home-dir /srv/data --no-create-home evergold \
+    && mkdir -p /srv/data /srv/competitions \
+    && chown evergold:evergold /srv/data
+COPY requirements/server.txt requirements/server.txt
+RUN pip install --requirement requirements/server.txt
+COPY pyproject.toml README.md LICENSE ./
+COPY scoring scoring
+COPY app app
+COPY migrations migrations
+ENTRYPOINT ["python", "-m", "app.cli"]
+
+FROM base AS web
+USER 10001:10001
+EXPOSE 8321
+HEALTHCHECK --interval=15s --timeout=3s --start-period=20s \
+    CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8321/healthz', timeout=2)"]
+CMD ["web", "--host", "0.0.0.0", "--port", "8321"]
+
+FROM base AS worker
+COPY workers workers
+ENV EVERGOLD_GOLD_DIR=/srv/gold
+RUN mkdir -p /srv/gold
+USER 10001:10001
+CMD ["worker", "--concurrency", "1"]

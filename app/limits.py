@@ -1,0 +1,145 @@
+"""Whether a phase is open and how much of its limits a team has used: pure checks, right only under the team's lock.
+
+Half-open intervals and the server's clock decide; a day is a day of UTC.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.orm import Session
+
+from app.errors import GoldMissing, LimitReached, PhaseNotOpen
+from app.models import Phase, PhaseTask, RunStatus, ScoringRun, Submission, Team
+from app.times import in_aoe, in_utc
+
+PhaseState = Literal["upcoming", "open", "closed"]
+FREE_OF_CHARGE = (RunStatus.REJECTED, RunStatus.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What a team has used and may still use of one task in one phase; None: no limit."""
+
+    used_today: int
+    per_day: int | None
+    used_total: int
+    total: int | None
+    rejected_last_hour: int
+    rejected_per_hour: int
+    day_ends_at: datetime
+
+    @property
+    def remaining(self) -> int | None:
+        """How many submissions are left right now; None: as many as one likes."""
+        left = [
+            limit - used
+            for limit, used in ((self.per_day, self.used_today), (self.total, self.used_total))
+            if limit is not None
+        ]
+        return max(0, min(left)) if left else None
+
+
+def phase_state(phase: Phase, now: datetime) -> PhaseState:
+    """Half-open: at its start a phase is open, at its end it is closed."""
+    if now < phase.starts_at:
+        return "upcoming"
+    return "open" if phase.ends_at is None or now < phase.ends_at else "closed"
+
+
+def check_phase_open(phase: Phase, now: datetime) -> None:
+    """Raises PhaseNotOpen with both moments, in UTC and AoE."""
+    state = phase_state(phase, now)
+    if state == "open":
+        return
+    moment = phase.starts_at if state == "upcoming" or phase.ends_at is None else phase.ends_at
+    verb = "opens" if state == "upcoming" else "ended"
+    raise PhaseNotOpen(
+        f"Phase '{phase.title}' {verb} at {in_utc(moment)} ({in_aoe(moment)}); the server's clock says {in_utc(now)}.",
+        phase=phase.name,
+        state=state,
+        starts_at=phase.starts_at.isoformat(),
+        ends_at=phase.ends_at.isoformat() if phase.ends_at else None,
+        now=now.isoformat(),
+    )
+
+
+def check_gold_present(phase_task: PhaseTask) -> str:
+    """The gold's name; raises GoldMissing where the organisers have not added it."""
+    if phase_task.gold is None:
+        raise GoldMissing(
+            f"Task '{phase_task.task.title}' cannot be scored in phase '{phase_task.phase.title}' yet: "
+            "its organisers have not added the gold. Nothing was stored.",
+        )
+    return phase_task.gold
+
+
+def check_submission_limit(session: Session, team: Team, phase_task: PhaseTask, now: datetime) -> None:
+    """Raises LimitReached, saying which limit and until when; right only under the team's lock."""
+    used = quota(session, team, phase_task, now)
+    if used.total is not None and used.used_total >= used.total:
+        raise LimitReached(
+            f"Your team has used all {used.total} submissions of this task in this phase. Rejected and failed ones are "
+            "not counted.",
+            limit=used.total,
+            used=used.used_total,
+            per="phase",
+            retry_at=None,
+        )
+    if used.per_day is not None and used.used_today >= used.per_day:
+        raise LimitReached(
+            f"Your team has used all {used.per_day} submissions of today; the next is possible at "
+            f"{in_utc(used.day_ends_at)}. Rejected and failed ones are not counted.",
+            limit=used.per_day,
+            used=used.used_today,
+            per="day",
+            retry_at=used.day_ends_at.isoformat(),
+        )
+    if used.rejected_last_hour >= used.rejected_per_hour:
+        raise LimitReached(
+            f"{used.rejected_last_hour} files of your team were rejected within the last hour. Please check your file "
+            "with `evergold validate` before you upload again.",
+            limit=used.rejected_per_hour,
+            used=used.rejected_last_hour,
+            per="hour",
+            retry_at=(now + timedelta(hours=1)).isoformat(),
+        )
+
+
+def quota(session: Session, team: Team | None, phase_task: PhaseTask, now: datetime) -> Quota:
+    """What this team used; a viewer without a team has used nothing."""
+    day_start = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    counts = (
+        (0, 0, 0) if team is None else _counts(session, team.id, phase_task.id, day_start, now - timedelta(hours=1))
+    )
+    phase = phase_task.phase
+    return Quota(
+        used_today=counts[0],
+        per_day=phase.submissions_per_day,
+        used_total=counts[1],
+        total=phase.submissions_total,
+        rejected_last_hour=counts[2],
+        rejected_per_hour=phase.rejected_per_hour,
+        day_ends_at=day_start + timedelta(days=1),
+    )
+
+
+def _counts(
+    session: Session, team_id: int, phase_task_id: int, day_start: datetime, hour_start: datetime
+) -> tuple[int, int, int]:
+    costs = ScoringRun.status.not_in(FREE_OF_CHARGE)
+    rejected = and_(ScoringRun.status == RunStatus.REJECTED, Submission.submitted_at > hour_start)
+    row = session.execute(
+        select(
+            func.count().filter(costs, Submission.submitted_at >= day_start),
+            func.count().filter(costs),
+            func.count().filter(rejected),
+        )
+        .select_from(Submission)
+        .join(ScoringRun, and_(ScoringRun.submission_id == Submission.id, ScoringRun.is_current))
+        .where(Submission.team_id == team_id, Submission.phase_task_id == phase_task_id)
+    ).one()
+    return row[0], row[1], row[2]

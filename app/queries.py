@@ -1,0 +1,160 @@
+"""Finding things: competitions with their parts, and the submissions a viewer may see, loaded as pages need them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy.orm import Session, defer, joinedload, selectinload
+
+from app.errors import NotFound
+from app.models import (
+    Board,
+    Competition,
+    CompetitionTask,
+    Phase,
+    PhaseTask,
+    ScoringRun,
+    Submission,
+    TeamMember,
+    User,
+)
+
+
+def current_run(submission: Submission) -> ScoringRun:
+    """The run that counts; `submission.runs` must be loaded."""
+    return next(run for run in submission.runs if run.is_current)
+
+
+def find_competition(session: Session, name: str) -> Competition:
+    """The competition with its tasks, phases and boards; raises NotFound."""
+    competition = session.scalar(
+        select(Competition)
+        .where(Competition.name == name)
+        .options(
+            selectinload(Competition.tasks),
+            selectinload(Competition.boards),
+            selectinload(Competition.phases).selectinload(Phase.phase_tasks).joinedload(PhaseTask.task),
+            selectinload(Competition.phases).selectinload(Phase.phase_tasks).selectinload(PhaseTask.files),
+        )
+    )
+    if competition is None:
+        raise NotFound(f"There is no competition '{name}' on this server.")
+    return competition
+
+
+def list_competitions(session: Session) -> list[Competition]:
+    """All competitions in the organiser's order, with tasks, phases and boards."""
+    query = select(Competition).options(
+        selectinload(Competition.tasks), selectinload(Competition.boards), selectinload(Competition.phases)
+    )
+    return list(session.scalars(query.order_by(Competition.position, Competition.name)))
+
+
+def find_phase_task(session: Session, competition: str, phase: str, task: str) -> PhaseTask:
+    """A task of a phase with everything above it; raises NotFound, saying which part is unknown and what there is."""
+    found = find_competition(session, competition)
+    phase_found = next((p for p in found.phases if p.name == phase), None)
+    if phase_found is None:
+        raise NotFound(f"Competition '{competition}' has no phase '{phase}'; it has {_names(found.phases)}.")
+    phase_task = next((pt for pt in phase_found.phase_tasks if pt.task.name == task), None)
+    if phase_task is None:
+        tasks = [pt.task for pt in phase_found.phase_tasks]
+        raise NotFound(f"Phase '{phase}' of '{competition}' has no task '{task}'; it has {_names(tasks)}.")
+    return session.scalars(
+        select(PhaseTask)
+        .where(PhaseTask.id == phase_task.id)
+        .options(
+            joinedload(PhaseTask.phase).joinedload(Phase.competition),
+            joinedload(PhaseTask.task),
+            selectinload(PhaseTask.files),
+        )
+    ).one()
+
+
+def find_board(competition: Competition, phase: str, board: str) -> tuple[Phase, Board]:
+    """A phase and one of its boards, of a competition as `find_competition` gives it; raises NotFound."""
+    found = next((p for p in competition.phases if p.name == phase), None)
+    if found is None:
+        raise NotFound(f"Competition '{competition.name}' has no phase '{phase}'; it has {_names(competition.phases)}.")
+    boards = boards_of(competition, found)
+    wanted = next((b for b in boards if b.name == board), None)
+    if wanted is None:
+        raise NotFound(f"Phase '{phase}' of '{competition.name}' has no board '{board}'; it has {_names(boards)}.")
+    return found, wanted
+
+
+def boards_of(competition: Competition, phase: Phase) -> list[Board]:
+    """The boards of the tasks that this phase asks."""
+    asked = {phase_task.task_id for phase_task in phase.phase_tasks}
+    return [board for board in competition.boards if board.task_id in asked]
+
+
+def _names(things: Sequence[Phase | CompetitionTask | Board]) -> str:
+    return ", ".join(f"'{thing.name}'" for thing in things) or "none"
+
+
+def get_submission(session: Session, submission_id: UUID, viewer: User | None) -> Submission:
+    """The submission with all a page needs; for members of its team and administrators only, else NotFound."""
+    submission = session.scalar(_whole_submissions().where(Submission.id == submission_id))
+    if submission is None or viewer is None or not _may_see(session, submission, viewer):
+        raise NotFound("There is no such submission, or it is not yours.")
+    return submission
+
+
+def _may_see(session: Session, submission: Submission, viewer: User) -> bool:
+    member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == viewer.id)
+    return viewer.is_administrator or session.scalar(member) is not None
+
+
+def list_submissions(
+    session: Session,
+    user: User,
+    *,
+    competition: str | None = None,
+    phase: str | None = None,
+    task: str | None = None,
+    after: UUID | None = None,
+    limit: int = 50,
+) -> tuple[list[Submission], UUID | None]:
+    """The submissions of the user's teams, newest first, and where the next page goes on (None: this was the last)."""
+    query = (
+        _whole_submissions()
+        .join(TeamMember, TeamMember.team_id == Submission.team_id)
+        .join(Submission.phase_task)
+        .join(PhaseTask.phase)
+        .join(PhaseTask.task)
+        .join(Phase.competition)
+        .where(TeamMember.user_id == user.id)
+        .order_by(Submission.submitted_at.desc(), Submission.id.desc())
+        .limit(limit + 1)
+    )
+    for column, wanted in ((Competition.name, competition), (Phase.name, phase), (CompetitionTask.name, task)):
+        if wanted is not None:
+            query = query.where(column == wanted)
+    if after is not None:
+        query = query.where(_older_than(session, after))
+    found = list(session.scalars(query).unique())
+    return found[:limit], (found[limit - 1].id if len(found) > limit else None)
+
+
+def _older_than(session: Session, submission_id: UUID) -> ColumnElement[bool]:
+    moment = session.scalar(select(Submission.submitted_at).where(Submission.id == submission_id))
+    if moment is None:
+        raise NotFound("This page of the list does not exist any more; start again from its beginning.")
+    same = and_(Submission.submitted_at == moment, Submission.id < submission_id)
+    return or_(Submission.submitted_at < moment, same)
+
+
+def _whole_submissions() -> Select[Submission]:
+    above = joinedload(Submission.phase_task)
+    return select(Submission).options(
+        above.joinedload(PhaseTask.phase).joinedload(Phase.competition),
+        above.joinedload(PhaseTask.task),
+        joinedload(Submission.team),
+        joinedload(Submission.user),
+        selectinload(Submission.runs.and_(ScoringRun.is_current)).options(
+            defer(ScoringRun.report, raiseload=True), selectinload(ScoringRun.scores)
+        ),
+    )

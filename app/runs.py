@@ -1,0 +1,240 @@
+"""A run's life: claimed by one conditional UPDATE, kept by a lease, ended in one transaction by whoever holds it.
+
+The database is the queue. Every state that is not terminal has a way out: `requeue_lost_runs`, by the sweep.
+Functions take the session and leave the commit to the caller.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, func, insert, or_, select, update
+from sqlalchemy.orm import Session
+
+from app.models import CompetitionTask, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission
+from scoring.errors import Problem
+from scoring.task import Score
+
+#: A queued run that nobody claimed within this time is announced to the workers again (the message may be lost) …
+UNCLAIMED_SECONDS = 10
+#: … and then once in this time, so that a long queue does not fill the broker with echoes.
+RESEND_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to score a run, and all that scoring needs. `token` proves it: a later claim makes it void."""
+
+    run_id: int
+    token: str
+    attempt: int
+    submission_id: UUID
+    sha256: str
+    phase_task_id: int
+    task_type: str
+    options: dict[str, Any]
+    gold: str
+    items_sha256: str | None
+
+
+def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: float, now: datetime) -> Claim | None:
+    """The claim on a queued run, or None when there is nothing to do: claimed by another, finished, or unknown."""
+    token = secrets.token_hex(16)
+    attempt = session.scalar(
+        update(ScoringRun)
+        .where(ScoringRun.id == run_id, ScoringRun.status == RunStatus.QUEUED)
+        .values(
+            status=RunStatus.RUNNING,
+            claim_token=token,
+            worker=worker[:200],
+            attempts=ScoringRun.attempts + 1,
+            started_at=now,
+            lease_expires_at=now + timedelta(seconds=lease_seconds),
+        )
+        .returning(ScoringRun.attempts)
+    )
+    if attempt is None:
+        return None
+    run, submission, phase_task, task = session.execute(
+        select(ScoringRun, Submission, PhaseTask, CompetitionTask)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .where(ScoringRun.id == run_id)
+    ).one()
+    return Claim(
+        run_id=run_id,
+        token=token,
+        attempt=attempt,
+        submission_id=submission.id,
+        sha256=submission.sha256,
+        phase_task_id=phase_task.id,
+        task_type=task.task_type,
+        options=dict(task.options),
+        gold=run.gold,
+        items_sha256=phase_task.items_sha256,
+    )
+
+
+def renew_lease(session: Session, claim: Claim, *, lease_seconds: float, now: datetime) -> bool:
+    """Say that the run is alive; False when it is no longer ours."""
+    return _update_claimed(session, claim, lease_expires_at=now + timedelta(seconds=lease_seconds))
+
+
+# ---------------------------------------------------------------------------------------------------------- outcomes
+
+
+def record_scores(
+    session: Session,
+    claim: Claim,
+    *,
+    scores: Sequence[Score],
+    columns: frozenset[tuple[str, str]],
+    task_version: int,
+    warnings: Sequence[Problem] = (),
+    aggregates: dict[str, Any] | None = None,
+    now: datetime,
+) -> bool:
+    """Scores, status and the boards' new version in one transaction; False, and no change, if the claim is void.
+
+    columns: the (metric, split) pairs that boards may show: these become rows; the report holds all scores.
+    """
+    ended = _end(
+        session,
+        claim,
+        now,
+        status=RunStatus.SCORED,
+        task_version=task_version,
+        problems=[problem.as_dict() for problem in warnings],
+        report=_packed_report(scores, aggregates),
+    )
+    if not ended:
+        return False
+    rows = [{"run_id": claim.run_id, **asdict(score)} for score in scores if (score.metric, score.split) in columns]
+    if rows:
+        session.execute(insert(ScoreRow), rows)
+    session.execute(
+        update(PhaseTask).where(PhaseTask.id == claim.phase_task_id).values(board_version=PhaseTask.board_version + 1)
+    )
+    return True
+
+
+def record_rejection(
+    session: Session, claim: Claim, *, problems: Sequence[Problem], omitted: int, now: datetime
+) -> bool:
+    """The participant's file is wrong: final, told in full, costs no quota."""
+    told = [problem.as_dict() for problem in problems]
+    return _end(session, claim, now, status=RunStatus.REJECTED, problems=told, problems_omitted=omitted)
+
+
+def record_failure(session: Session, claim: Claim, *, error: str, attempts: int, now: datetime) -> bool:
+    """Our fault: back to the queue, or `failed` after the last attempt; `error` is for organisers only."""
+    if claim.attempt >= attempts:
+        return _end(session, claim, now, status=RunStatus.FAILED, failure=error)
+    return _update_claimed(session, claim, **_BACK_IN_QUEUE, failure=error, sent_at=None)
+
+
+_BACK_IN_QUEUE: dict[str, Any] = {
+    "status": RunStatus.QUEUED,
+    "claim_token": None,
+    "lease_expires_at": None,
+    "started_at": None,
+}
+
+
+def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> bool:
+    return _update_claimed(session, claim, finished_at=now, claim_token=None, lease_expires_at=None, **values)
+
+
+def _update_claimed(session: Session, claim: Claim, **values: Any) -> bool:
+    mine = and_(
+        ScoringRun.id == claim.run_id,
+        ScoringRun.status == RunStatus.RUNNING,
+        ScoringRun.claim_token == claim.token,
+    )
+    return session.scalar(update(ScoringRun).where(mine).values(**values).returning(ScoringRun.id)) is not None
+
+
+# ------------------------------------------------------------------------------------------------------------- sweep
+
+
+def requeue_lost_runs(session: Session, *, attempts: int, now: datetime) -> list[tuple[int, str]]:
+    """Repair what crashes left behind; (run id, task type) of every queued run that workers should be told about.
+
+    A run whose lease ran out goes back to the queue, or to `failed` when it had its last attempt; a queued run that
+    nobody claimed is announced again.
+    """
+    expired = and_(ScoringRun.status == RunStatus.RUNNING, ScoringRun.lease_expires_at <= now)
+    session.execute(
+        update(ScoringRun)
+        .where(expired, ScoringRun.attempts >= attempts)
+        .values(
+            status=RunStatus.FAILED,
+            finished_at=now,
+            claim_token=None,
+            lease_expires_at=None,
+            failure=f"its worker was lost {attempts} times",
+        )
+    )
+    session.execute(update(ScoringRun).where(expired).values(**_BACK_IN_QUEUE, sent_at=None))
+    return _unclaimed(session, now)
+
+
+def _unclaimed(session: Session, now: datetime) -> list[tuple[int, str]]:
+    overdue = and_(
+        ScoringRun.status == RunStatus.QUEUED,
+        ScoringRun.queued_at <= now - timedelta(seconds=UNCLAIMED_SECONDS),
+        or_(ScoringRun.sent_at.is_(None), ScoringRun.sent_at <= now - timedelta(seconds=RESEND_SECONDS)),
+    )
+    waiting = session.execute(
+        select(ScoringRun.id, CompetitionTask.task_type)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .where(overdue)
+        .order_by(ScoringRun.queued_at)
+    ).all()
+    return [(run_id, task_type) for run_id, task_type in waiting]
+
+
+def mark_sent(session: Session, run_ids: Sequence[int], now: datetime) -> None:
+    """Remember that workers were told about these runs; not before they were."""
+    session.execute(update(ScoringRun).where(ScoringRun.id.in_(run_ids)).values(sent_at=now))
+
+
+def queue_position(session: Session, run: ScoringRun) -> int | None:
+    """1 for the next run in line; None when the run is not waiting."""
+    if run.status != RunStatus.QUEUED:
+        return None
+    before: ColumnElement[bool] = or_(
+        ScoringRun.queued_at < run.queued_at,
+        and_(ScoringRun.queued_at == run.queued_at, ScoringRun.id < run.id),
+    )
+    waiting = select(func.count()).select_from(ScoringRun).where(ScoringRun.status == RunStatus.QUEUED, before)
+    return 1 + session.scalars(waiting).one()
+
+
+# ------------------------------------------------------------------------------------------------------------ report
+
+
+def read_report(packed: bytes) -> dict[str, Any]:
+    """{"scores": [...], "aggregates": {...}} of a scored run."""
+    document: dict[str, Any] = json.loads(zlib.decompress(packed))
+    return document
+
+
+def scores_of_report(packed: bytes) -> list[Score]:
+    """All scores of a run, in the task's order; more than the rows that boards show."""
+    return [Score(**score) for score in read_report(packed)["scores"]]
+
+
+def _packed_report(scores: Sequence[Score], aggregates: dict[str, Any] | None) -> bytes:
+    document = {"scores": [asdict(score) for score in scores], "aggregates": aggregates or {}}
+    return zlib.compress(json.dumps(document, ensure_ascii=False, allow_nan=False).encode())

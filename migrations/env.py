@@ -1,0 +1,53 @@
+"""Alembic's entry: migrates the database that the settings (or the caller's connection) name."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from alembic import context
+from sqlalchemy import JSON, Connection
+
+from app.config import get_settings
+from app.db import UtcDateTime, make_engine
+from app.models import Base
+
+config = context.config
+
+
+def run(connection: Connection) -> None:
+    """Apply the revisions in one transaction; SQLite changes tables by copying them (batch mode)."""
+    context.configure(
+        connection=connection,
+        target_metadata=Base.metadata,
+        render_as_batch=connection.dialect.name == "sqlite",
+        compare_type=True,
+        compare_server_default=True,
+        render_item=_render,
+    )
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+def _render(kind: str, item: object, autogen_context: object) -> str | Literal[False]:
+    """Our own column types are written by the names they have in app.db."""
+    if kind == "type" and isinstance(item, UtcDateTime):
+        return "app.db.UtcDateTime()"
+    if kind == "type" and isinstance(item, JSON):
+        return "app.db.Json"
+    return False
+
+
+def main() -> None:
+    """Use the connection handed over by app.migrate, else open the one of the settings."""
+    handed: Connection | None = config.attributes.get("connection")
+    if handed is not None:
+        run(handed)
+        return
+    engine = make_engine(get_settings().database_address)
+    with engine.execution_options(evergold_write=True).connect() as connection:
+        run(connection)
+        connection.commit()
+    engine.dispose()
+
+
+main()

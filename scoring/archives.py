@@ -1,0 +1,345 @@
+"""Reads what a team uploaded: a plain file, or a zip (on a laptop also a folder). Nothing is extracted to disk.
+
+Content decides what a file is, never its name. Sizes are counted while reading: an archive may lie about them.
+What the files must contain is left to `tables`, `cupt` and the tasks.
+"""
+
+from __future__ import annotations
+
+import io
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, NoReturn
+
+from scoring.errors import InvalidFile, InvalidPrediction, Problem, Problems, shorten
+
+_KIB, _MIB = 1024, 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much an upload may contain; everything is counted while reading.
+
+    entries: names in a zip, folders and ignored files included; total_bytes: all members together, unpacked;
+    member_bytes: one file, unpacked; ratio: unpacked over packed size of a member, looked at only above
+    `RATIO_APPLIES_ABOVE_BYTES`, since small honest files compress well; name_characters: one member's whole path.
+    """
+
+    entries: int = 1_000
+    total_bytes: int = 256 * _MIB
+    member_bytes: int = 64 * _MIB
+    ratio: int = 200
+    name_characters: int = 255
+
+
+LIMITS = Limits()
+RATIO_APPLIES_ABOVE_BYTES = 4 * _MIB
+
+_CHUNK_BYTES = 64 * _KIB
+# No honest central directory needs more than this per entry (46 bytes, the name, times); zipfile reads it at once.
+_DIRECTORY_BYTES_PER_ENTRY = 2 * _KIB
+_DIRECTORY_BYTES_AT_LEAST = 128 * _KIB
+
+_ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+# What people send instead of a plain file or a zip, by the bytes it starts with.
+_OTHER_STARTS = (
+    (b"\x1f\x8b", "a gzip file"),
+    (b"BZh", "a bzip2 file"),
+    (b"\xfd7zXZ\x00", "an xz file"),
+    (b"(\xb5/\xfd", "a zstd file"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!\x1a\x07", "a rar archive"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file (.xls or .doc)"),
+    (b"%PDF-", "a PDF"),
+)
+_TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
+_HEAD_BYTES = _TAR_MAGIC_AT + len(_TAR_MAGIC)
+
+_IGNORED_NAMES = {".DS_Store", "Thumbs.db", "desktop.ini"}
+_IGNORED_FOLDER = "__MACOSX"
+_PLAIN_TYPES = (0, stat.S_IFREG, stat.S_IFDIR)
+# Only these two: every zip tool writes them, and an LZMA header could ask for gigabytes before the first byte.
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# What zipfile raises on damaged input (struct.error and UnicodeDecodeError are ValueErrors or come from odd headers).
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
+
+
+def read_single(
+    path: Path | bytes,
+    limits: Limits = LIMITS,
+    error: type[InvalidFile] = InvalidPrediction,
+    *,
+    npz: bool = False,
+) -> tuple[str | None, bytes]:
+    """The one file that was sent: `(None, content)` for a plain file, `(name, content)` for the only member of a zip.
+
+    path: the upload (any name, no extension needed), or its bytes; the member may lie inside folders. `__MACOSX`,
+    `.DS_Store`, `Thumbs.db` and folder entries do not count. npz: a NumPy .npz, itself a zip, counts as one plain file.
+    Raises `error` when there is not exactly one file, or when the archive is damaged, dangerous or of another kind;
+    OSError when `path` cannot be opened.
+    """
+    with _opened(path) as file:
+        if not _is_zip(file):
+            return None, _read_plain(file, limits, error)
+        with _zip(file, limits, error) as archive:
+            members = _checked_members(archive, limits, error, npz)
+            if npz and members and all(name.endswith(".npy") for name in members):
+                file.seek(0)
+                return None, _read_limited(file, limits.member_bytes, error)
+            if len(members) != 1:
+                _refuse_count(list(members), error)
+            ((name, info),) = members.items()
+            return name, _read_member(archive, name, info, limits.total_bytes, limits, error, npz)
+
+
+def read_members(
+    path: Path | bytes, limits: Limits = LIMITS, error: type[InvalidFile] = InvalidPrediction
+) -> dict[str, bytes]:
+    """All files of a zip or of a folder, by their path with `/` inside it, in sorted order.
+
+    path: the upload (any name), its bytes, or a folder. `__MACOSX`, `.DS_Store`, `Thumbs.db` and folder entries are
+    left out. Raises `error` when it is no zip, empty, damaged, dangerous, or larger than `limits`; OSError when it
+    cannot be opened.
+    """
+    if isinstance(path, Path) and path.is_dir():
+        return _read_folder(path, limits, error)
+    with _opened(path) as file:
+        if not _is_zip(file):
+            _refuse_plain(file, error)
+        with _zip(file, limits, error) as archive:
+            members = _checked_members(archive, limits, error, npz=False)
+            if not members:
+                _refuse("empty-archive", "the zip contains no file", error)
+            contents: dict[str, bytes] = {}
+            left_bytes = limits.total_bytes
+            for name in sorted(members):
+                contents[name] = _read_member(archive, name, members[name], left_bytes, limits, error)
+                left_bytes -= len(contents[name])
+            return contents
+
+
+def is_ignored(name: str) -> bool:
+    """Whether a path inside an archive is what desktop systems add by themselves."""
+    parts = PurePosixPath(name).parts
+    return _IGNORED_FOLDER in parts or bool(parts) and (parts[-1] in _IGNORED_NAMES or parts[-1].startswith("._"))
+
+
+class _BoundedFile(io.RawIOBase):
+    """A file that refuses any single large read: zipfile reads the directory at once, however large it claims to be."""
+
+    def __init__(self, file: BinaryIO, read_bytes: int) -> None:
+        self._file, self._read_bytes = file, read_bytes
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(min(size, self._read_bytes + 1) if size >= 0 else self._read_bytes + 1)
+        if len(data) > self._read_bytes:
+            raise zipfile.BadZipFile("the list of its files is too long")
+        return data
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+
+def _opened(path: Path | bytes) -> BinaryIO:
+    return io.BytesIO(path) if isinstance(path, bytes) else path.open("rb")
+
+
+def _is_zip(file: BinaryIO) -> bool:
+    start = file.read(4)
+    file.seek(0)
+    return start in _ZIP_STARTS
+
+
+def _other_kind(head: bytes) -> str | None:
+    """What the bytes are when they are an archive or document that cannot be read here."""
+    if head[_TAR_MAGIC_AT:_HEAD_BYTES] == _TAR_MAGIC:
+        return "a tar archive"
+    return next((kind for start, kind in _OTHER_STARTS if head.startswith(start)), None)
+
+
+def _read_plain(file: BinaryIO, limits: Limits, error: type[InvalidFile]) -> bytes:
+    data = _read_limited(file, limits.member_bytes, error)
+    kind = _other_kind(data[:_HEAD_BYTES])
+    if kind:
+        _refuse("wrong-archive", f"this is {kind}: send the plain file, or a zip that contains only this file", error)
+    return data
+
+
+def _refuse_plain(file: BinaryIO, error: type[InvalidFile]) -> NoReturn:
+    head = file.read(_HEAD_BYTES)
+    kind = _other_kind(head) or ("a plain file" if head else "an empty file")
+    _refuse("not-a-zip", f"this is {kind}: send a zip", error)
+
+
+def _read_limited(file: BinaryIO, limit_bytes: int, error: type[InvalidFile]) -> bytes:
+    data = file.read(limit_bytes + 1)
+    if len(data) > limit_bytes:
+        _refuse("file-too-large", f"the file is larger than {_size(limit_bytes)}", error)
+    return data
+
+
+def _zip(file: BinaryIO, limits: Limits, error: type[InvalidFile]) -> zipfile.ZipFile:
+    directory_bytes = max(_DIRECTORY_BYTES_AT_LEAST, limits.entries * _DIRECTORY_BYTES_PER_ENTRY)
+    try:
+        return zipfile.ZipFile(_BoundedFile(file, directory_bytes))
+    except _DAMAGED as fault:
+        _refuse("damaged-archive", f"the zip is damaged or incomplete ({shorten(str(fault))}): {_AGAIN}", error)
+
+
+_AGAIN = "make it again and upload the whole file"
+
+
+def _checked_members(
+    archive: zipfile.ZipFile, limits: Limits, error: type[InvalidFile], npz: bool
+) -> dict[str, zipfile.ZipInfo]:
+    """The files that count, by normalised name; all that is wrong with names, kinds and declared sizes is raised."""
+    entries = archive.infolist()
+    if len(entries) > limits.entries:
+        message = f"the zip has {len(entries)} entries, at most {limits.entries} are allowed"
+        _refuse("too-many-entries", message, error)
+    _refuse_documents([entry.filename for entry in entries], error)
+    problems, members = Problems(), dict[str, zipfile.ZipInfo]()
+    for entry in entries:
+        if entry.is_dir() and not _name_fault(entry, limits) or is_ignored(entry.filename):
+            continue
+        fault = _name_fault(entry, limits) or _entry_fault(entry, limits)
+        name = str(PurePosixPath(entry.filename))
+        if fault:
+            problems.add(*fault, text=entry.orig_filename)
+        elif name in members:
+            problems.add("duplicate-member", f"{shorten(name)} is in the zip twice", text=name)
+        else:
+            members[name] = entry
+    problems.raise_if_any(error)
+    return members
+
+
+def _name_fault(entry: zipfile.ZipInfo, limits: Limits) -> tuple[str, str] | None:
+    name, shown = entry.orig_filename, shorten(entry.orig_filename)
+    if not name or len(name) > limits.name_characters or not name.isprintable():
+        message = f"a name in the zip is empty, longer than {limits.name_characters} characters or unprintable: {shown}"
+        return "bad-member-name", message
+    if "\\" in name:
+        return (
+            "bad-member-name",
+            f"{shown}: folders in a zip are separated by /, not by a backslash; use another zip tool",
+        )
+    if name.startswith("/") or name[1:2] == ":" or ".." in PurePosixPath(name).parts:
+        return "bad-member-name", f"{shown}: absolute names and names with .. are not allowed in a zip"
+    return None
+
+
+def _entry_fault(entry: zipfile.ZipInfo, limits: Limits) -> tuple[str, str] | None:
+    shown = shorten(entry.filename)
+    if stat.S_IFMT(entry.external_attr >> 16) not in _PLAIN_TYPES:
+        return "not-a-plain-file", f"{shown} is a link or a device, not a file: send the file itself"
+    if entry.flag_bits & 0x1:
+        return "encrypted", f"{shown} is protected by a password: zip it without one"
+    if entry.compress_type not in _COMPRESSIONS:
+        return (
+            "unsupported-compression",
+            f"{shown} is compressed in an unusual way: use ordinary zip compression (Deflate)",
+        )
+    if entry.file_size > limits.member_bytes:
+        return "file-too-large", f"{shown} is larger than {_size(limits.member_bytes)}"
+    return None
+
+
+def _refuse_documents(names: list[str], error: type[InvalidFile]) -> None:
+    """Office files are zips too: say so instead of listing their parts."""
+    if "[Content_Types].xml" in names:
+        folders = {PurePosixPath(name).parts[0] for name in names if "/" in name.strip("/")}
+        kind = "an Excel workbook" if "xl" in folders else "an Office document"
+    elif "mimetype" in names and "content.xml" in names:
+        kind = "a LibreOffice document"
+    else:
+        return
+    _refuse("wrong-archive", f"this is {kind}: export it as plain text (for a table: CSV, UTF-8) and send that", error)
+
+
+def _refuse_count(names: list[str], error: type[InvalidFile]) -> NoReturn:
+    if not names:
+        _refuse("empty-archive", "the zip contains no file", error)
+    listed = ", ".join(shorten(name) for name in names[:5]) + (", …" if len(names) > 5 else "")
+    _refuse("several-files", f"the zip must contain exactly one file, it contains {len(names)}: {listed}", error)
+
+
+def _read_member(
+    archive: zipfile.ZipFile,
+    name: str,
+    entry: zipfile.ZipInfo,
+    left_bytes: int,
+    limits: Limits,
+    error: type[InvalidFile],
+    npz: bool = False,
+) -> bytes:
+    shown, data = shorten(name), bytearray()
+    try:
+        for chunk in _chunks(archive, entry):
+            data += chunk
+            if len(data) > limits.member_bytes:
+                _refuse("file-too-large", f"{shown} is larger than {_size(limits.member_bytes)}", error)
+            if len(data) > left_bytes:
+                _refuse("archive-too-large", f"the zip unpacks to more than {_size(limits.total_bytes)}", error)
+            if len(data) > max(RATIO_APPLIES_ABOVE_BYTES, limits.ratio * entry.compress_size):
+                message = f"{shown} unpacks to more than {limits.ratio} times its size: this looks like a zip bomb"
+                _refuse("zip-bomb", message, error)
+    except _DAMAGED as fault:
+        message = f"{shown} in the zip is damaged ({shorten(str(fault))}): {_AGAIN}"
+        _refuse("damaged-archive", message, error)
+    _refuse_nested(name, bytes(data[:_HEAD_BYTES]), error, npz)
+    return bytes(data)
+
+
+def _chunks(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+    with archive.open(entry) as member:
+        while chunk := member.read(_CHUNK_BYTES):
+            yield chunk
+
+
+def _refuse_nested(name: str, head: bytes, error: type[InvalidFile], npz: bool) -> None:
+    if head.startswith(_ZIP_STARTS) and not (npz and name.endswith(".npz")):
+        kind: str | None = "a zip (or an Office document)"
+    else:
+        kind = _other_kind(head)
+    if kind:
+        message = f"{shorten(name)} inside the zip is {kind}: put the plain file into the zip"
+        _refuse("nested-archive", message, error)
+
+
+def _read_folder(folder: Path, limits: Limits, error: type[InvalidFile]) -> dict[str, bytes]:
+    contents: dict[str, bytes] = {}
+    left_bytes = limits.total_bytes
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if is_ignored(name) or not path.is_file():
+            continue
+        if len(contents) >= limits.entries:
+            _refuse("too-many-entries", f"the folder has more than {limits.entries} files", error)
+        with path.open("rb") as file:
+            contents[name] = _read_limited(file, min(limits.member_bytes, left_bytes), error)
+        left_bytes -= len(contents[name])
+    if not contents:
+        _refuse("empty-archive", "the folder contains no file", error)
+    return contents
+
+
+def _size(limit_bytes: int) -> str:
+    return f"{limit_bytes / _MIB:g} MiB" if limit_bytes >= _MIB else f"{limit_bytes} bytes"
+
+
+def _refuse(code: str, message: str, error: type[InvalidFile]) -> NoReturn:
+    raise error([Problem(code, message)])

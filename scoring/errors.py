@@ -1,0 +1,137 @@
+"""The exception tree of scoring, and Problem: one thing wrong with a file, said to the person who made it.
+
+Readers collect every problem of a file in `Problems` and raise once: a team learns everything at its first upload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Severity = Literal["error", "warning"]
+
+#: How many problems of one file are kept in words; the rest is only counted.
+PROBLEMS_SHOWN = 100
+#: How much of an offending value is quoted back.
+QUOTED_CHARACTERS = 60
+
+
+class ScoringError(Exception):
+    """Root of everything that `scoring` raises on purpose."""
+
+
+class UnknownTask(ScoringError):
+    """No task type has this name."""
+
+
+class InvalidOptions(ScoringError):
+    """The options do not fit the task type; `problems` says why."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(str(problem) for problem in self.problems))
+
+
+class InvalidFile(ScoringError):
+    """A file cannot be used as it is; carries every problem found and how many more were only counted."""
+
+    def __init__(self, problems: Iterable[Problem], omitted: int = 0) -> None:
+        self.problems = tuple(problems)
+        self.omitted = omitted
+        super().__init__("; ".join(str(problem) for problem in self.problems[:3]))
+
+
+class InvalidPrediction(InvalidFile):
+    """The participant's file is wrong: the submission is `rejected`, and costs no quota."""
+
+
+class InvalidGold(InvalidFile):
+    """The organiser's gold is wrong: scoring stops, and the participant has nothing to do with it."""
+
+
+class InvalidItems(InvalidFile):
+    """The organiser's blind items file is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a file; `str()` gives the sentence: `line 14: id 203 appears twice, first on line 9`.
+
+    code: stable kebab-case word for scripts (`duplicate-id`); message: the sentence without the place;
+    file: member of an archive, if there are several; line: counted from 1, the header is line 1;
+    column: name of the column; text: the offending text, shortened.
+    """
+
+    code: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: str | None = None
+    text: str | None = None
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        place = ", ".join(
+            part
+            for part in (
+                self.file or "",
+                f"line {self.line}" if self.line is not None else "",
+                f"column {self.column}" if self.column else "",
+            )
+            if part
+        )
+        return f"{place}: {self.message}" if place else self.message
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form: all fields, plus `sentence`, what `str()` gives."""
+        return {**asdict(self), "sentence": str(self)}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Problem:
+        """The inverse of `as_dict`."""
+        return cls(**{name: value for name, value in document.items() if name != "sentence"})
+
+
+@dataclass(slots=True)
+class Problems:
+    """Collects problems up to `shown` (errors and warnings apart), counts the rest, and raises once at the end."""
+
+    shown: int = PROBLEMS_SHOWN
+    errors: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+    omitted: int = 0
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        column: str | None = None,
+        text: str | None = None,
+        severity: Severity = "error",
+    ) -> None:
+        """Note one problem; an error makes `raise_if_any` raise, a warning does not."""
+        kept = self.errors if severity == "error" else self.warnings
+        if len(kept) >= self.shown:
+            self.omitted += severity == "error"
+            return
+        quoted = None if text is None else shorten(text)
+        kept.append(Problem(code, message, file, line, column, quoted, severity))
+
+    def raise_if_any(self, error: type[InvalidFile] = InvalidPrediction) -> None:
+        """Raise `error` with everything collected, in order of file and line, unless there is no error."""
+        if self.errors:
+            raise error(sorted(self.errors, key=_place), self.omitted)
+
+
+def shorten(text: str, limit: int = QUOTED_CHARACTERS) -> str:
+    """The text on one line, unprintable characters escaped, cut to `limit` characters with an ellipsis."""
+    printable = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: limit + 1])
+    return printable if len(printable) <= limit else printable[: limit - 1] + "…"
+
+
+def _place(problem: Problem) -> tuple[str, int]:
+    return problem.file or "", problem.line or 0

@@ -1,0 +1,169 @@
+"""What a task type is: a frozen dataclass of functions. A task's file fills one in, `scoring.tasks` registers it.
+
+The parts can be used and tested alone: `read_prediction` needs items, not gold: it runs on a participant's laptop too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from scoring.errors import InvalidOptions, Problem, shorten
+
+#: The reason of a score whose setting (or language, or track) the team left out; such a team stays out of that column.
+NOT_ENTERED = "not entered"
+
+
+class Options(BaseModel):
+    """What an organiser may set for a task type; unknown names are refused, values never change after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class HasWarnings(Protocol):
+    """Every Prediction carries what was noticed but did no harm."""
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]: ...
+
+
+O = TypeVar("O", bound=Options)  # noqa: E741 - O, I, G, P read as Options, Items, Gold, Prediction
+I = TypeVar("I")  # noqa: E741
+G = TypeVar("G")
+P = TypeVar("P", bound=HasWarnings)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a metric is, for people: shown beside boards and in the docs.
+
+    minimum, maximum: the theoretical range (None: unbounded); higher_is_better: which end wins;
+    percent: pages show the value times 100.
+    """
+
+    name: str
+    title: str
+    description: str
+    minimum: float | None = 0.0
+    maximum: float | None = 1.0
+    higher_is_better: bool = True
+    percent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One (metric, split) that a board may show, with the title it has unless the organiser gives another."""
+
+    metric: str
+    split: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One number of a run: a value, or None with the reason why it is undefined; never NaN, never 0 for "undefined"."""
+
+    metric: str
+    split: str
+    value: float | None
+    reason: str | None
+    signature: str
+
+    def __post_init__(self) -> None:
+        if (self.value is None) == (self.reason is None):
+            raise ValueError("a score has either a value or a reason")
+        if self.value is not None and not abs(self.value) < float("inf"):
+            raise ValueError("a score's value is finite")
+
+
+@dataclass(frozen=True)
+class Task(Generic[O, I, G, P]):
+    """A task type.
+
+    name, version: `version` rises whenever any score could change;
+    options: the pydantic model of what organisers may set;
+    metrics: every metric that `score` returns, by name;
+    columns(options): every (metric, split) a board may show; these are stored as rows, all scores in the run's report;
+    read_items(path, options): what a prediction must cover, from the blind file or from gold (raises InvalidItems);
+    read_gold(path, options): the gold, a file or a folder (raises InvalidGold);
+    items_of(gold, options): the items that this gold demands, for when there is no blind file;
+    read_prediction(path, items, options): the prediction, checked (raises InvalidPrediction with every problem);
+    score(gold, prediction, options): the scores, in a fixed order; pure arithmetic;
+    template(items, options): the text of an empty submission file, to download, or None where there is none;
+    read_gold_with_train(path, train, options): for tasks that compare gold with training data given beside it;
+    report(gold, prediction, options): JSON-able aggregates for pages (histograms, tables), never per-item outcomes;
+    text_reports: further output formats of `python -m scoring --format NAME`;
+    needs_gpu: runs go to the `gpu` queue.
+    """
+
+    name: str
+    version: int
+    title: str
+    summary: str
+    options: type[O]
+    metrics: Mapping[str, Metric]
+    columns: Callable[[O], tuple[Column, ...]]
+    read_items: Callable[[Path, O], I]
+    read_gold: Callable[[Path, O], G]
+    items_of: Callable[[G, O], I]
+    read_prediction: Callable[[Path, I, O], P]
+    score: Callable[[G, P, O], list[Score]]
+    template: Callable[[I, O], str | None]
+    read_gold_with_train: Callable[[Path, Sequence[Path], O], G] | None = None
+    report: Callable[[G, P, O], dict[str, Any]] | None = None
+    text_reports: Mapping[str, Callable[[G, P, O], str]] = field(default_factory=dict)
+    needs_gpu: bool = False
+
+
+AnyTask = Task[Any, Any, Any, Any]
+
+
+def read_options(task: AnyTask, document: Mapping[str, Any] | None = None) -> Options:
+    """The task's options with its defaults filled in; raises InvalidOptions with every problem, each by option name."""
+    try:
+        options: Options = task.options.model_validate(dict(document or {}))
+    except ValidationError as invalid:
+        raise InvalidOptions(_option_problem(task, fault) for fault in invalid.errors(include_url=False)) from None
+    return options
+
+
+def read_gold(task: Task[O, I, G, P], path: Path, train: Sequence[Path], options: O) -> G:
+    """The gold, compared with training data if given; raises InvalidGold, or InvalidOptions where train has no use."""
+    if not train:
+        return task.read_gold(path, options)
+    if task.read_gold_with_train is None:
+        raise InvalidOptions([Problem("unknown-option", f"{task.name} has no use for training data")])
+    return task.read_gold_with_train(path, train, options)
+
+
+def _option_problem(task: AnyTask, fault: Mapping[str, Any]) -> Problem:
+    name = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        known = ", ".join(task.options.model_fields) or "none"
+        return Problem("unknown-option", f"{task.name} has no option {shorten(name)}; its options are: {known}")
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    return Problem("bad-option", f"{task.name}, option {name}: {message}" if name else f"{task.name}: {message}")
+
+
+def signature(task: str, version: int, metric: str, split: str, **parts: object) -> str:
+    """How a score was computed, as one line: `idiom-detection:1|macro_f1|zero_shot/all|labels:0,1|…`.
+
+    Two scores may be compared if and only if their signatures are equal. `parts` holds every option and choice that can
+    move the number, as `name:value` in the order given; sequences are joined by commas, None is written `none`.
+    """
+    named = [f"{name}:{_written(value)}" for name, value in parts.items()]
+    return "|".join([f"{task}:{version}", metric, split, *named])
+
+
+def _written(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ",".join(_written(part) for part in value)
+    return str(value)

@@ -1,0 +1,42 @@
+"""Celery as the bell that wakes workers: each setting with its reason. The queue itself is the database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery import Celery
+from celery.signals import worker_process_init
+from kombu.entity import Queue
+
+from app.config import get_settings
+from app.db import get_engine
+from app.queue import CPU_QUEUE, GPU_QUEUE, broker_settings
+
+settings = get_settings()
+
+app = Celery("evergold", include=["workers.score"])
+app.conf.update(
+    **broker_settings(settings.broker_url, settings.data_dir),
+    task_ignore_result=True,  # results go to the database, in the run's own transaction
+    task_queues=[Queue(CPU_QUEUE), Queue(GPU_QUEUE)],
+    task_default_queue=CPU_QUEUE,
+    task_acks_late=False,  # a lost message is sent again by the sweep; redelivery would only double them
+    worker_prefetch_multiplier=1,  # a waiting run stays free for whichever worker is idle first
+    task_serializer="json",
+    accept_content=["json"],  # never pickle
+    broker_connection_retry_on_startup=True,  # a worker may start before its broker
+    broker_connection_max_retries=None,  # and outlive it
+    worker_cancel_long_running_tasks_on_connection_loss=False,  # scoring needs no broker: let it finish
+    worker_hijack_root_logger=False,
+    task_time_limit=settings.run_limit_seconds,  # a scorer that hangs is killed; its lease then runs out
+    worker_enable_remote_control=False,  # nobody can stop or inspect workers through the broker
+    worker_send_task_events=False,
+    enable_utc=True,
+)
+
+
+@worker_process_init.connect
+def prepare_process(**_: Any) -> None:
+    """In every worker child: no connection is shared across a fork, and the first team does not wait for imports."""
+    get_engine.cache_clear()
+    import scoring.tasks  # noqa: F401, PLC0415 - for its effect: numpy is loaded before the first run

@@ -1,0 +1,95 @@
+"""The only code that opens gold. Names from phases.yaml are resolved inside a folder that only workers know.
+
+Parsed gold and items are kept for the next run: they are the same for every submission of a phase.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.config import get_settings
+from app.runs import Claim
+from app.storage import stored_path
+from scoring.errors import InvalidGold, InvalidItems, Problem
+from scoring.task import AnyTask, Options
+
+#: How many parsed files a worker process keeps.
+KEPT = 16
+
+T = TypeVar("T")
+
+
+class GoldSettings(BaseSettings):
+    """Where gold lies; a setting of workers alone."""
+
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", extra="ignore")
+
+    gold_dir: Path | None = Field(None, description="the workers' gold folder; default: data_dir/gold")
+
+
+class GoldNotFound(Exception):
+    """The gold that a run names is not in this worker's folder."""
+
+
+_cache: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+
+
+def gold_folder() -> Path:
+    """The folder in which this worker looks for gold."""
+    return GoldSettings().gold_dir or get_settings().data_dir / "gold"
+
+
+def read_gold(task: AnyTask, options: Options, name: str) -> Any:
+    """The parsed gold of this name; raises GoldNotFound or InvalidGold."""
+    path = _gold_path(name)
+    return _kept(("gold", task.name, _key(options), str(path), *_stamp(path)), lambda: task.read_gold(path, options))
+
+
+def read_items(task: AnyTask, options: Options, claim: Claim, gold: Any) -> Any:
+    """What a prediction must cover: from the phase's blind file, or from gold where there is none."""
+    sha256 = claim.items_sha256
+    if sha256 is None:
+        return task.items_of(gold, options)
+    path = stored_path(get_settings().storage_dir, sha256)
+    try:
+        return _kept(("items", task.name, _key(options), sha256), lambda: task.read_items(path, options))
+    except FileNotFoundError:
+        raise InvalidItems([Problem("missing-file", f"the blind file {sha256} is not in storage")]) from None
+
+
+def _gold_path(name: str) -> Path:
+    parts = PurePosixPath(name).parts
+    if not parts or name.startswith("/") or ".." in parts:
+        raise InvalidGold([Problem("gold-name", f"{name!r} does not name a file inside the gold folder")])
+    path = gold_folder().joinpath(*parts)
+    if not path.exists():
+        raise GoldNotFound(f"gold '{name}' is not in this worker's gold folder")
+    return path
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Changes when the file, or any file of the folder, is replaced."""
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    return tuple(number for file in files for number in (file.stat().st_mtime_ns, file.stat().st_size))
+
+
+def _key(options: Options) -> str:
+    return json.dumps(options.model_dump(mode="json"), sort_keys=True)
+
+
+def _kept(key: tuple[Any, ...], read: Callable[[], T]) -> T:
+    if key in _cache:
+        _cache.move_to_end(key)
+        kept: T = _cache[key]
+        return kept
+    value = _cache[key] = read()
+    while len(_cache) > KEPT:
+        _cache.popitem(last=False)
+    return value
