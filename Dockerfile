@@ -9,13 +9,13 @@ ENV PYTHONUNBUFFERED=1 \
     EVERGOLD_DATA_DIR=/srv/data \
     EVERGOLD_PHASES_FILE=/srv/competitions/phases.yaml
 WORKDIR /srv/evergold
-# A fixed number, so that web and workers may share the storage volume.
+# A fixed number, so that both images may share the storage volume.
 RUN groupadd --gid 10001 evergold \
     && useradd --uid 10001 --gid evergold --home-dir /srv/data --no-create-home evergold \
     && mkdir -p /srv/data /srv/competitions \
     && chown evergold:evergold /srv/data
-COPY requirements/server.txt requirements/server.txt
-RUN pip install --requirement requirements/server.txt
+COPY requirements/run.txt requirements/run.txt
+RUN pip install --requirement requirements/run.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY scoring scoring
 COPY app app

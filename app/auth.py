@@ -55,7 +55,9 @@ def _check_registration(username: str, email: str, password: str, display_name: 
     low, high = PASSWORD_CHARACTERS
     fields = {
         "username": "" if _USERNAME.match(username) else "3 to 40 characters: letters a-z, digits, and . _ - inside.",
-        "email": "" if _EMAIL.match(email) and len(email) <= 320 else "This is not an e-mail address.",
+        "email": ""
+        if _EMAIL.match(email) and email.isprintable() and len(email) <= 320
+        else "This is not an e-mail address.",
         "password": "" if low <= len(password) <= high else f"A password has {low} to {high} characters.",
         "display_name": ""
         if len(display_name) <= 100 and display_name.isprintable()
@@ -69,7 +71,8 @@ def _check_registration(username: str, email: str, password: str, display_name: 
 def authenticate(session: Session, username_or_email: str, password: str) -> User:
     """The user with this password; the same error, after the same work, for an unknown name and a wrong password."""
     name = username_or_email.strip().lower()
-    user = session.scalar(select(User).where(or_(User.username == name, User.email == name)))
+    same = or_(User.username == name, User.email == name)
+    user = session.scalar(select(User).where(same)) if name.isprintable() else None  # PostgreSQL takes no NUL
     stored = user.password_hash if user and user.password_hash else _decoy_hash()
     try:
         _hasher().verify(stored, password)
@@ -129,8 +132,8 @@ def end_session(session: Session, secret: str) -> None:
 def create_token(session: Session, user: User, name: str, now: datetime) -> tuple[ApiToken, str]:
     """A new token and its secret, which is shown this once and never again."""
     name = " ".join(name.split())
-    if not 1 <= len(name) <= 100:
-        raise InvalidForm("Please correct what is marked.", fields={"name": "A name of 1 to 100 characters."})
+    if not 1 <= len(name) <= 100 or not name.isprintable():
+        raise InvalidForm("Please correct what is marked.", fields={"name": "A name of 1 to 100 printable characters."})
     secret = TOKEN_START + secrets.token_urlsafe(32)
     token = ApiToken(
         user_id=user.id,

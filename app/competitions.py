@@ -1,33 +1,53 @@
-"""phases.yaml as pydantic models: what an organiser may declare, strict and complete.
+"""phases.yaml as pydantic models: what an organiser may declare, strict and complete; every key has a description.
 
 Reading with line numbers, and checks of more than one field, live in `app.check`; the database side in `app.apply`.
+`python -m app.competitions` prints the JSON Schema that editors use, docs/phases.schema.json.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
 
 from app.config import MEBIBYTE
-from app.models import EntryRule
-from app.times import parse_moment
+from app.models import NAME_CHARACTERS, EntryRule
+from app.times import MOMENT_PATTERN, parse_moment
 
 #: Names stand in URLs: lower-case letters, digits, single hyphens.
-Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
-Moment = Annotated[datetime, BeforeValidator(parse_moment)]
+NAME_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=60)]
+
+
+def _one_line(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("this is one line of text, and not an empty one")
+    return text
+
+
+Line = Annotated[str, AfterValidator(_one_line)]
+Title = Annotated[Line, Field(max_length=200)]
+Markdown = Annotated[str, Field(max_length=50_000)]
+Moment = Annotated[
+    datetime, BeforeValidator(parse_moment), WithJsonSchema({"type": "string", "pattern": MOMENT_PATTERN})
+]
+Whole = Annotated[int, Strict()]
+#: No limit of a competition is larger, and every database column holds it.
+LARGEST = 2**31 - 1
 
 
 def _inside_folder(path: str) -> str:
     parts = PurePosixPath(path).parts
-    if not parts or path.startswith("/") or ".." in parts or "\\" in path:
+    if not parts or path.startswith("/") or ".." in parts or "\\" in path or not path.isprintable():
         raise ValueError("a path stays inside the folder of its file: no leading '/', no '..', no backslash")
     return path
 
 
-RelativePath = Annotated[str, AfterValidator(_inside_folder)]
+RelativePath = Annotated[str, Field(max_length=300), AfterValidator(_inside_folder)]
 
 
 class Declaration(BaseModel):
@@ -36,110 +56,132 @@ class Declaration(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class ColumnDeclaration(Declaration):
+class ScoreDeclaration(Declaration):
+    """One score of the board's task."""
+
+    metric: str = Field(max_length=NAME_CHARACTERS, description="as docs/tasks.md names it, e.g. macro_f1")
+    split: str = Field(max_length=NAME_CHARACTERS, description="which items, e.g. zero_shot/all")
+
+
+class ColumnDeclaration(ScoreDeclaration):
     """A column of a board: one score of its task."""
 
-    metric: str
-    split: str
-    title: str | None = Field(None, description="heading; default: the task type's own", max_length=60)
-    decimals: int = Field(4, ge=0, le=10, description="digits shown")
-    percent: bool = Field(False, description="show the value times 100")
+    title: Line | None = Field(None, max_length=60, description="heading; default: the task type's own")
+    decimals: Whole = Field(4, ge=0, le=10, description="digits shown; values are kept in full")
+    percent: Annotated[bool, Strict()] = Field(False, description="show the value times 100")
 
 
 class HistoricDeclaration(Declaration):
-    """Published results to show beside live rows: a CSV with the columns team,date,metric,split,value."""
+    """Published results, shown beside live rows and marked as such."""
 
-    phase: Name
-    file: RelativePath
-    source: str = Field(min_length=1, description="where the numbers were published, shown with every row")
+    phase: Name = Field(description="the phase on whose board they stand")
+    file: RelativePath = Field(description="CSV with the columns team,date,metric,split,value")
+    source: Line = Field(max_length=1_000, description="where they were published; shown with every row")
 
 
 class BoardDeclaration(Declaration):
     """A leaderboard of one task; it appears in every phase that asks the task."""
 
-    name: Name
-    title: str = Field(min_length=1, max_length=200)
-    description: str = ""
-    task: Name
-    rank_by: ColumnDeclaration | None = Field(None, description="the ranking column; default: the first column")
-    columns: tuple[ColumnDeclaration, ...] = Field(min_length=1)
-    historic: tuple[HistoricDeclaration, ...] = ()
+    name: Name = Field(description="in addresses; never change it")
+    title: Title
+    description: Markdown = Field("", description="Markdown, shown above the board")
+    task: Name = Field(description="a name under tasks")
+    rank_by: ScoreDeclaration | None = Field(None, description="the ranking column; default: the first column")
+    columns: tuple[ColumnDeclaration, ...] = Field(min_length=1, max_length=100)
+    historic: tuple[HistoricDeclaration, ...] = Field((), description="published results")
 
 
 class TaskDeclaration(Declaration):
     """A task: a task type with options."""
 
-    name: Name
-    type: str = Field(description="task type, one of `python -m scoring --list`")
-    title: str = Field(min_length=1, max_length=200)
-    description: str = Field("", description="Markdown")
-    options: dict[str, Any] = Field(default_factory=dict, description="options of the task type")
+    name: Name = Field(description="in addresses; never change it")
+    type: str = Field(description="a task type; `python -m scoring --list` shows them all")
+    title: Title
+    description: Markdown = Field("", description="Markdown: what is asked, file formats, scoring")
+    options: dict[str, Any] = Field(default_factory=dict, description="of the task type, see docs/tasks.md")
 
 
 class DownloadDeclaration(Declaration):
     """A file that everybody may download."""
 
-    file: RelativePath
-    title: str = Field(min_length=1, max_length=200)
+    file: RelativePath = Field(description="relative to the folder of this file")
+    title: Title
 
 
 class BaselineDeclaration(Declaration):
     """A prediction of the organisers', scored like any other and shown as a named row without a rank."""
 
-    name: str = Field(min_length=1, max_length=100)
-    file: RelativePath
-    method: str = Field("", max_length=200)
-    description: str = ""
+    name: Line = Field(max_length=NAME_CHARACTERS, description="as it stands on the board")
+    file: RelativePath = Field(description="a prediction, as a team would upload it")
+    method: str = Field("", max_length=200, description="one line, shown on the board")
+    description: str = Field("", max_length=5_000)
 
 
 class PhaseTaskDeclaration(Declaration):
     """A task as it is asked in one phase."""
 
-    gold: str | None = Field(None, description="the gold's name in the workers' gold folder; absent: not there yet")
-    items: RelativePath | None = Field(None, description="the blind file that predictions are checked against")
-    downloads: tuple[DownloadDeclaration, ...] = ()
+    gold: RelativePath | None = Field(
+        None, description="the gold's name in the workers' gold folder; absent: not there yet, uploads are refused"
+    )
+    items: RelativePath | None = Field(
+        None, description="the blind file: predictions are checked against it, and everybody may download it"
+    )
+    downloads: tuple[DownloadDeclaration, ...] = Field((), description="templates, training data, …")
     baselines: tuple[BaselineDeclaration, ...] = ()
+    options: dict[str, Any] = Field(default_factory=dict, description="what differs from the task's options here")
 
 
 class LimitsDeclaration(Declaration):
     """Per team and task of this phase; rejected and failed submissions do not count."""
 
-    per_day: int | None = Field(None, ge=1, description="days of UTC; absent: no limit")
-    total: int | None = Field(None, ge=1, description="absent: no limit")
-    rejected_per_hour: int = Field(60, ge=1, description="malformed uploads, in any 60 minutes")
-    upload_bytes: int = Field(16 * MEBIBYTE, ge=1)
+    per_day: Whole | None = Field(None, ge=1, le=LARGEST, description="days of UTC; absent: no limit")
+    total: Whole | None = Field(None, ge=1, le=LARGEST, description="absent: no limit")
+    rejected_per_hour: Whole = Field(60, ge=1, le=LARGEST, description="malformed uploads, in any 60 minutes")
+    upload_bytes: Whole = Field(16 * MEBIBYTE, ge=1, le=LARGEST, description="size of one upload")
 
 
 class PhaseDeclaration(Declaration):
     """A span of time, start included, end excluded."""
 
-    name: Name
-    title: str = Field(min_length=1, max_length=200)
-    description: str = ""
+    name: Name = Field(description="in addresses; never change it")
+    title: Title
+    description: Markdown = Field("", description="Markdown")
     start: Moment = Field(description="'2026-01-10 12:00 UTC', '… +02:00', '… AoE' or ISO 8601 with an offset")
-    end: Moment | None = Field(None, description="absent: open for ever")
+    end: Moment | None = Field(None, description="as start; absent: open for ever")
     entry: EntryRule = Field(EntryRule.BEST, description="which of a team's submissions stands on the board")
     limits: LimitsDeclaration = LimitsDeclaration()
-    tasks: dict[Name, PhaseTaskDeclaration] = Field(min_length=1)
+    tasks: dict[Name, PhaseTaskDeclaration] = Field(min_length=1, description="the tasks asked in this phase, by name")
 
 
 class CompetitionDeclaration(Declaration):
     """A competition: tasks, boards, phases."""
 
-    name: Name
-    title: str = Field(min_length=1, max_length=200)
+    name: Name = Field(description="in addresses; never change it")
+    title: Title
     summary: str = Field("", max_length=500, description="one or two sentences for lists")
-    description: str = Field("", description="Markdown")
-    website: str = ""
-    contact: str = ""
+    description: Markdown = Field("", description="Markdown")
+    website: str = Field("", max_length=500, pattern=r"^(https?://\S+)?$", description="http:// or https://")
+    contact: str = Field("", max_length=320, description="an e-mail address, or how to reach the organisers")
     tasks: tuple[TaskDeclaration, ...] = Field(min_length=1)
     boards: tuple[BoardDeclaration, ...] = Field(min_length=1)
     phases: tuple[PhaseDeclaration, ...] = Field(min_length=1)
 
 
 class PhasesFile(Declaration):
-    """The whole of phases.yaml. `include` names further files of the same form, relative to this one; globs allowed."""
+    """The competitions of an Evergold server."""
 
-    version: Literal[1]
-    include: tuple[RelativePath, ...] = ()
+    version: Literal[1] = Field(description="of this format")
+    include: tuple[RelativePath, ...] = Field(
+        (), description="further files of the same form, relative to this one; '*' and '**' stand for any name"
+    )
     competitions: tuple[CompetitionDeclaration, ...] = ()
+
+
+def schema_text() -> str:
+    """The JSON Schema of phases.yaml, as docs/phases.schema.json has it."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **PhasesFile.model_json_schema()}
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())

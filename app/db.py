@@ -6,6 +6,7 @@ it commits, just as with SELECT … FOR UPDATE on PostgreSQL.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Session
 
 SQLITE_BUSY_SECONDS = 30
+_POSTGRESQL = re.compile("^postgres(ql)?://")
 #: Names every constraint, so that migrations can change it on both databases.
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -60,7 +62,8 @@ class Base(DeclarativeBase):
 def make_engine(address: str) -> Engine:
     """An engine for this address, with SQLite in WAL mode and its transactions under our control."""
     if not address.startswith("sqlite"):
-        return create_engine(address, pool_pre_ping=True)
+        # As hosts write it, without a driver; the older spelling too.
+        return create_engine(_POSTGRESQL.sub("postgresql+psycopg://", address), pool_pre_ping=True)
     engine = create_engine(address, connect_args={"timeout": SQLITE_BUSY_SECONDS, "check_same_thread": False})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
 from app.errors import GoldMissing, LimitReached, PhaseNotOpen
@@ -99,13 +99,14 @@ def check_submission_limit(session: Session, team: Team, phase_task: PhaseTask, 
             retry_at=used.day_ends_at.isoformat(),
         )
     if used.rejected_last_hour >= used.rejected_per_hour:
+        retry_at = _end_of_pause(session, team, phase_task, used.rejected_per_hour, now)
         raise LimitReached(
             f"{used.rejected_last_hour} files of your team were rejected within the last hour. Please check your file "
-            "with `evergold validate` before you upload again.",
+            f"with `evergold validate` before you upload again; that is possible at {in_utc(retry_at)}.",
             limit=used.rejected_per_hour,
             used=used.rejected_last_hour,
             per="hour",
-            retry_at=(now + timedelta(hours=1)).isoformat(),
+            retry_at=retry_at.isoformat(),
         )
 
 
@@ -131,15 +132,28 @@ def _counts(
     session: Session, team_id: int, phase_task_id: int, day_start: datetime, hour_start: datetime
 ) -> tuple[int, int, int]:
     costs = ScoringRun.status.not_in(FREE_OF_CHARGE)
+    # The day's end matters too: a request from before midnight may get the team's lock after one from behind it.
+    today = and_(Submission.submitted_at >= day_start, Submission.submitted_at < day_start + timedelta(days=1))
     rejected = and_(ScoringRun.status == RunStatus.REJECTED, Submission.submitted_at > hour_start)
-    row = session.execute(
-        select(
-            func.count().filter(costs, Submission.submitted_at >= day_start),
-            func.count().filter(costs),
-            func.count().filter(rejected),
-        )
-        .select_from(Submission)
-        .join(ScoringRun, and_(ScoringRun.submission_id == Submission.id, ScoringRun.is_current))
-        .where(Submission.team_id == team_id, Submission.phase_task_id == phase_task_id)
-    ).one()
+    counted = select(func.count().filter(costs, today), func.count().filter(costs), func.count().filter(rejected))
+    row = session.execute(counted.where(_of_team(team_id, phase_task_id))).one()
     return row[0], row[1], row[2]
+
+
+def _end_of_pause(session: Session, team: Team, phase_task: PhaseTask, limit: int, now: datetime) -> datetime:
+    """When fewer than `limit` of the team's rejected uploads will be younger than an hour."""
+    rejected = (
+        select(Submission.submitted_at)
+        .where(_of_team(team.id, phase_task.id), ScoringRun.status == RunStatus.REJECTED)
+        .order_by(Submission.submitted_at.desc())
+    )
+    return (session.scalar(rejected.offset(limit - 1).limit(1)) or now) + timedelta(hours=1)
+
+
+def _of_team(team_id: int, phase_task_id: int) -> ColumnElement[bool]:
+    return and_(
+        Submission.team_id == team_id,
+        Submission.phase_task_id == phase_task_id,
+        ScoringRun.submission_id == Submission.id,
+        ScoringRun.is_current,
+    )

@@ -9,9 +9,11 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, text
 
 MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
+#: Ours among PostgreSQL's advisory locks: the letters "ever".
+LOCK_NUMBER = 0x65766572
 
 
 class DatabaseTooNew(Exception):
@@ -29,6 +31,7 @@ def alembic_config(connection: Connection | None = None) -> Config:
 def upgrade(engine: Engine) -> bool:
     """Migrate to the newest version; True if there was something to do. Raises DatabaseTooNew."""
     with engine.execution_options(evergold_write=True).begin() as connection:
+        _wait_for_others(connection)
         if is_current(connection):
             return False
         try:
@@ -38,6 +41,12 @@ def upgrade(engine: Engine) -> bool:
                 "The database was made by a newer version of Evergold; please start that version."
             ) from error
         return True
+
+
+def _wait_for_others(connection: Connection) -> None:
+    """Two servers may be started at the same moment; SQLite's write lock is held already."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK_NUMBER})
 
 
 def is_current(connection: Connection) -> bool:

@@ -203,6 +203,7 @@ class PhaseTask(Base):
     task_id: Mapped[int] = mapped_column(ForeignKey("tasks.id"), index=True)
     gold: Mapped[str | None] = mapped_column(String(300))  # a name that only workers can resolve; None: not there yet
     items_sha256: Mapped[str | None] = mapped_column(String(64))  # the blind file that predictions are checked against
+    options: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what this phase sets otherwise than the task does
     board_version: Mapped[int] = mapped_column(default=0)  # rises with every change that a board could show
 
     phase: Mapped[Phase] = relationship(lazy="raise", overlaps="phase_tasks")

@@ -29,16 +29,14 @@ def current_run(submission: Submission) -> ScoringRun:
 
 def find_competition(session: Session, name: str) -> Competition:
     """The competition with its tasks, phases and boards; raises NotFound."""
-    competition = session.scalar(
-        select(Competition)
-        .where(Competition.name == name)
-        .options(
-            selectinload(Competition.tasks),
-            selectinload(Competition.boards),
-            selectinload(Competition.phases).selectinload(Phase.phase_tasks).joinedload(PhaseTask.task),
-            selectinload(Competition.phases).selectinload(Phase.phase_tasks).selectinload(PhaseTask.files),
-        )
+    query = select(Competition).where(Competition.name == name)
+    loaded = query.options(
+        selectinload(Competition.tasks),
+        selectinload(Competition.boards).joinedload(Board.task),
+        selectinload(Competition.phases).selectinload(Phase.phase_tasks).joinedload(PhaseTask.task),
+        selectinload(Competition.phases).selectinload(Phase.phase_tasks).selectinload(PhaseTask.files),
     )
+    competition = session.scalar(loaded) if "\0" not in name else None  # PostgreSQL takes no NUL
     if competition is None:
         raise NotFound(f"There is no competition '{name}' on this server.")
     return competition
@@ -119,6 +117,8 @@ def list_submissions(
     limit: int = 50,
 ) -> tuple[list[Submission], UUID | None]:
     """The submissions of the user's teams, newest first, and where the next page goes on (None: this was the last)."""
+    if any("\0" in (name or "") for name in (competition, phase, task)):  # PostgreSQL takes no NUL
+        return [], None
     query = (
         _whole_submissions()
         .join(TeamMember, TeamMember.team_id == Submission.team_id)
@@ -134,13 +134,14 @@ def list_submissions(
         if wanted is not None:
             query = query.where(column == wanted)
     if after is not None:
-        query = query.where(_older_than(session, after))
+        query = query.where(_older_than(session, user, after))
     found = list(session.scalars(query).unique())
     return found[:limit], (found[limit - 1].id if len(found) > limit else None)
 
 
-def _older_than(session: Session, submission_id: UUID) -> ColumnElement[bool]:
-    moment = session.scalar(select(Submission.submitted_at).where(Submission.id == submission_id))
+def _older_than(session: Session, user: User, submission_id: UUID) -> ColumnElement[bool]:
+    own = select(Submission.submitted_at).join(TeamMember, TeamMember.team_id == Submission.team_id)
+    moment = session.scalar(own.where(Submission.id == submission_id, TeamMember.user_id == user.id))
     if moment is None:
         raise NotFound("This page of the list does not exist any more; start again from its beginning.")
     same = and_(Submission.submitted_at == moment, Submission.id < submission_id)

@@ -57,7 +57,11 @@ def _sender() -> Celery:
     settings = get_settings()
     broker = broker_settings(settings.broker_url, settings.data_dir)
     if "redis" in broker["broker_url"]:  # a participant never waits for a broker that hangs
-        broker["broker_transport_options"] = {"socket_connect_timeout": _WAIT_SECONDS, "socket_timeout": _WAIT_SECONDS}
+        broker["broker_transport_options"] = {
+            "socket_connect_timeout": _WAIT_SECONDS,
+            "socket_timeout": _WAIT_SECONDS,
+            "max_retries": 0,  # nor for one that is down: trying again is the sweep's work
+        }
     app = Celery("evergold", set_as_current=False)
     app.conf.update(task_ignore_result=True, broker_connection_retry=False, broker_pool_limit=4, **broker)
     return app

@@ -26,6 +26,8 @@ from scoring.task import Score
 UNCLAIMED_SECONDS = 10
 #: … and then once in this time, so that a long queue does not fill the broker with echoes.
 RESEND_SECONDS = 120
+#: One sweep announces no more than this; the next goes on.
+ANNOUNCED_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
         sha256=submission.sha256,
         phase_task_id=phase_task.id,
         task_type=task.task_type,
-        options=dict(task.options),
+        options={**task.options, **phase_task.options},
         gold=run.gold,
         items_sha256=phase_task.items_sha256,
     )
@@ -166,7 +168,7 @@ def _update_claimed(session: Session, claim: Claim, **values: Any) -> bool:
 
 
 def requeue_lost_runs(session: Session, *, attempts: int, now: datetime) -> list[tuple[int, str]]:
-    """Repair what crashes left behind; (run id, task type) of every queued run that workers should be told about.
+    """Repair what crashes left behind; (run id, task type) of the queued runs that workers should be told about now.
 
     A run whose lease ran out goes back to the queue, or to `failed` when it had its last attempt; a queued run that
     nobody claimed is announced again.
@@ -199,7 +201,8 @@ def _unclaimed(session: Session, now: datetime) -> list[tuple[int, str]]:
         .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
         .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
         .where(overdue)
-        .order_by(ScoringRun.queued_at)
+        .order_by(ScoringRun.queued_at, ScoringRun.id)
+        .limit(ANNOUNCED_AT_ONCE)
     ).all()
     return [(run_id, task_type) for run_id, task_type in waiting]
 

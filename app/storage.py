@@ -37,9 +37,11 @@ class UploadWriter:
         self._size_bytes = 0
         self._path: Path | None = None
         self._file: BinaryIO | None = None
+        self._ended = False
 
     def write(self, chunk: bytes) -> None:
         """Append; raises UploadTooLarge as soon as the limit is passed, StorageFull when the disk is."""
+        self._check_not_ended()
         self._size_bytes += len(chunk)
         if self._size_bytes > self._limit_bytes:
             self.discard()
@@ -55,6 +57,7 @@ class UploadWriter:
 
     def finish(self) -> StoredFile:
         """Store what was written; raises EmptyUpload if that was nothing."""
+        self._check_not_ended()
         if self._size_bytes == 0:
             self.discard()
             raise EmptyUpload("The file is empty (0 bytes).")
@@ -63,10 +66,12 @@ class UploadWriter:
             self._move_to(stored_path(self._folder, stored.sha256))
         except OSError as error:
             self._give_up(error)
+        self._ended = True
         return stored
 
     def discard(self) -> None:
         """Forget everything; safe to call at any time, also after `finish`."""
+        self._ended = True
         if self._file is not None:
             with suppress(OSError):  # closing flushes, and may fail on a full disk: the file goes anyway
                 self._file.close()
@@ -74,6 +79,11 @@ class UploadWriter:
         if self._path is not None:
             self._path.unlink(missing_ok=True)
             self._path = None
+
+    def _check_not_ended(self) -> None:
+        # What was thrown away stays away: a later piece must never be stored under the name of the whole.
+        if self._ended:
+            raise RuntimeError("this upload has ended")
 
     def _open(self) -> BinaryIO:
         if self._file is None:
@@ -90,7 +100,7 @@ class UploadWriter:
         os.fsync(file.fileno())
         file.close()
         self._file = None
-        target.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(target.parent)
         if self._path is None:
             raise RuntimeError("nothing was written")
         self._path.replace(target)
@@ -126,6 +136,12 @@ def stored_path(folder: Path, sha256: str) -> Path:
     if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
         raise ValueError(f"not a sha256: {sha256!r}")
     return folder / sha256[:2] / sha256
+
+
+def _make_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        _sync_folder(folder.parent)
 
 
 def _sync_folder(folder: Path) -> None:

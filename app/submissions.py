@@ -22,6 +22,7 @@ from app.teams import find_team, lock_team, team_for
 METHOD_CHARACTERS = 200
 DESCRIPTION_CHARACTERS = 5_000
 KEY_CHARACTERS = 200
+FILENAME_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ def accept_submission(
 ) -> Accepted:
     """The submission and its queued run; the caller commits, then sends. `phase_task` as `find_phase_task` gives it."""
     check_words(method, description, idempotency_key)
+    idempotency_key = idempotency_key or None  # an empty header is no key
     team = team_for(session, user, phase_task.phase.competition_id, now)
     lock_team(session, team)
     if idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
@@ -60,7 +62,7 @@ def accept_submission(
         phase_task_id=phase_task.id,
         sha256=upload.sha256,
         size_bytes=upload.size_bytes,
-        filename=filename.replace("\\", "/").rsplit("/", 1)[-1][:200],
+        filename=_base_name(filename),
         method=method.strip(),
         description=description.strip(),
         idempotency_key=idempotency_key,
@@ -118,6 +120,12 @@ def find_replay(session: Session, user: User, idempotency_key: str) -> Submissio
         .where(Submission.user_id == user.id, Submission.idempotency_key == idempotency_key)
         .options(selectinload(Submission.runs))
     )
+
+
+def _base_name(filename: str) -> str:
+    """The last part of the path that a browser may send, for showing; characters that cannot be shown are dropped."""
+    last = filename.replace("\\", "/").rsplit("/", 1)[-1]
+    return "".join(c for c in last if c.isprintable())[:FILENAME_CHARACTERS]
 
 
 def _replayed(earlier: Submission, phase_task: PhaseTask, upload: StoredFile) -> Accepted:

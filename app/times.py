@@ -6,11 +6,20 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 
 AOE = timezone(timedelta(hours=-12), "AoE")
+#: The offsets that exist on Earth.
+_OFFSETS = (timedelta(hours=-12), timedelta(hours=14))
+#: Anything else is a slip of the keyboard, and near the ends of the calendar arithmetic overflows.
+_YEARS = range(1990, 3000)
 
+#: A date, a time of day, a zone; JSON Schema and Python read it alike.
+MOMENT_PATTERN = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2})? *"
+    r"([Aa][Oo][Ee]|[Uu][Tt][Cc]|[Zz]|[+-][0-9]{2}:?[0-9]{2})$"
+)
 _MOMENT = re.compile(
-    r"""^(?P<date>\d{4}-\d{2}-\d{2})
-        (?:[T\ ](?P<time>\d{2}:\d{2}(?::\d{2})?))?
-        \s*(?P<zone>AoE|UTC|Z|[+-]\d{2}:?\d{2})$""",
+    r"""^(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})
+        (?:[T\ ](?P<time>[0-9]{2}:[0-9]{2}(?::[0-9]{2})?))?
+        \ *(?P<zone>AoE|UTC|Z|[+-][0-9]{2}:?[0-9]{2})?$""",
     re.VERBOSE | re.IGNORECASE,
 )
 _HOW = "write '2026-01-10 12:00 UTC', '2026-01-10 12:00 +02:00' or '2026-01-10 23:59 AoE'"
@@ -24,14 +33,28 @@ def parse_moment(value: object) -> datetime:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.astimezone(UTC)
     if not isinstance(value, str):
-        raise ValueError(f"a moment is text in quotes with a time zone: {_HOW}")
+        raise ValueError(f"a moment is text with a time zone: {_HOW}")
+    shown = repr(value if len(value) <= 40 else value[:39] + "…")
     match = _MOMENT.match(value.strip())
     if not match:
-        raise ValueError(f"{value!r} is not a moment with a time zone: {_HOW}")
+        raise ValueError(f"{shown} is not a moment with a time zone: {_HOW}")
     if not match["time"]:
-        raise ValueError(f"{value!r} has no time of day (is midnight meant at its start or its end?): {_HOW}")
-    naive = datetime.fromisoformat(f"{match['date']}T{match['time']}")
-    return naive.replace(tzinfo=_zone(match["zone"])).astimezone(UTC)
+        raise ValueError(f"{shown} has no time of day (is midnight meant at its start or its end?): {_HOW}")
+    if not match["zone"]:
+        raise ValueError(f"{shown} has no time zone: {_HOW}")
+    return _naive(match["date"], match["time"], shown).replace(tzinfo=_zone(match["zone"])).astimezone(UTC)
+
+
+def _naive(date: str, time: str, shown: str) -> datetime:
+    if time.startswith("24:"):
+        raise ValueError(f"{shown}: a day ends with 23:59; for its end write 00:00 of the next day")
+    try:
+        naive = datetime.fromisoformat(f"{date}T{time}")
+    except ValueError:
+        raise ValueError(f"{shown}: there is no such date or time of day") from None
+    if naive.year not in _YEARS:
+        raise ValueError(f"{shown}: is the year right?")
+    return naive
 
 
 def _zone(text: str) -> timezone:
@@ -39,12 +62,11 @@ def _zone(text: str) -> timezone:
         return AOE
     if text.upper() in ("UTC", "Z"):
         return UTC
-    digits = text.replace(":", "")
-    hours, minutes = int(digits[1:3]), int(digits[3:5])
-    if hours > 14 or minutes > 59:
-        raise ValueError(f"{text!r} is not an offset from UTC")
-    offset = timedelta(hours=hours, minutes=minutes)
-    return timezone(-offset if digits[0] == "-" else offset)
+    hours, minutes = int(text[1:3]), int(text[-2:])
+    offset = timedelta(hours=hours, minutes=minutes) * (-1 if text[0] == "-" else 1)
+    if minutes > 59 or not _OFFSETS[0] <= offset <= _OFFSETS[1]:
+        raise ValueError(f"'{text}' is not an offset from UTC: they go from -12:00 to +14:00")
+    return timezone(offset)
 
 
 def in_utc(moment: datetime) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NoReturn
 
 from scoring.errors import InvalidFile, InvalidPrediction, Problem, Problems, shorten
+from scoring.file_kinds import HEAD_BYTES, document_kind, is_zip, other_kind
 
 _KIB, _MIB = 1024, 1024 * 1024
 
@@ -44,28 +46,13 @@ _CHUNK_BYTES = 64 * _KIB
 _DIRECTORY_BYTES_PER_ENTRY = 2 * _KIB
 _DIRECTORY_BYTES_AT_LEAST = 128 * _KIB
 
-_ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
-# What people send instead of a plain file or a zip, by the bytes it starts with.
-_OTHER_STARTS = (
-    (b"\x1f\x8b", "a gzip file"),
-    (b"BZh", "a bzip2 file"),
-    (b"\xfd7zXZ\x00", "an xz file"),
-    (b"(\xb5/\xfd", "a zstd file"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"Rar!\x1a\x07", "a rar archive"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file (.xls or .doc)"),
-    (b"%PDF-", "a PDF"),
-)
-_TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
-_HEAD_BYTES = _TAR_MAGIC_AT + len(_TAR_MAGIC)
-
 _IGNORED_NAMES = {".DS_Store", "Thumbs.db", "desktop.ini"}
 _IGNORED_FOLDER = "__MACOSX"
 _PLAIN_TYPES = (0, stat.S_IFREG, stat.S_IFDIR)
 # Only these two: every zip tool writes them, and an LZMA header could ask for gigabytes before the first byte.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-# What zipfile raises on damaged input (struct.error and UnicodeDecodeError are ValueErrors or come from odd headers).
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
+# What zipfile raises on damaged input. Not OSError: a disk that cannot be read is no participant's fault.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 
 def read_single(
@@ -83,10 +70,10 @@ def read_single(
     OSError when `path` cannot be opened.
     """
     with _opened(path) as file:
-        if not _is_zip(file):
+        if not _starts_as_zip(file):
             return None, _read_plain(file, limits, error)
         with _zip(file, limits, error) as archive:
-            members = _checked_members(archive, limits, error, npz)
+            members = _checked_members(archive, limits, error)
             if npz and members and all(name.endswith(".npy") for name in members):
                 file.seek(0)
                 return None, _read_limited(file, limits.member_bytes, error)
@@ -108,10 +95,10 @@ def read_members(
     if isinstance(path, Path) and path.is_dir():
         return _read_folder(path, limits, error)
     with _opened(path) as file:
-        if not _is_zip(file):
+        if not _starts_as_zip(file):
             _refuse_plain(file, error)
         with _zip(file, limits, error) as archive:
-            members = _checked_members(archive, limits, error, npz=False)
+            members = _checked_members(archive, limits, error)
             if not members:
                 _refuse("empty-archive", "the zip contains no file", error)
             contents: dict[str, bytes] = {}
@@ -128,11 +115,16 @@ def is_ignored(name: str) -> bool:
     return _IGNORED_FOLDER in parts or bool(parts) and (parts[-1] in _IGNORED_NAMES or parts[-1].startswith("._"))
 
 
+class _OutsideFile(zipfile.BadZipFile, OSError):
+    """An OSError too, because zipfile tries a place before the beginning of small files and expects one."""
+
+
 class _BoundedFile(io.RawIOBase):
-    """A file that refuses any single large read: zipfile reads the directory at once, however large it claims to be."""
+    """A file for zipfile, which trusts what a zip says of itself: no large read at once, no place outside the file."""
 
     def __init__(self, file: BinaryIO, read_bytes: int) -> None:
         self._file, self._read_bytes = file, read_bytes
+        self._size_bytes = file.seek(0, io.SEEK_END)
 
     def read(self, size: int = -1) -> bytes:
         data = self._file.read(min(size, self._read_bytes + 1) if size >= 0 else self._read_bytes + 1)
@@ -141,7 +133,10 @@ class _BoundedFile(io.RawIOBase):
         return data
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._file.seek(offset, whence)
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._file.tell(), io.SEEK_END: self._size_bytes}[whence]
+        if not 0 <= base + offset <= self._size_bytes:
+            raise _OutsideFile("it points outside itself")
+        return self._file.seek(base + offset)
 
     def tell(self) -> int:
         return self._file.tell()
@@ -157,30 +152,23 @@ def _opened(path: Path | bytes) -> BinaryIO:
     return io.BytesIO(path) if isinstance(path, bytes) else path.open("rb")
 
 
-def _is_zip(file: BinaryIO) -> bool:
-    start = file.read(4)
+def _starts_as_zip(file: BinaryIO) -> bool:
+    head = file.read(HEAD_BYTES)
     file.seek(0)
-    return start in _ZIP_STARTS
-
-
-def _other_kind(head: bytes) -> str | None:
-    """What the bytes are when they are an archive or document that cannot be read here."""
-    if head[_TAR_MAGIC_AT:_HEAD_BYTES] == _TAR_MAGIC:
-        return "a tar archive"
-    return next((kind for start, kind in _OTHER_STARTS if head.startswith(start)), None)
+    return is_zip(head)
 
 
 def _read_plain(file: BinaryIO, limits: Limits, error: type[InvalidFile]) -> bytes:
     data = _read_limited(file, limits.member_bytes, error)
-    kind = _other_kind(data[:_HEAD_BYTES])
+    kind = other_kind(data[:HEAD_BYTES])
     if kind:
         _refuse("wrong-archive", f"this is {kind}: send the plain file, or a zip that contains only this file", error)
     return data
 
 
 def _refuse_plain(file: BinaryIO, error: type[InvalidFile]) -> NoReturn:
-    head = file.read(_HEAD_BYTES)
-    kind = _other_kind(head) or ("a plain file" if head else "an empty file")
+    head = file.read(HEAD_BYTES)
+    kind = other_kind(head) or ("a plain file" if head else "an empty file")
     _refuse("not-a-zip", f"this is {kind}: send a zip", error)
 
 
@@ -196,15 +184,18 @@ def _zip(file: BinaryIO, limits: Limits, error: type[InvalidFile]) -> zipfile.Zi
     try:
         return zipfile.ZipFile(_BoundedFile(file, directory_bytes))
     except _DAMAGED as fault:
-        _refuse("damaged-archive", f"the zip is damaged or incomplete ({shorten(str(fault))}): {_AGAIN}", error)
+        _refuse("damaged-archive", f"the zip is damaged or incomplete ({_reason(fault)}): {_AGAIN}", error)
 
 
 _AGAIN = "make it again and upload the whole file"
 
 
-def _checked_members(
-    archive: zipfile.ZipFile, limits: Limits, error: type[InvalidFile], npz: bool
-) -> dict[str, zipfile.ZipInfo]:
+def _reason(fault: Exception) -> str:
+    said = shorten(str(fault)) or "it ends too early"
+    return "its end is missing" if said == "File is not a zip file" else said
+
+
+def _checked_members(archive: zipfile.ZipFile, limits: Limits, error: type[InvalidFile]) -> dict[str, zipfile.ZipInfo]:
     """The files that count, by normalised name; all that is wrong with names, kinds and declared sizes is raised."""
     entries = archive.infolist()
     if len(entries) > limits.entries:
@@ -213,7 +204,7 @@ def _checked_members(
     _refuse_documents([entry.filename for entry in entries], error)
     problems, members = Problems(), dict[str, zipfile.ZipInfo]()
     for entry in entries:
-        if entry.is_dir() and not _name_fault(entry, limits) or is_ignored(entry.filename):
+        if entry.filename.endswith("/") and not _name_fault(entry, limits) or is_ignored(entry.filename):
             continue
         fault = _name_fault(entry, limits) or _entry_fault(entry, limits)
         name = str(PurePosixPath(entry.filename))
@@ -260,14 +251,9 @@ def _entry_fault(entry: zipfile.ZipInfo, limits: Limits) -> tuple[str, str] | No
 
 def _refuse_documents(names: list[str], error: type[InvalidFile]) -> None:
     """Office files are zips too: say so instead of listing their parts."""
-    if "[Content_Types].xml" in names:
-        folders = {PurePosixPath(name).parts[0] for name in names if "/" in name.strip("/")}
-        kind = "an Excel workbook" if "xl" in folders else "an Office document"
-    elif "mimetype" in names and "content.xml" in names:
-        kind = "a LibreOffice document"
-    else:
-        return
-    _refuse("wrong-archive", f"this is {kind}: export it as plain text (for a table: CSV, UTF-8) and send that", error)
+    if kind := document_kind(names):
+        message = f"this is {kind}: export it as plain text (for a table: CSV, UTF-8) and send that"
+        _refuse("wrong-archive", message, error)
 
 
 def _refuse_count(names: list[str], error: type[InvalidFile]) -> NoReturn:
@@ -297,10 +283,12 @@ def _read_member(
             if len(data) > max(RATIO_APPLIES_ABOVE_BYTES, limits.ratio * entry.compress_size):
                 message = f"{shown} unpacks to more than {limits.ratio} times its size: this looks like a zip bomb"
                 _refuse("zip-bomb", message, error)
+        if len(data) != entry.file_size:
+            raise zipfile.BadZipFile("its size is not what the zip says")
     except _DAMAGED as fault:
-        message = f"{shown} in the zip is damaged ({shorten(str(fault))}): {_AGAIN}"
+        message = f"{shown} in the zip is damaged ({_reason(fault)}): {_AGAIN}"
         _refuse("damaged-archive", message, error)
-    _refuse_nested(name, bytes(data[:_HEAD_BYTES]), error, npz)
+    _refuse_nested(name, bytes(data[:HEAD_BYTES]), error, npz)
     return bytes(data)
 
 
@@ -311,10 +299,10 @@ def _chunks(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]
 
 
 def _refuse_nested(name: str, head: bytes, error: type[InvalidFile], npz: bool) -> None:
-    if head.startswith(_ZIP_STARTS) and not (npz and name.endswith(".npz")):
+    if is_zip(head) and not (npz and name.endswith(".npz")):
         kind: str | None = "a zip (or an Office document)"
     else:
-        kind = _other_kind(head)
+        kind = other_kind(head)
     if kind:
         message = f"{shorten(name)} inside the zip is {kind}: put the plain file into the zip"
         _refuse("nested-archive", message, error)

@@ -9,8 +9,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Why a correlation can be undefined; these are shown to people and stay as they are.
 TOO_FEW = "fewer than two items"
-CONSTANT_GOLD = "the targets are all equal, so that ranks say nothing"
-CONSTANT_PREDICTION = "the predictions are all equal, so that ranks say nothing"
+CONSTANT_GOLD = "all targets are equal"
+CONSTANT_PREDICTION = "all predictions are equal"
 
 
 def spearman(gold: Floats, prediction: Floats) -> float | None:
@@ -45,7 +45,7 @@ def undefined_because(gold: Floats, prediction: Floats) -> str | None:
 
 def average_ranks(values: Floats) -> Floats:
     """The ranks 1..n of n finite numbers; equal numbers share the mean of their ranks."""
-    order = np.argsort(values, kind="stable")
+    order = np.argsort(values)
     ordered = values[order]
     begins = np.concatenate(([True], ordered[1:] != ordered[:-1]))
     group = np.cumsum(begins) - 1

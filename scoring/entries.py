@@ -41,12 +41,17 @@ class ValueColumn:
     other_task: tuple[str, str]
 
 
-def read_entries(path: Path, items: Items, settings: Sequence[str], column: ValueColumn) -> Prediction:
-    """The prediction in a file, or in a zip of only this file; raises InvalidPrediction with every problem."""
+def read_entries(
+    path: Path, items: Items, settings: Sequence[str], column: ValueColumn, optional: Sequence[str] = ()
+) -> Prediction:
+    """The prediction in a file, or in a zip of only this file; raises InvalidPrediction with every problem.
+
+    optional: further columns that the file may have; they are passed over.
+    """
     _, data = read_single(path)
     _refuse_other_task(data, column)
     problems = Problems()
-    table = read_table(data, ["ID", "Language", "Setting", column.name], problems)
+    table = read_table(data, ["ID", "Language", "Setting", column.name], problems, optional=optional)
     if table is None:
         raise InvalidPrediction(problems.errors, problems.omitted)
     rows = _place_rows(table, items, settings, problems)
@@ -110,10 +115,13 @@ def _note_wrong_file(
     if foreign < max(_FOREIGN_AT_LEAST, _FOREIGN_SHARE * len(table)):
         return False
     row = (strangers or moved)[0]
+    found = [
+        f"{len(strangers)} have an id that is unknown here" if strangers else "",
+        f"{len(moved)} have the id of an item that is in another language" if moved else "",
+    ]
     message = (
-        f"this looks like a file for another phase or task: of its {len(table)} rows {len(strangers)} have an id that "
-        f"is unknown here and {len(moved)} have the id of an item in another language; the first is id "
-        f"{shorten(table['ID'][row])}"
+        f"this looks like a file for another phase or task: of its {len(table)} rows "
+        f"{' and '.join(part for part in found if part)}, first id {shorten(table['ID'][row])}"
     )
     problems.add("wrong-phase", message, line=table.lines[row], column="ID", text=table["ID"][row])
     return True

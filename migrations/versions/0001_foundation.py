@@ -157,6 +157,7 @@ def upgrade() -> None:
         sa.Column("task_id", sa.Integer(), nullable=False),
         sa.Column("gold", sa.String(length=300), nullable=True),
         sa.Column("items_sha256", sa.String(length=64), nullable=True),
+        sa.Column("options", app.db.Json, nullable=False),
         sa.Column("board_version", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["phase_id"], ["phases.id"], name=op.f("fk_phase_tasks_phase_id_phases")),
         sa.ForeignKeyConstraint(["task_id"], ["tasks.id"], name=op.f("fk_phase_tasks_task_id_tasks")),

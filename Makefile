@@ -1,0 +1,55 @@
+# Evergold. `make help` lists what there is. Everything works inside .venv, which is made and repaired as needed.
+
+PYTHON ?= python3
+PORT ?= 8321
+VENV := .venv/bin
+# Two processes: the tests start servers of their own.
+TESTS ?= -n 2
+
+.DEFAULT_GOAL := help
+.PHONY: run test check bench lint types contracts migrations lock clean help venv venv-dev
+
+run: venv  ## start the demo server: http://127.0.0.1:8321 (another port: make run PORT=9000)
+	@exec $(VENV)/python -P -m app.cli serve --demo --port $(PORT)
+
+test: venv-dev  ## run all tests (one file: make test TESTS=tests/app/test_times.py)
+	@$(VENV)/pytest $(TESTS)
+
+check: test lint types contracts migrations  ## everything that CI runs
+
+bench: venv-dev  ## measure what the README quotes (takes some minutes)
+	@$(VENV)/python -m bench
+
+lint: venv-dev  ## ruff: style and likely mistakes
+	@$(VENV)/ruff check .
+	@$(VENV)/ruff format --check .
+
+types: venv-dev  ## mypy, strict
+	@$(VENV)/mypy
+
+contracts: venv-dev  ## who may import whom
+	@$(VENV)/lint-imports
+
+migrations: venv-dev  ## whether the migrations lead to exactly the tables in app/models.py
+	@$(VENV)/pytest -q tests/test_migrations.py
+
+lock: venv-dev  ## pin anew: requirements/*.txt from the ranges in pyproject.toml
+	@$(VENV)/python requirements/lock.py
+
+clean:  ## remove .venv and caches (never ./var, where the data lie)
+	@rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Up to date in a moment when nothing changed; the fast test spares even the start of Python.
+venv:
+	@$(call python,run)
+
+venv-dev:
+	@$(call python,dev)
+
+define python
+command -v $(PYTHON) >/dev/null || { echo "There is no '$(PYTHON)' here: install Python 3.11 or newer, or name it: make PYTHON=python3.12" >&2; exit 1; }; \
+$(PYTHON) requirements/install.py $(1)
+endef

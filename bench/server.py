@@ -1,0 +1,169 @@
+"""The whole server on its embedded default: upload to scored, p50 and p95 over many uploads, and its memory.
+
+Starts `evergold serve` on a fresh data folder with the SemEval-2022 competition, uploads a file for its dev set again
+and again, one at a time, and long-polls each to its end. Loopback only; stops by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).resolve().parent.parent
+CONFORMANCE = Path(os.environ.get("EVERGOLD_CONFORMANCE") or ROOT.parent / "shared" / "conformance")
+START_SECONDS = 60
+PASSWORD = "bench-password-1"
+
+
+def main() -> None:
+    """Run, print a table (or JSON)."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--uploads", type=int, default=200)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="evergold-bench-") as folder:
+        figures = measure(Path(folder), arguments.uploads)
+    if arguments.json:
+        print(json.dumps(figures, indent=1))
+        return
+    for name, value in figures.items():
+        print(f"{name:28} {value}")
+
+
+def measure(folder: Path, uploads: int) -> dict[str, object]:
+    """Start the server, upload, and look at its processes while they are still warm."""
+    target, file = prepare(folder)
+    with running_server(folder) as (url, process):
+        seconds = upload_many(url, target, file, uploads)
+        memory = memory_mib(process.pid)
+    seconds.sort()
+    return {
+        "file": file.name,
+        "uploads": uploads,
+        "upload_to_scored_p50_ms": round(1000 * statistics.median(seconds), 1),
+        "upload_to_scored_p95_ms": round(1000 * seconds[int(0.95 * (len(seconds) - 1))], 1),
+        "upload_to_scored_max_ms": round(1000 * seconds[-1], 1),
+        **{f"memory_{name}_mib": value for name, value in memory.items()},
+    }
+
+
+def prepare(folder: Path) -> tuple[str, Path]:
+    """phases.yaml and gold in `folder`; the target of the uploads and the file."""
+    source = CONFORMANCE / "semeval2022"
+    if not source.exists():
+        raise SystemExit(f"no data at {source}: set EVERGOLD_CONFORMANCE")
+    (folder / "phases.yaml").write_text('version: 1\ninclude: ["competitions/*/competition.yaml"]\n')
+    evergold(folder, "import", "semeval2022", str(source / "repository"), "--no-apply")
+    return (
+        "competitions/semeval2022-task2/phases/practice/tasks/idiom-detection",
+        source / "submissions" / "A_noisy.csv",
+    )
+
+
+def evergold(folder: Path, *arguments: str) -> None:
+    """One command of the command line, in the bench's folder."""
+    subprocess.run([sys.executable, "-m", "app.cli", *arguments], cwd=folder, env=environment(folder), check=True)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The caller's, without other settings of ours, with this checkout importable from the bench's folder."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("EVERGOLD_")}
+    return {**kept, "PYTHONPATH": str(ROOT), "EVERGOLD_DATA_DIR": str(folder / "var")}
+
+
+@contextmanager
+def running_server(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """`evergold serve` on a free port; stopped with SIGTERM at the end."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
+    process = subprocess.Popen(command, cwd=folder, env=environment(folder), stdout=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_until_up(url, process)
+        yield url, process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=30)
+
+
+def wait_until_up(url: str, process: subprocess.Popen[bytes]) -> None:
+    """Return when the server answers; raise if it stops or takes too long."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise SystemExit(f"the server stopped with {process.returncode}")
+        try:
+            if httpx.get(f"{url}/healthz", timeout=1).status_code == httpx.codes.OK:
+                return
+        except httpx.TransportError:
+            time.sleep(0.05)
+    raise SystemExit("the server did not start")
+
+
+def upload_many(url: str, target: str, file: Path, uploads: int) -> list[float]:
+    """Seconds from the first byte of each upload to the reply that says scored."""
+    with httpx.Client(base_url=f"{url}/api/v1", timeout=60) as client:
+        account = {"username": "bench", "email": "bench@example.org", "password": PASSWORD}
+        client.post("/register", json=account).raise_for_status()
+        reply = client.post("/tokens", json={"username": "bench", "password": PASSWORD, "name": "bench"})
+        client.headers["Authorization"] = f"Bearer {reply.raise_for_status().json()['token']}"
+        content = file.read_bytes()
+        return [upload_once(client, target, file.name, content) for _ in range(uploads)]
+
+
+def upload_once(client: httpx.Client, target: str, name: str, content: bytes) -> float:
+    """One upload, waited for."""
+    started = time.perf_counter()
+    accepted = client.post(f"/{target}/submissions", files={"file": (name, content)}).raise_for_status().json()
+    state = client.get(f"/submissions/{accepted['id']}", params={"wait": 30}).raise_for_status().json()
+    seconds = time.perf_counter() - started
+    if state["status"] != "scored":
+        raise SystemExit(f"expected scored, got {state['status']}: {state.get('problems')}")
+    return seconds
+
+
+def memory_mib(supervisor: int) -> dict[str, float]:
+    """Resident memory of the server's processes, by what they are (Linux; elsewhere empty)."""
+    if not shutil.which("ps"):
+        return {}
+    table = subprocess.run(["ps", "-eo", "pid,ppid,rss,args"], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 3) for line in table.splitlines()[1:]]
+    family, found = {supervisor}, {}
+    for _ in range(4):  # children, grandchildren, …
+        family |= {int(row[0]) for row in rows if int(row[1]) in family}
+    parents = {int(row[1]) for row in rows}
+    for pid, _, rss, command in rows:
+        name = kind(command, is_parent=int(pid) in parents)
+        if int(pid) in family and name:
+            found[name] = max(found.get(name, 0.0), round(int(rss) / 1024, 1))
+    return dict(sorted(found.items()))
+
+
+def kind(command: str, *, is_parent: bool) -> str | None:
+    """web, worker (the Celery parent), worker_child, sweep, broker or supervisor, by the command line."""
+    if "celery" in command:
+        return "worker" if is_parent else "worker_child"
+    for word, name in (("uvicorn", "web"), ("sweep", "sweep"), ("valkey", "broker"), ("serve", "supervisor")):
+        if word in command:
+            return name
+    return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Writes the pinned requirement files from the ranges in pyproject.toml: `make lock`.
+
+pip itself resolves, first everything together, so that `run` and `dev` agree; nothing is installed. Pins have neither
+hashes nor markers: what only another platform or Python needs is left to pip there.
+"""
+# ruff: noqa: T201, S603 - it prints and runs pip: that is all it does
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "requirements"
+#: Builds the project itself (pip install --no-build-isolation).
+BUILD = "setuptools>=77"
+HEAD = "# {what}\n# Written by `make lock` from pyproject.toml; do not edit.\n"
+
+#: File -> the extras it covers, and what it is for. A file leaves out what the files before it pin.
+FILES = {
+    "run.txt": ("web,worker", "To run a server: web process and worker."),
+    "embedded.txt": (
+        "web,worker,embedded",
+        "The embedded broker; not built for every platform, so it may be left out.",
+    ),
+    "dev.txt": ("dev", "To test and check: on top of the others."),
+}
+
+
+def main() -> None:
+    everything = resolve("dev")
+    pinned: set[str] = set()
+    for name, (extras, what) in FILES.items():
+        new = sorted(set(resolve(extras, everything)) - pinned, key=str.lower)
+        pinned |= set(new)
+        included = "-r run.txt\n" if name == "dev.txt" else ""
+        (FOLDER / name).write_text(HEAD.format(what=what) + included + "".join(f"{pin}\n" for pin in new))
+        print(f"requirements/{name}: {len(new)} packages")
+
+
+def resolve(extras: str, constraints: list[str] | None = None) -> list[str]:
+    """`name==version` of all that the project needs with these extras, without the project."""
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-qq", "install", "--dry-run"]
+    command += ["--ignore-installed", "--report", "-", f"{ROOT}[{extras}]", BUILD]
+    if constraints:
+        (FOLDER / "constraints.tmp").write_text("\n".join(constraints))
+        command += ["--constraint", str(FOLDER / "constraints.tmp")]
+    try:
+        report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    finally:
+        (FOLDER / "constraints.tmp").unlink(missing_ok=True)
+    found = (item["metadata"] for item in report["install"])
+    return [f"{package['name']}=={package['version']}" for package in found if package["name"] != "evergold"]
+
+
+if __name__ == "__main__":
+    main()

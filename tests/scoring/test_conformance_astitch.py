@@ -1,0 +1,135 @@
+"""AStitchInLanguageModels: the importer's files and the registered tasks give the numbers of the authors' measures."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import scoring
+from app.importers.astitch import PARTS, Part, options_of, write_competition
+from scoring.task import read_options
+from tests.conformance import conformance
+
+BY_NAME = {part.name: part for part in PARTS}
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("astitch")
+    write_competition(conformance("astitch", "repository"), folder / "public", folder / "gold")
+    return folder
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def expected(key: str) -> dict[str, float]:
+    document = json.loads(conformance("astitch", "submissions", "expected.json").read_text(encoding="utf-8"))
+    values: dict[str, float] = document[key]
+    return values
+
+
+def fill(imported: Path, part: Part, language: str, phase: str, setting: str, values: Mapping[str, str]) -> Path:
+    """The template with one setting filled in by id, the others left empty."""
+    rows = rows_of(imported / "public" / f"{part.name}-{language}" / phase / "template.csv")
+    column = list(rows[0])[-1]
+    for row in rows:
+        row[column] = values[row["ID"]] if row["Setting"] == setting else ""
+    path = imported / f"{part.name}-{language}-{phase}.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def scored(imported: Path, part: Part, language: str, phase: str, prediction: Path) -> dict[str, float | None]:
+    gold = imported / "gold" / f"{part.name}-{language}" / f"{phase}.csv"
+    items = imported / "public" / f"{part.name}-{language}" / phase / "items.csv"
+    found = scoring.score(part.type, gold, prediction, options_of(part), items)
+    return {f"{score.metric} {score.split}": score.value for score in found}
+
+
+@pytest.mark.parametrize("language", ["en", "pt"])
+@pytest.mark.parametrize("name", ["coarse", "fine"])
+@pytest.mark.parametrize("setting", ["zero_shot", "few_shot"])
+def test_task_1_agrees(imported: Path, name: str, language: str, setting: str) -> None:
+    submission = conformance("astitch", "submissions", f"task1_{name}", language.upper(), "test_noisy.csv")
+    labels = {f"test.{language.upper()}.{row['row']}": row["label"] for row in rows_of(submission)}
+    prediction = fill(imported, BY_NAME[name], language, "test", setting, labels)
+    found = scored(imported, BY_NAME[name], language, "test", prediction)
+    numbers = expected(f"task1_{name}/{language.upper()}/test")
+    assert len(labels) == numbers["rows"]
+    for metric in ("macro_f1", "accuracy"):
+        assert found[f"{metric} {setting}/{language}"] == pytest.approx(numbers[metric], abs=1e-9)
+        assert found[f"{metric} {setting}/all"] == pytest.approx(numbers[metric], abs=1e-9)
+        assert found[f"{metric} one_shot/all"] is None
+
+
+@pytest.mark.parametrize("phase", ["dev", "test"])
+@pytest.mark.parametrize("language", ["en", "pt"])
+def test_task_2_agrees(imported: Path, language: str, phase: str) -> None:
+    submission = conformance("astitch", "submissions", "task2", language.upper(), f"{phase}_submission_tfidf.csv")
+    sims = {(row["sentence1"], row["sentence2"]): row["sim"] for row in rows_of(submission)}
+    items = rows_of(imported / "public" / f"similarity-{language}" / phase / "items.csv")
+    by_id = {row["ID"]: sims[row["sentence1"], row["sentence2"]] for row in items}
+    part = BY_NAME["similarity"]
+    found = scored(imported, part, language, phase, fill(imported, part, language, phase, "pre_train", by_id))
+    numbers = expected(f"task2/{language.upper()}/{phase}")
+    for ours, theirs in (("all", "all"), ("idiom", "non_sts"), ("sts", "sts")):
+        assert found[f"spearman pre_train/{language}/{ours}"] == pytest.approx(numbers[f"spearman_{theirs}"], abs=1e-9)
+        assert found[f"spearman pre_train/all/{ours}"] == pytest.approx(numbers[f"spearman_{theirs}"], abs=1e-9)
+        assert found[f"spearman fine_tune/all/{ours}"] is None
+
+
+def test_gold_as_prediction_is_perfect(imported: Path) -> None:
+    for name in ("coarse", "fine"):
+        for language in ("en", "pt"):
+            for phase in ("dev", "test"):
+                gold = rows_of(imported / "gold" / f"{name}-{language}" / f"{phase}.csv")
+                labels = {row["ID"]: row["Label"] for row in gold}
+                prediction = fill(imported, BY_NAME[name], language, phase, "one_shot", labels)
+                found = scored(imported, BY_NAME[name], language, phase, prediction)
+                assert {v for n, v in found.items() if "one_shot" in n} == {1.0}
+
+
+def test_blind_items_hold_no_answer(imported: Path) -> None:
+    for part in PARTS:
+        for path in (imported / "public").glob(f"{part.name}-*/*/items.csv"):
+            assert {"Label", "label", "sim", "otherID", "DataID"}.isdisjoint(rows_of(path)[0])
+
+
+def test_order_of_task_2_pairs_tells_nothing(imported: Path) -> None:
+    """Gold keeps the authors' order; the ids, and the blind file with them, are shuffled against it."""
+    for path in (imported / "gold").glob("similarity-*/*.csv"):
+        numbers = [int(row["ID"].rpartition(".")[2]) for row in rows_of(path)]
+        rising = sum(a < b for a, b in zip(numbers, numbers[1:], strict=False))
+        assert 0.4 < rising / len(numbers) < 0.6
+
+
+def test_historic_rows_are_columns_of_their_tasks(imported: Path) -> None:
+    figures = 0
+    for part in PARTS:
+        task = scoring.get_task(part.type)
+        columns = {(column.metric, column.split) for column in task.columns(read_options(task, options_of(part)))}
+        for path in (imported / "public").glob(f"{part.name}-*/*/historic.csv"):
+            rows = rows_of(path)
+            figures += len(rows)
+            assert {(row["metric"], row["split"]) for row in rows} <= columns
+            assert len({(row["team"], row["metric"], row["split"]) for row in rows}) == len(rows)
+    assert figures == 96  # the figures of tables 4 to 9
+
+
+def test_a_published_figure_stands_where_it_belongs(imported: Path) -> None:
+    rows = rows_of(imported / "public" / "coarse-en" / "test" / "historic.csv")
+    best = {"team": "XLNet base (cased), no context, with MWE", "metric": "macro_f1", "split": "few_shot/all"}
+    assert [row["value"] for row in rows if best.items() <= row.items()] == ["0.971"]
+    similar = rows_of(imported / "public" / "similarity-pt" / "test" / "historic.csv")
+    tuned = {"team": "All Tokenized", "metric": "spearman", "split": "fine_tune/all/idiom"}
+    assert [row["value"] for row in similar if tuned.items() <= row.items()] == ["0.379"]

@@ -1,0 +1,82 @@
+"""Dockerfile and docker-compose.yml: linted, gold only where it belongs, and every command one that we have."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+OURS = ("migrate", "web", "worker", "sweep")
+
+
+@pytest.fixture(scope="module")
+def services() -> dict[str, Any]:
+    compose: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    found: dict[str, Any] = compose["services"]
+    return found
+
+
+def stages() -> dict[str, str]:
+    """The lines of each build stage, by its name."""
+    parts = re.split(r"^FROM \S+ AS (\w+)$", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_dockerfile_passes_hadolint() -> None:
+    hadolint = shutil.which("hadolint", path=str(Path(sys.executable).parent))
+    if hadolint is None:
+        pytest.skip("hadolint is not built for this platform")
+    result = subprocess.run([hadolint, str(ROOT / "Dockerfile")], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
+
+
+def test_web_image_has_neither_workers_code_nor_gold() -> None:
+    image = stages()["base"] + stages()["web"]
+    assert "workers" not in image
+    assert "gold" not in image.lower().replace("evergold", "")
+    assert "GOLD_DIR" not in image
+    assert "COPY . " not in image
+
+
+def test_only_the_worker_mounts_gold(services: dict[str, Any]) -> None:
+    mounting = {name for name, service in services.items() if any("/gold" in v for v in service.get("volumes", []))}
+    assert mounting == {"worker"}
+    assert all(":ro" in volume for volume in services["worker"]["volumes"])
+    told = {name for name, service in services.items() if "EVERGOLD_GOLD_DIR" in str(service.get("environment"))}
+    assert not told - {"worker"}
+
+
+def test_images_run_as_nobody_special_and_read_only(services: dict[str, Any]) -> None:
+    assert all("USER 10001" in stages()[stage] for stage in ("web", "worker"))
+    for name in OURS:
+        assert services[name]["read_only"] is True
+        assert services[name]["cap_drop"] == ["ALL"]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_command_of_each_service_is_one_of_ours(services: dict[str, Any], name: str) -> None:
+    command = services[name].get("command") or re.search(r'CMD \["(\w+)"', stages()["web"])
+    arguments = command if isinstance(command, list) else [command.group(1)]
+    known = subprocess.run(
+        [sys.executable, "-m", "app.cli", arguments[0], "--help"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert known.returncode == 0, known.stderr
+    assert all(option in known.stdout for option in arguments if option.startswith("--"))
+
+
+def test_every_dependency_between_services_exists(services: dict[str, Any]) -> None:
+    for service in services.values():
+        assert set(service.get("depends_on", {})) <= set(services)
+
+
+def test_files_that_the_images_copy_exist() -> None:
+    copied = re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
+    assert copied
+    assert all((ROOT / name).exists() for names in copied for name in names.split())
