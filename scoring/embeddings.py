@@ -12,13 +12,14 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from scoring.archives import RATIO_APPLIES_ABOVE_BYTES
 from scoring.errors import Problems, shorten
 
 Matrix = npt.NDArray[np.floating]
@@ -26,12 +27,15 @@ Matrix = npt.NDArray[np.floating]
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingLimits:
-    """What a file of embeddings may claim. A header counts its text; a tensor counts its values as they are stored."""
+    """What a file of embeddings may claim. A header counts its text; a tensor its values as they are stored; ratio:
+    unpacked over packed size of an array in an .npz, looked at only in large ones; magnitude: of a value, and inverse.
+    """
 
     tensors: int = 64
     dimensions: int = 16_384
     header_bytes: int = 64 * 1024
     tensor_bytes: int = 512 * 1024 * 1024
+    ratio: int = 50
     magnitude: float = 1e30
 
 
@@ -64,22 +68,22 @@ def is_embeddings(data: bytes) -> bool:
 
 def read_embeddings(
     data: bytes, rows: Mapping[str, int], problems: Problems, limits: EmbeddingLimits = EMBEDDING_LIMITS
-) -> dict[str, Matrix]:
-    """The tensors in `data` by name, rows × dimensions, finite, no row all zeros; what is wrong goes to `problems`.
+) -> Iterator[tuple[str, Matrix]]:
+    """Each tensor in `data` by name, rows × dimensions, finite, no row all zeros; what is wrong goes to `problems`.
 
     data: the bytes of an `.npz` or a `.safetensors`; rows: for every name that may occur, how many rows it must have
-    (a tensor may be absent). Values are read only when all headers are right. Stored as float16, bfloat16, float32 or
-    float64; bfloat16 comes back as float32. Raises nothing.
+    (a tensor may be absent). Values are read only when all headers are right, and one tensor after the other, so that a
+    caller who keeps none needs the memory of one. Stored as float16, bfloat16, float32 or float64; bfloat16 comes back
+    as float32. Raises nothing.
     """
     if data.startswith(_NPY_MAGIC):
         problems.add("wrong-format", "this is a single array (.npy): name every tensor with numpy.savez (.npz)")
     elif _is_pickle(data):
         problems.add("pickle", "this is a pickle (as torch.save writes); send .safetensors or .npz, which hold no code")
     elif data.startswith(b"PK"):
-        return _read_npz(data, rows, problems, limits)
+        yield from _read_npz(data, rows, problems, limits)
     else:
-        return _read_safetensors(data, rows, problems, limits)
-    return {}
+        yield from _read_safetensors(data, rows, problems, limits)
 
 
 def _is_pickle(data: bytes) -> bool:
@@ -89,49 +93,60 @@ def _is_pickle(data: bytes) -> bool:
 # .npz
 
 
-def _read_npz(data: bytes, rows: Mapping[str, int], problems: Problems, limits: EmbeddingLimits) -> dict[str, Matrix]:
+def _read_npz(
+    data: bytes, rows: Mapping[str, int], problems: Problems, limits: EmbeddingLimits
+) -> Iterator[tuple[str, Matrix]]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return _read_arrays(archive, rows, problems, limits)
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            headers = _npz_headers(archive, members, rows, problems, limits)
+            for member, header in zip(members, headers, strict=False):
+                matrix = _npz_values(archive, member, header, problems, limits)
+                if matrix is not None:
+                    yield header.name, matrix
     except _DAMAGED as fault:
         problems.add("damaged-archive", f"the .npz is damaged or incomplete: {shorten(str(fault))}")
-        return {}
 
 
-def _read_arrays(
-    archive: zipfile.ZipFile, rows: Mapping[str, int], problems: Problems, limits: EmbeddingLimits
-) -> dict[str, Matrix]:
-    members = [member for member in archive.infolist() if not member.is_dir()]
+def _npz_headers(
+    archive: zipfile.ZipFile,
+    members: Sequence[zipfile.ZipInfo],
+    rows: Mapping[str, int],
+    problems: Problems,
+    limits: EmbeddingLimits,
+) -> list[_Header]:
+    """What every member claims to be, in their order; none of them unless all are right."""
     if not _is_bearable(len(members), problems, limits):
-        return {}
-    headers: dict[str, _Header] = {}
-    faults_before = _faults(problems)
+        return []
+    headers: list[_Header] = []
     for member in members:
         name = member.filename.removesuffix(".npy")
         if name == member.filename:
-            problems.add("wrong-format", "every array of an .npz ends in .npy", file=shorten(member.filename))
+            problems.add("wrong-format", "every array of an .npz ends in .npy", file=shorten(name))
             continue
         with archive.open(member) as stream:
             header = _npy_header(name, stream, problems, limits)
         if header is None or not _check_header(header, rows, problems, limits):
             continue
-        if name in headers:
+        if name in (other.name for other in headers):
             problems.add("duplicate-tensor", "the tensor is there twice", file=shorten(name))
-        headers[name] = header
-    if _faults(problems) > faults_before:
-        return {}
-    found: dict[str, Matrix] = {}
-    for member in members:
-        header = headers[member.filename.removesuffix(".npy")]
-        with archive.open(member) as stream:
-            _npy_header(header.name, stream, problems, limits)  # moves to where the values begin
-            values = stream.read(_value_bytes(header) + 1)
-        if _check_length(header, len(values), problems):
-            _keep(header, values, found, problems, limits)
-    return found
+        if _value_bytes(header) > max(RATIO_APPLIES_ABOVE_BYTES, limits.ratio * member.compress_size):
+            message = f"it unpacks to more than {limits.ratio} times its size, which no embeddings do"
+            problems.add("zip-bomb", message, file=shorten(name))
+        headers.append(header)
+    return headers if len(headers) == len(members) and not problems.errors else []
 
 
-def _npy_header(name: str, stream: BinaryIO | Any, problems: Problems, limits: EmbeddingLimits) -> _Header | None:
+def _npz_values(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, header: _Header, problems: Problems, limits: EmbeddingLimits
+) -> Matrix | None:
+    with archive.open(member) as stream:
+        _npy_header(header.name, stream, problems, limits)  # moves to where the values begin
+        values = stream.read(_value_bytes(header) + 1)
+    return _matrix(header, values, problems, limits) if _check_length(header, len(values), problems) else None
+
+
+def _npy_header(name: str, stream: IO[bytes], problems: Problems, limits: EmbeddingLimits) -> _Header | None:
     """The header of a .npy, read by hand because its length field may claim 4 GiB."""
     magic = stream.read(8)
     if not magic.startswith(_NPY_MAGIC) or len(magic) < 8 or magic[6] not in (1, 2):
@@ -168,16 +183,15 @@ def _npy_fields(name: str, fields: Any) -> _Header:
 
 def _read_safetensors(
     data: bytes, rows: Mapping[str, int], problems: Problems, limits: EmbeddingLimits
-) -> dict[str, Matrix]:
+) -> Iterator[tuple[str, Matrix]]:
     length = int.from_bytes(data[:8], "little")
     if length > limits.header_bytes:
         message = f"the header claims {length:,} bytes, at most {limits.header_bytes:,} are read"
         problems.add("header-too-large", message)
-        return {}
+        return
     document = _json_header(data[8 : 8 + length], problems)
     if document is None or not _is_bearable(len(document), problems, limits):
-        return {}
-    faults_before = _faults(problems)
+        return
     places: dict[str, tuple[int, int]] = {}
     headers: list[_Header] = []
     for name, entry in document.items():
@@ -189,16 +203,14 @@ def _read_safetensors(
             places[name] = begin, end
             headers.append(header)
             _check_length(header, end - begin, problems)
-    if _faults(problems) > faults_before or not _are_without_gaps(
-        sorted(places.values()), len(data) - 8 - length, problems
-    ):
-        return {}
-    found: dict[str, Matrix] = {}
+    if problems.errors or not _are_without_gaps(sorted(places.values()), len(data) - 8 - length, problems):
+        return
     values = memoryview(data)[8 + length :]
     for header in headers:
         begin, end = places[header.name]
-        _keep(header, values[begin:end], found, problems, limits)
-    return found
+        matrix = _matrix(header, values[begin:end], problems, limits)
+        if matrix is not None:
+            yield header.name, matrix
 
 
 def _json_header(text: bytes, problems: Problems) -> dict[str, Any] | None:
@@ -281,10 +293,6 @@ def _check_header(header: _Header, rows: Mapping[str, int], problems: Problems, 
     return not faults
 
 
-def _faults(problems: Problems) -> int:
-    return len(problems.errors) + problems.omitted
-
-
 def _value_bytes(header: _Header) -> int:
     size = header.stored.itemsize if header.stored else 0
     for length in header.shape:
@@ -302,28 +310,23 @@ def _check_length(header: _Header, found_bytes: int, problems: Problems) -> bool
     return False
 
 
-def _keep(
-    header: _Header,
-    values: bytes | memoryview,
-    found: dict[str, Matrix],
-    problems: Problems,
-    limits: EmbeddingLimits,
-) -> None:
-    """Note the tensor as found, unless a row holds what no embedding can: NaN, infinity, or zeros only."""
+def _matrix(header: _Header, values: bytes | memoryview, problems: Problems, limits: EmbeddingLimits) -> Matrix | None:
+    """The values in their shape; None when a row holds what no embedding can: NaN, infinity, or zeros only."""
     flat = np.frombuffer(values, dtype=header.stored)
     if header.dtype == "BF16":  # the upper half of a float32
         flat = (flat.astype(np.uint32) << 16).view(np.float32)
     matrix: Matrix = flat.reshape(header.shape, order="F" if header.fortran_order else "C")
     highest, lowest = matrix.max(axis=1, initial=0), matrix.min(axis=1, initial=0)
     sizes = np.maximum(highest.astype(np.float64), -lowest.astype(np.float64))
-    for wrong, code, message in (
+    faults = (
         (~np.isfinite(sizes), "not-finite", "NaN or infinity"),
         (np.isfinite(sizes) & (sizes > limits.magnitude), "not-plausible", "a value beyond any embedding's"),
         (sizes < 1 / limits.magnitude, "zero-vector", "only zeros, which have no direction"),
-    ):
+    )
+    for wrong, code, message in faults:
         if wrong.any():
             problems.add(code, f"{_listed(np.flatnonzero(wrong))}: {message}", file=shorten(header.name))
-    found[header.name] = matrix
+    return None if any(wrong.any() for wrong, _, _ in faults) else matrix
 
 
 def _listed(rows: npt.NDArray[np.intp]) -> str:

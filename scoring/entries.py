@@ -6,6 +6,7 @@ entered. Everything else is a problem, said by line. Only items are known here, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +68,7 @@ def read_entries(
 
 
 def _refuse_other_task(data: bytes, column: ValueColumn) -> None:
-    header = data[:1000].partition(b"\n")[0].decode("utf-8", "replace").strip("\ufeff\r ").split(",")
+    header = data[:1000].partition(b"\n")[0].decode("utf-8", "replace").strip("\ufeff\r ").replace('"', "").split(",")
     task, value_column = column.other_task
     if value_column in header and column.name not in header:
         message = f"this looks like a file for {task}: it has a column {value_column} where {column.name} is expected"
@@ -223,16 +224,25 @@ def _note_unfilled(
         message = f"{setting} has no {column.name} for {language} ({count}): {rule}"
         problems.add("missing-language", message, column=column.name)
     rest = [place for place in empty if items.languages[place] not in whole]
-    absent = [items.ids[place] for place in rest if rows[place] < 0]
+    absent = [place for place in rest if rows[place] < 0]
     if len(absent) > table.skipped_rows:
         total = _counted(len(items.ids), "item")
-        message = f"{setting} lacks {len(absent)} of {total}, no row has these ids: {listed(absent)}"
+        ids = listed([items.ids[place] for place in absent])
+        message = (
+            f"{setting} lacks {len(absent)} of {total} ({_by_language(absent, items)}), no row has these ids: {ids}"
+        )
         problems.add("missing-id", message, column="ID")
-    blank = sorted(rows[place] for place in rest if rows[place] >= 0)
+    blank = [place for place in rest if rows[place] >= 0]
     if blank:
-        lines = listed([str(table.lines[row]) for row in blank])
-        message = f"{setting} is half-filled, {len(blank)} of {len(items.ids)} empty (line {lines}): {rule}"
-        problems.add("empty-value", message, line=table.lines[blank[0]], column=column.name)
+        lines = sorted(table.lines[rows[place]] for place in blank)
+        count = f"{len(blank)} of {len(items.ids)} empty ({_by_language(blank, items)})"
+        message = f"{setting} is half-filled, {count}, on line {listed([str(line) for line in lines])}: {rule}"
+        problems.add("empty-value", message, line=lines[0], column=column.name)
+
+
+def _by_language(places: Sequence[int], items: Items) -> str:
+    counts = Counter(items.languages[place] for place in places)
+    return ", ".join(f"{language} {count}" for language, count in sorted(counts.items()))
 
 
 def _counted(number: int, noun: str) -> str:

@@ -15,12 +15,15 @@ class MissingPackage(ScoringError):
     """A package that this score needs is not installed here."""
 
 
-def load_package(module: str) -> Any:
-    """The module called `module` (`scipy.stats`); raises MissingPackage, which says what to install."""
+def load_package(module: str, extra: str = "worker") -> Any:
+    """The module called `module` (`scipy.stats`); raises MissingPackage, which says what to install.
+
+    extra: which of the project's extras holds it.
+    """
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as missing:
         package = module.partition(".")[0]
         if (missing.name or "").partition(".")[0] != package:
             raise
-        raise MissingPackage(f"{package} is needed for this: pip install 'evergold[worker]'") from None
+        raise MissingPackage(f"{package} is needed for this: pip install 'evergold[{extra}]'") from None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scoring.archives import Limits, read_single
+from scoring.archives import LIMITS, Limits, read_single
 from scoring.embeddings import is_embeddings, read_embeddings
 from scoring.errors import Problem, Problems, shorten
 from scoring.numerals import finite_number
@@ -25,7 +25,8 @@ from scoring.tables import Table, read_table
 STANDARDISED = "standardised"
 #: A cosine computed in single precision may leave [-1, 1] by this much.
 ROUNDING = 1e-6
-_LIMITS = Limits(member_bytes=1024 * 1024 * 1024, total_bytes=1024 * 1024 * 1024)
+# Embeddings are large and hardly shrink when they are packed; neither does a file of similarities by more.
+_LIMITS = Limits(member_bytes=512 * 1024 * 1024, total_bytes=512 * 1024 * 1024, ratio=50)
 
 #: language/setting/level, as in the name of a split.
 Split = str
@@ -54,16 +55,25 @@ def read_probing_prediction(path: Path, items: Items, levels: Sequence[str], sta
 
     levels: those that are asked for; standardise: whether embeddings give the standardised variant too.
     """
-    _, data = read_single(path, _LIMITS, npz=True)
     problems = Problems()
+    _refuse_larger(path.stat().st_size, _LIMITS.member_bytes, problems)
+    _, data = read_single(path, _LIMITS, npz=True)
     if embedded := is_embeddings(data):
         splits = _read_tensors(data, items, levels, standardise, problems)
     else:
+        _refuse_larger(len(data), LIMITS.member_bytes, problems)
         splits = _read_csv(data, items, levels, problems)
     if not splits and not problems.errors:
         problems.add("nothing-entered", "nothing is predicted: fill at least one language, setting and level")
     problems.raise_if_any()
     return Prediction(splits, embedded, tuple(problems.warnings))
+
+
+def _refuse_larger(size_bytes: int, limit_bytes: int, problems: Problems) -> None:
+    if size_bytes > limit_bytes:
+        message = f"the file has {size_bytes:,} bytes, at most {limit_bytes:,} are read"
+        problems.add("file-too-large", message)
+        problems.raise_if_any()
 
 
 # CSV
@@ -196,15 +206,12 @@ def _read_tensors(
     data: bytes, items: Items, levels: Sequence[str], standardise: bool, problems: Problems
 ) -> dict[Split, Similarities]:
     if not items.rows:
-        message = "embeddings need the list of items, whose rows they follow; without it send similarities as CSV"
-        problems.add("no-items", message)
+        _note_no_items(data, problems)
         return {}
     parts = {"/".join((*part, level)): part for part in items.rows for level in levels}
-    tensors = read_embeddings(data, {split: len(items.rows[part]) for split, part in parts.items()}, problems)
-    if problems.errors:
-        return {}
     splits: dict[Split, Similarities] = {}
-    for split, vectors in tensors.items():
+    rows = {split: len(items.rows[part]) for split, part in parts.items()}
+    for split, vectors in read_embeddings(data, rows, problems):
         part = parts[split]
         compounds = items.compounds[part]
         left, right = _pairs(part[1], compounds, items.rows[part])
@@ -214,6 +221,15 @@ def _read_tensors(
             found = cosines(vectors, left, right, standardised=True).reshape(shape)
             splits[f"{split}/{STANDARDISED}"] = Similarities(compounds, found)
     return splits
+
+
+def _note_no_items(data: bytes, problems: Problems) -> None:
+    """That nothing can be placed, and what else is wrong with the file whatever the items are."""
+    message = "embeddings need the list of items, whose rows they follow; without it send similarities as CSV"
+    problems.add("no-items", message)
+    found = Problems()
+    list(read_embeddings(data, {}, found))
+    problems.errors += [problem for problem in found.errors if problem.code != "unknown-tensor"]
 
 
 def _pairs(setting: str, compounds: Sequence[str], rows: Sequence[Row]) -> tuple[list[int], list[int]]:

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from scoring.errors import InvalidGold, Problem, Problems, shorten
-from scoring.tables import Table
+from scoring.errors import InvalidGold, InvalidItems, Problem, Problems, shorten
+from scoring.tables import Table, read_table
 from scoring.task import Options
 
 Positions = npt.NDArray[np.intp]
@@ -97,6 +97,25 @@ class Prediction:
     items: Items
     values: dict[str, npt.NDArray[Any] | None]
     warnings: tuple[Problem, ...] = field(default=())
+
+
+def read_blind(data: bytes, languages: Sequence[str] | None, answer_column: str) -> Items | None:
+    """The items in a blind file's order; None when the file has `answer_column`: then it is gold. Raises InvalidItems.
+
+    languages: the declared ones in lower case, or None: any. Columns beside ID and Language are passed over.
+    """
+    problems = Problems()
+    table = read_table(data, ["ID", "Language"], problems, optional=["Setting", answer_column], others=True)
+    if table is None:
+        raise InvalidItems(problems.errors, problems.omitted)
+    if "Setting" in table:
+        message = "this is a submission file, with a column Setting: the blind file that came with the task is needed"
+        raise InvalidItems([Problem("wrong-columns", message, line=1, column="Setting")])
+    if answer_column in table:
+        return None
+    items = note_items(table, languages, problems)
+    problems.raise_if_any(InvalidItems)
+    return items
 
 
 def note_items(table: Table, languages: Sequence[str] | None, problems: Problems) -> Items:

@@ -34,6 +34,7 @@ from scoring.settings import (
     language_splits,
     note_items,
     order_of,
+    read_blind,
 )
 from scoring.tables import read_table
 from scoring.task import NOT_ENTERED, Column, Metric, Score, Task, signature
@@ -67,13 +68,8 @@ class Gold:
 def read_items(path: Path, options: Options) -> Items:
     """The items in the order of the blind file, or by id when `path` is gold; raises InvalidItems."""
     _, data = read_single(path, error=InvalidItems)
-    problems = Problems()
-    table = read_table(data, ["ID", "Language"], problems, optional=["Label"], others=True)
-    if table is not None and "Label" in table:
-        return _parse_gold(data, options, InvalidItems).items.in_order_of_id()
-    items = note_items(table, options.languages, problems) if table is not None else Items((), ())
-    problems.raise_if_any(InvalidItems)
-    return items
+    items = read_blind(data, options.languages, answer_column="Label")
+    return _parse_gold(data, options, InvalidItems).items.in_order_of_id() if items is None else items
 
 
 def read_gold(path: Path, options: Options) -> Gold:

@@ -25,6 +25,7 @@ from scoring.archives import read_single
 from scoring.correlation import Floats, spearman, undefined_because
 from scoring.entries import ValueColumn, read_entries
 from scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
+from scoring.numerals import finite_number
 from scoring.settings import (
     ALL,
     Items,
@@ -36,6 +37,7 @@ from scoring.settings import (
     language_splits,
     note_items,
     order_of,
+    read_blind,
 )
 from scoring.tables import Table, read_table
 from scoring.task import NOT_ENTERED, Column, Metric, Score, Task, signature
@@ -81,13 +83,8 @@ class Gold:
 def read_items(path: Path, options: Options) -> Items:
     """The items in the order of the blind file, or by id when `path` is gold; raises InvalidItems."""
     _, data = read_single(path, error=InvalidItems)
-    problems = Problems()
-    table = read_table(data, ["ID", "Language"], problems, optional=["otherID"], others=True)
-    if table is not None and "otherID" in table:
-        return _parse_gold(data, options, InvalidItems).items
-    items = note_items(table, options.languages, problems) if table is not None else Items((), ())
-    problems.raise_if_any(InvalidItems)
-    return items
+    items = read_blind(data, options.languages, answer_column="otherID")
+    return _parse_gold(data, options, InvalidItems).items if items is None else items
 
 
 def read_gold(path: Path, options: Options) -> Gold:
@@ -197,7 +194,7 @@ def _note_targets(table: Table, own: Items, problems: Problems) -> dict[str, str
 def _target_fault(id_: str, sim: str, other: str, with_other: set[str]) -> tuple[str, str] | None:
     if bool(sim) == bool(other):
         return "bad-target", f"a row has either sim or otherID, this one has {'both' if sim else 'neither'}"
-    if sim and _number(sim) is None:
+    if sim and finite_number(sim) is None:
         return "bad-value", f"sim {shorten(sim)!r} is not a finite number"
     if other != other.strip():
         return "bad-id", f"otherID {shorten(other)!r} has spaces around it"
@@ -217,31 +214,20 @@ def _splits(languages: tuple[str, ...], data_ids: Sequence[str], options: Option
     return splits
 
 
-def _number(text: str) -> float | None:
-    """The finite number that is written here; Python's extras (`1_000`, spaces, other scripts' digits) do not count."""
-    if "_" in text or not text.isascii() or text != text.strip():
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
 def _sim_column(options: Options) -> ValueColumn:
     low = -math.inf if options.sim_min is None else options.sim_min
     high = math.inf if options.sim_max is None else options.sim_max
 
     def parse(text: str) -> float | None:
-        number = _number(text)
+        number = finite_number(text)
         return number if number is not None and low <= number <= high else None
 
     def explain(text: str) -> str:
-        if _number(text) is not None:
+        if finite_number(text) is not None:
             return f"{shorten(text)} lies outside the range {low:g} to {high:g}"
-        if _number(text.strip()) is not None:
+        if finite_number(text.strip()) is not None:
             return f"{shorten(text)!r} has spaces around the number"
-        if _number(text.replace(",", ".")) is not None:
+        if finite_number(text.replace(",", ".")) is not None:
             return f"{shorten(text)!r} has a decimal comma, write a point"
         return f"{shorten(text)!r} is not a finite number"
 

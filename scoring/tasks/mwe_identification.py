@@ -57,6 +57,10 @@ def _languages(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
+def _language(name: str) -> str:
+    return _languages((name.lower(),))[0]
+
+
 def _category_names(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if not name or any(character in name for character in ":;/ \t"):
@@ -65,6 +69,7 @@ def _category_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Languages = Annotated[LanguageNames, AfterValidator(_languages)]
+Language = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$", max_length=40), AfterValidator(_language)]
 
 
 class Options(TaskOptions):
@@ -74,7 +79,7 @@ class Options(TaskOptions):
     """
 
     languages: Languages | None = None
-    language: Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$", max_length=40)] | None = None
+    language: Language | None = None
     unseen_against: Literal["train", "train+dev"] = "train+dev"
     categories: Annotated[Texts, AfterValidator(_category_names), Field(min_length=1)] | None = None
     rank_by: Literal["mwe", "token", "unseen"] = "mwe"
@@ -209,7 +214,7 @@ def template(items: LanguageItems, options: Options) -> None:
 
 
 def _wanted(options: Options) -> tuple[str, ...] | None:
-    return options.languages or ((options.language.lower(),) if options.language else None)
+    return options.languages or ((options.language,) if options.language else None)
 
 
 def _single(options: Options) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 import scoring
-from app.importers.astitch import PARTS, Part, options_of, write_competition
-from scoring.task import read_options
+from app.check import check_phases
+from app.importers.astitch import NAME, PARTS, Part, declaration, import_astitch, options_of
 from tests.conformance import conformance
 
 BY_NAME = {part.name: part for part in PARTS}
@@ -20,7 +21,7 @@ BY_NAME = {part.name: part for part in PARTS}
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("astitch")
-    write_competition(conformance("astitch", "repository"), folder / "public", folder / "gold")
+    import_astitch(conformance("astitch", "repository"), folder / "competition", folder / "gold")
     return folder
 
 
@@ -37,7 +38,7 @@ def expected(key: str) -> dict[str, float]:
 
 def fill(imported: Path, part: Part, language: str, phase: str, setting: str, values: Mapping[str, str]) -> Path:
     """The template with one setting filled in by id, the others left empty."""
-    rows = rows_of(imported / "public" / f"{part.name}-{language}" / phase / "template.csv")
+    rows = rows_of(imported / "competition" / "public" / phase / f"{part.name}-{language}" / "template.csv")
     column = list(rows[0])[-1]
     for row in rows:
         row[column] = values[row["ID"]] if row["Setting"] == setting else ""
@@ -50,9 +51,9 @@ def fill(imported: Path, part: Part, language: str, phase: str, setting: str, va
 
 
 def scored(imported: Path, part: Part, language: str, phase: str, prediction: Path) -> dict[str, float | None]:
-    gold = imported / "gold" / f"{part.name}-{language}" / f"{phase}.csv"
-    items = imported / "public" / f"{part.name}-{language}" / phase / "items.csv"
-    found = scoring.score(part.type, gold, prediction, options_of(part), items)
+    gold = imported / "gold" / NAME / phase / f"{part.name}-{language}.csv"
+    items = imported / "competition" / "public" / phase / f"{part.name}-{language}" / "items.csv"
+    found = scoring.score(part.type, gold, prediction, options_of(part, language), items)
     return {f"{score.metric} {score.split}": score.value for score in found}
 
 
@@ -77,7 +78,7 @@ def test_task_1_agrees(imported: Path, name: str, language: str, setting: str) -
 def test_task_2_agrees(imported: Path, language: str, phase: str) -> None:
     submission = conformance("astitch", "submissions", "task2", language.upper(), f"{phase}_submission_tfidf.csv")
     sims = {(row["sentence1"], row["sentence2"]): row["sim"] for row in rows_of(submission)}
-    items = rows_of(imported / "public" / f"similarity-{language}" / phase / "items.csv")
+    items = rows_of(imported / "competition" / "public" / phase / f"similarity-{language}" / "items.csv")
     by_id = {row["ID"]: sims[row["sentence1"], row["sentence2"]] for row in items}
     part = BY_NAME["similarity"]
     found = scored(imported, part, language, phase, fill(imported, part, language, phase, "pre_train", by_id))
@@ -92,7 +93,7 @@ def test_gold_as_prediction_is_perfect(imported: Path) -> None:
     for name in ("coarse", "fine"):
         for language in ("en", "pt"):
             for phase in ("dev", "test"):
-                gold = rows_of(imported / "gold" / f"{name}-{language}" / f"{phase}.csv")
+                gold = rows_of(imported / "gold" / NAME / phase / f"{name}-{language}.csv")
                 labels = {row["ID"]: row["Label"] for row in gold}
                 prediction = fill(imported, BY_NAME[name], language, phase, "one_shot", labels)
                 found = scored(imported, BY_NAME[name], language, phase, prediction)
@@ -101,35 +102,34 @@ def test_gold_as_prediction_is_perfect(imported: Path) -> None:
 
 def test_blind_items_hold_no_answer(imported: Path) -> None:
     for part in PARTS:
-        for path in (imported / "public").glob(f"{part.name}-*/*/items.csv"):
+        for path in (imported / "competition").glob(f"public/*/{part.name}-*/items.csv"):
             assert {"Label", "label", "sim", "otherID", "DataID"}.isdisjoint(rows_of(path)[0])
 
 
 def test_order_of_task_2_pairs_tells_nothing(imported: Path) -> None:
     """Gold keeps the authors' order; the ids, and the blind file with them, are shuffled against it."""
-    for path in (imported / "gold").glob("similarity-*/*.csv"):
+    for path in (imported / "gold" / NAME).glob("*/similarity-*.csv"):
         numbers = [int(row["ID"].rpartition(".")[2]) for row in rows_of(path)]
         rising = sum(a < b for a, b in zip(numbers, numbers[1:], strict=False))
         assert 0.4 < rising / len(numbers) < 0.6
 
 
-def test_historic_rows_are_columns_of_their_tasks(imported: Path) -> None:
-    figures = 0
-    for part in PARTS:
-        task = scoring.get_task(part.type)
-        columns = {(column.metric, column.split) for column in task.columns(read_options(task, options_of(part)))}
-        for path in (imported / "public").glob(f"{part.name}-*/*/historic.csv"):
-            rows = rows_of(path)
-            figures += len(rows)
-            assert {(row["metric"], row["split"]) for row in rows} <= columns
-            assert len({(row["team"], row["metric"], row["split"]) for row in rows}) == len(rows)
-    assert figures == 96  # the figures of tables 4 to 9
+def test_competition_passes_the_check_with_its_historic_rows(imported: Path) -> None:
+    found = check_phases(imported / "competition" / "competition.yaml", now=datetime(2026, 1, 1, tzinfo=UTC))
+    assert [str(finding) for finding in found if finding.severity == "error"] == []
+    paths = [path for part in PARTS for path in (imported / "competition").glob(f"historic/{part.name}-*.csv")]
+    assert sum(len(rows_of(path)) for path in paths) == 96  # the figures of tables 4 to 9
+
+
+def test_gold_stands_where_the_declaration_says(imported: Path) -> None:
+    names = {task["gold"] for phase in declaration()["phases"] for task in phase["tasks"].values()}
+    assert names == {path.relative_to(imported / "gold").as_posix() for path in (imported / "gold").rglob("*.csv")}
 
 
 def test_a_published_figure_stands_where_it_belongs(imported: Path) -> None:
-    rows = rows_of(imported / "public" / "coarse-en" / "test" / "historic.csv")
+    rows = rows_of(imported / "competition" / "historic" / "coarse-en-test.csv")
     best = {"team": "XLNet base (cased), no context, with MWE", "metric": "macro_f1", "split": "few_shot/all"}
     assert [row["value"] for row in rows if best.items() <= row.items()] == ["0.971"]
-    similar = rows_of(imported / "public" / "similarity-pt" / "test" / "historic.csv")
+    similar = rows_of(imported / "competition" / "historic" / "similarity-pt-test.csv")
     tuned = {"team": "All Tokenized", "metric": "spearman", "split": "fine_tune/all/idiom"}
     assert [row["value"] for row in similar if tuned.items() <= row.items()] == ["0.379"]

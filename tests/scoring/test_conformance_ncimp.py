@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 import scoring
-from app.importers.ncimp import write_competition
+from app.check import check_phases
+from app.importers.ncimp import ITEMS, TEMPLATE, import_ncimp
 from tests.conformance import conformance
 
 TASK = "idiomaticity-probing"
@@ -87,24 +89,30 @@ def _class_sizes() -> dict[str, int]:
 
 
 def test_imported_competition_scores_the_same(tmp_path: Path) -> None:
-    write_competition(conformance("ncimp", "repository"), tmp_path / "public", tmp_path / "gold")
-    items, gold = tmp_path / "public" / "items.csv", tmp_path / "gold" / "human_scores.csv"
+    import_ncimp(conformance("ncimp", "repository"), tmp_path / "competition", tmp_path / "gold")
+    items, gold = tmp_path / "competition" / ITEMS, tmp_path / "gold" / "ncimp" / "human_scores.csv"
     imported = scoring.score(TASK, gold, conformance(*PREDICTION), items=items)
     assert imported == scoring.score(TASK, conformance(*SPREADSHEET), conformance(*PREDICTION))
 
 
 def test_imported_template_has_every_row_of_the_submission(tmp_path: Path) -> None:
-    write_competition(conformance("ncimp", "repository"), tmp_path, tmp_path / "gold")
+    import_ncimp(conformance("ncimp", "repository"), tmp_path, tmp_path / "gold")
 
     def keys(path: Path) -> set[str]:
         return {line.rpartition(",")[0] for line in path.read_text(encoding="utf-8").splitlines()}
 
-    assert keys(tmp_path / "template.csv") == keys(conformance(*PREDICTION))
+    assert keys(tmp_path / TEMPLATE) == keys(conformance(*PREDICTION))
+
+
+def test_imported_competition_passes_the_check(tmp_path: Path) -> None:
+    import_ncimp(conformance("ncimp", "repository"), tmp_path / "competition", tmp_path / "gold")
+    found = check_phases(tmp_path / "competition" / "competition.yaml", now=datetime(2026, 1, 1, tzinfo=UTC))
+    assert [str(finding) for finding in found if finding.severity == "error"] == []
 
 
 def test_blind_items_hold_no_human_score(tmp_path: Path) -> None:
-    write_competition(conformance("ncimp", "repository"), tmp_path, tmp_path / "gold")
-    lines = (tmp_path / "items.csv").read_text(encoding="utf-8").splitlines()
+    import_ncimp(conformance("ncimp", "repository"), tmp_path, tmp_path / "gold")
+    lines = (tmp_path / ITEMS).read_text(encoding="utf-8").splitlines()
     assert lines[0] == "language,context,compound,probe,sentence,nc"
     assert "en,neut,academy award,original,This is an academy award,0 0 0 1 1" in lines
     assert len(lines) == 1 + (281 + 180 * 4) * 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,17 +29,17 @@ HEADER = "language,context,compound,probe,level,sim"
 Rows = dict[tuple[str, str, str, str, str], str]
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
-    def _write(name: str, content: str | bytes) -> Path:
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return _write
-
-
 Write = Callable[[str, str | bytes], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    return lambda name, content: write_to(tmp_path / name, content)
+
+
+def write_to(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
 
 
 def blind_items(settings: Sequence[str] = ("nat", "neut")) -> str:
@@ -274,6 +275,26 @@ def test_vectors_that_never_change_are_undefined_when_standardised(write: Write)
 
 def test_embeddings_need_the_list_of_items(write: Write) -> None:
     assert "embeddings need the list of items" in refused(write, npz(pt_neut_nc=vectors_for("neut")))[0]
+
+
+def test_broken_embeddings_are_named_even_without_items(write: Write) -> None:
+    header = (20 * 1024**3).to_bytes(8, "little") + b'{"pt/neut/nc"'
+    assert "21,474,836,480 bytes" in refused(write, header)[1]
+    assert "Python objects" in refused(write, npz(pt_neut_nc=np.array([[None]])))[1]
+
+
+def test_file_of_twenty_gigabytes_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "sparse"
+    with path.open("wb") as file:
+        file.write((20 * 1024**3).to_bytes(8, "little") + b"{")
+        file.truncate(20 * 1024**3 + 8)
+    gold = TASK.read_gold(write_to(tmp_path / "gold.csv", HUMAN), OPTIONS)
+    tracemalloc.start()
+    with pytest.raises(InvalidPrediction, match="the file has 21,474,836,488 bytes"):
+        TASK.read_prediction(path, TASK.items_of(gold, OPTIONS), OPTIONS)
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
+    path.unlink()
 
 
 def test_embeddings_of_another_shape_are_refused(write: Write) -> None:

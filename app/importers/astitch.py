@@ -1,0 +1,216 @@
+"""AStitchInLanguageModels: from a checkout of the authors' repository to items, gold, templates and historic rows.
+
+Tayyar Madabushi et al. 2021; repository H-TayyarMadabushi/AStitchInLanguageModels, folder `Dataset`. Each language is a
+task of its own, because the paper ranks English and Portuguese apart: coarse-en is `idiom-detection`, fine-en
+`meaning-matching`, similarity-en `idiom-similarity`. Ids are assigned here: Task 1 `dev.EN.7` is row 7 of the authors'
+file, counted from 0 as their scripts count; Task 2 pairs are numbered in an order that tells nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from app.importers.astitch_data import Files, convert_coarse, convert_fine, convert_similarity
+from app.importers.files import refuse_existing, write_csv
+from app.importers.writing import Inline, write_text, yaml_text
+from scoring.errors import InvalidFile, Problems
+from scoring.task import read_options
+from scoring.tasks import get_task
+
+NAME = "astitch"
+LANGUAGES = ("en", "pt")
+PHASES = ("dev", "test")
+COMMENT = """AStitchInLanguageModels, imported from the authors' repository. Yours to edit.
+Historic rows are the figures of the paper's tables 4 to 9."""
+PUBLISHED = "published_astitch.csv"
+#: The day the Findings of EMNLP 2021 opened; historic rows bear it.
+PUBLISHED_ON = "2021-11-07"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """One kind of task: its type, its settings by the names of the published tables, and how its files are made.
+
+    published: the `task` of the published figures; metrics: their metric -> ours, and what follows the setting in its
+    split; columns: the (metric, what follows the setting) that boards show beside the ranking one.
+    """
+
+    name: str
+    type: str
+    title: str
+    published: str
+    settings: Mapping[str, str]
+    metrics: Mapping[str, tuple[str, str]]
+    columns: Sequence[tuple[str, str]]
+    source: str
+    convert: Callable[[Path, str, str, Problems], Files]
+
+
+def import_astitch(source: Path, target: Path, gold: Path) -> list[Path]:
+    """Write `competition.yaml` with all its files below `target` and the gold below `gold`; the written paths.
+
+    source: the checkout; gold: the workers' gold folder. Everything is converted before anything is written; raises
+    InvalidFile with every problem, also when there is a competition.yaml already, which may have been edited.
+    """
+    problems = Problems()
+    refuse_existing(target, problems)
+    converted = {
+        (phase, part, language): part.convert(source, language, phase, problems)
+        for phase in PHASES
+        for part in PARTS
+        for language in LANGUAGES
+    }
+    problems.raise_if_any(InvalidFile)
+    written: list[Path] = []
+    for (phase, part, language), files in converted.items():
+        task = f"{part.name}-{language}"
+        folder = target / _folder(phase, task)
+        written += [
+            write_csv(folder / "items.csv", files.items_header, files.items),
+            write_csv(gold / _gold_name(phase, task), files.gold_header, files.gold),
+            write_text(folder / "template.csv", _template(part, language, folder / "items.csv")),
+            write_csv(target / _historic_name(phase, task), HISTORIC_COLUMNS, historic_rows(part, language, phase)),
+        ]
+    text = yaml_text({"version": 1, "competitions": [declaration()]}, COMMENT)
+    return [write_text(target / "competition.yaml", text), *written]
+
+
+def declaration() -> dict[str, Any]:
+    """The competition as `phases.yaml` declares it."""
+    tasks = [(part, language) for part in PARTS for language in LANGUAGES]
+    return {
+        "name": NAME,
+        "title": "AStitchInLanguageModels",
+        "summary": "Idiomaticity in pre-trained language models: detection, meaning, similarity, in two languages.",
+        "website": "https://github.com/H-TayyarMadabushi/AStitchInLanguageModels",
+        "tasks": [_task(part, language) for part, language in tasks],
+        "boards": [_board(part, language, setting) for part, language in tasks for setting in part.settings],
+        "phases": [_phase(phase, tasks) for phase in PHASES],
+    }
+
+
+def _task(part: Part, language: str) -> dict[str, Any]:
+    title = f"{part.title}, {_LANGUAGE_TITLES[language]}"
+    return {
+        "name": f"{part.name}-{language}",
+        "type": part.type,
+        "title": title,
+        "options": Inline(options_of(part, language)),
+    }
+
+
+def _board(part: Part, language: str, setting: str) -> dict[str, Any]:
+    """Ranked by one setting, with the others beside it, the measures of this one, and what was published."""
+    task = f"{part.name}-{language}"
+    ranking = next(iter(part.metrics.values()))
+    ours = [(part.settings[setting], *column) for column in (ranking, *part.columns)]
+    others = [(name, *ranking) for name in part.settings.values() if name != part.settings[setting]]
+    columns = [Inline(metric=metric, split=f"{name}/all{rest}") for name, metric, rest in (*ours, *others)]
+    return {
+        "name": f"{task}-{part.settings[setting].replace('_', '-')}",
+        "title": f"{part.title}, {_LANGUAGE_TITLES[language]}, {setting}",
+        "task": task,
+        "columns": columns,
+        "historic": [{"phase": phase, "file": _historic_name(phase, task), "source": part.source} for phase in PHASES],
+    }
+
+
+def _phase(phase: str, tasks: Sequence[tuple[Part, str]]) -> dict[str, Any]:
+    names = [f"{part.name}-{language}" for part, language in tasks]
+    return {
+        "name": phase,
+        "title": {"dev": "Development data", "test": "Test data"}[phase],
+        "start": f"{PUBLISHED_ON} 00:00 UTC",
+        "tasks": {
+            name: {
+                "gold": _gold_name(phase, name),
+                "items": f"{_folder(phase, name)}/items.csv",
+                "downloads": [
+                    {"file": f"{_folder(phase, name)}/items.csv", "title": "Items"},
+                    {"file": f"{_folder(phase, name)}/template.csv", "title": "Empty submission"},
+                ],
+            }
+            for name in names
+        },
+    }
+
+
+HISTORIC_COLUMNS = ("team", "date", "metric", "split", "value")
+
+
+def historic_rows(part: Part, language: str, phase: str) -> list[tuple[str, str, str, str, str]]:
+    """The published figures of one task and phase, as (team, date, metric, split, value)."""
+    rows = []
+    for row in _published():
+        if (row["task"], row["language"], row["split"]) == (part.published, language, phase):
+            metric, rest = part.metrics[row["metric"]]
+            split = f"{part.settings[row['setup']]}/all{rest}"
+            rows.append((_system(row), PUBLISHED_ON, metric, split, row["value"]))
+    return rows
+
+
+def options_of(part: Part, language: str) -> dict[str, Any]:
+    """The options of the part's task type."""
+    return {"settings": list(part.settings.values()), "languages": [language]}
+
+
+def _folder(phase: str, task: str) -> str:
+    return f"public/{phase}/{task}"
+
+
+def _historic_name(phase: str, task: str) -> str:
+    return f"historic/{task}-{phase}.csv"
+
+
+def _gold_name(phase: str, task: str) -> str:
+    return f"{NAME}/{phase}/{task}.csv"
+
+
+def _template(part: Part, language: str, items: Path) -> str:
+    task = get_task(part.type)
+    options = read_options(task, options_of(part, language))
+    return task.template(task.read_items(items, options), options) or ""
+
+
+def _published() -> Iterator[dict[str, str]]:
+    text = resources.files("app").joinpath("data", PUBLISHED).read_text(encoding="utf-8")
+    return iter(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+
+
+def _system(row: Mapping[str, str]) -> str:
+    """The name under which a published system stands on boards, with what it was given to read."""
+    if not row["context"]:
+        return row["system"]
+    context = "with context" if row["context"] == "yes" else "no context"
+    expression = "with MWE" if row["mwe"] == "yes" else "no MWE"
+    return f"{row['system']}, {context}, {expression}"
+
+
+_SHOTS = {"zero-shot": "zero_shot", "one-shot": "one_shot", "few-shot": "few_shot"}
+_TRAINING = {"pre-training only": "pre_train", "fine-tuned": "fine_tune"}
+_F1 = {"macro_f1": ("macro_f1", "")}
+_RHO = {"spearman_all": ("spearman", "/all"), "spearman_idiom": ("spearman", "/idiom")}
+
+_LANGUAGE_TITLES = {"en": "English", "pt": "Portuguese"}
+_SOURCE = "Tayyar Madabushi et al. 2021, Findings of EMNLP, table"
+_LABELS = (("accuracy", ""),)
+
+PARTS = (
+    Part(
+        "coarse", "idiom-detection", "Idiomatic or not", "task1-coarse", _SHOTS, _F1, _LABELS,
+        f"{_SOURCE} 4", convert_coarse,
+    ),
+    Part(
+        "fine", "meaning-matching", "Which meaning", "task1-fine", _SHOTS, _F1, (*_LABELS, ("sentence_accuracy", "")),
+        f"{_SOURCE} 5", convert_fine,
+    ),
+    Part(
+        "similarity", "idiom-similarity", "Sentence similarity", "task2", _TRAINING, _RHO,
+        (("spearman", "/idiom"), ("spearman", "/sts")), f"{_SOURCE}s 6 to 9", convert_similarity,
+    ),
+)  # fmt: skip

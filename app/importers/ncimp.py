@@ -1,0 +1,181 @@
+"""NCIMP, idiomaticity probing: from a checkout of the authors' repository to items, template and gold.
+
+He et al. 2025; repository risehnhew/Finding-Idiomaticity-in-Word-Representations, folder `dataset`. A language's
+naturalistic or neutral sentences that the checkout does not have are left out; a part of them is a mistake. Reading the
+human scores, a spreadsheet, needs openpyxl (`evergold[worker]`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from app.importers.files import read_columns, refuse_existing, write_csv
+from app.importers.writing import Inline, write_text, yaml_text
+from scoring.errors import InvalidFile, Problems, shorten
+from scoring.human_scores import CSV_COLUMNS, read_human_scores
+from scoring.probing_items import ITEM_COLUMNS, LEVELS, ORIGINAL, SETTING_OF
+from scoring.task import read_options
+from scoring.tasks import get_task
+
+NAME = "ncimp"
+COMMENT = """NCIMP, imported from the authors' repository. Yours to edit: a board's first column ranks it."""
+GOLD = f"{NAME}/human_scores.csv"
+ITEMS, TEMPLATE = "public/open/items.csv", "public/open/template.csv"
+#: Embeddings of all sentences in half precision take more than a CSV file does.
+UPLOAD_BYTES = 256 * 1024 * 1024
+#: What boards show; the first one ranks.
+BOARD_METRICS = (
+    "affinity_syn_rand",
+    "affinity_syn_rand_rho",
+    "affinity_syn_wordssyn",
+    "simr_syn",
+    "simr_syn_rho",
+    "sim_syn",
+    "sim_comp",
+    "sim_wordssyn",
+    "sim_rand",
+)
+TASK_TYPE = "idiomaticity-probing"
+LANGUAGES = ("en", "pt")
+HUMAN_SCORES = "dataset/human_compositionality scores.xlsx"
+
+#: Which file of a language holds which context.
+FILES = {
+    "nat": {f"nat{n}": f"naturalistics_examplesent{n}.csv" for n in (1, 2, 3)},
+    "neut": {"neut": "neutral.csv"},
+}
+#: Which column holds which probe; each has a column `…_tag` beside it that marks the compound.
+PROBE_COLUMNS = {
+    "syn": "synonym for compound",
+    "head": "original head only",
+    "modifier": "original modifier only",
+    "wordssyn": "synonym both",
+    **{f"rand{n}": f"nc rand freq sentence{n}" for n in range(1, 6)},
+}
+_ORIGINAL_COLUMNS = {"nat": "original sentence", "neut": "neutral sentence"}
+_ORIGINAL_TAG = "original sentence_tag"
+_TAGS = re.compile(r"\[(True|False)(, (True|False))*\]")
+
+#: language, context, compound, probe, sentence, nc: a row of the blind file.
+ItemRow = tuple[str, str, str, str, str, str]
+
+
+def import_ncimp(source: Path, target: Path, gold: Path) -> list[Path]:
+    """Write `competition.yaml` with all its files below `target` and the human scores below `gold`; the written paths.
+
+    source: the checkout; gold: the workers' gold folder. Everything is converted before anything is written; raises
+    InvalidFile with every problem, also when there is a competition.yaml already, which may have been edited.
+    """
+    problems = Problems()
+    refuse_existing(target, problems)
+    items = list(_item_rows(source, problems))
+    problems.raise_if_any(InvalidFile)
+    scores = read_human_scores(source / HUMAN_SCORES, InvalidFile)
+    rows = ((*key, repr(score.compositionality), score.idiomaticity or "") for key, score in sorted(scores.items()))
+    parts = dict.fromkeys((language, SETTING_OF[context]) for language, context, *_ in items)
+    text = yaml_text({"version": 1, "competitions": [declaration(parts)]}, COMMENT)
+    items_path = write_csv(target / ITEMS, ITEM_COLUMNS, items)
+    return [
+        write_text(target / "competition.yaml", text),
+        items_path,
+        write_text(target / TEMPLATE, _template(items_path)),
+        write_csv(gold / GOLD, CSV_COLUMNS, rows),
+    ]
+
+
+def _template(items: Path) -> str:
+    task = get_task(TASK_TYPE)
+    options = read_options(task)
+    return task.template(task.read_items(items, options), options) or ""
+
+
+def declaration(parts: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """The competition as `phases.yaml` declares it. parts: the (language, setting) that there are sentences for."""
+    return {
+        "name": NAME,
+        "title": "NCIMP: probing idiomaticity in word representations",
+        "summary": "Do representations of noun compounds reflect how idiomatic they are? English and Portuguese.",
+        "website": "https://github.com/risehnhew/Finding-Idiomaticity-in-Word-Representations",
+        "tasks": [{"name": "probing", "type": TASK_TYPE, "title": "Idiomaticity probing"}],
+        "boards": [_board(language, setting, level) for language, setting in parts for level in LEVELS],
+        "phases": [
+            {
+                "name": "open",
+                "title": "Open for ever",
+                "start": "2025-06-01 00:00 UTC",
+                "limits": {"upload_bytes": UPLOAD_BYTES},
+                "tasks": {
+                    "probing": {
+                        "gold": GOLD,
+                        "items": ITEMS,
+                        "downloads": [
+                            {"file": ITEMS, "title": "Sentences and probes"},
+                            {"file": TEMPLATE, "title": "Empty submission"},
+                        ],
+                    }
+                },
+            }
+        ],
+    }
+
+
+def _board(language: str, setting: str, level: str) -> dict[str, Any]:
+    """Ranked by the affinity to the synonym against random compounds, whose ideal is 1."""
+    split = f"{language}/{setting}/{level}"
+    language_title = {"en": "English", "pt": "Portuguese"}[language]
+    setting_title = {"nat": "naturalistic", "neut": "neutral"}[setting]
+    level_title = {"sent": "sentences", "nc": "noun compounds"}[level]
+    return {
+        "name": split.replace("/", "-"),
+        "title": f"{language_title}, {setting_title} contexts, {level_title}",
+        "task": "probing",
+        "columns": [Inline(metric=metric, split=split) for metric in BOARD_METRICS],
+    }
+
+
+def _item_rows(source: Path, problems: Problems) -> Iterator[ItemRow]:
+    """Every original and probe, by language, context and compound in the authors' order."""
+    if not (source / HUMAN_SCORES).is_file():
+        message = "the file is not in this folder: is it a checkout of the repository?"
+        problems.add("missing-file", message, file=HUMAN_SCORES)
+    found = False
+    for language in LANGUAGES:
+        for setting, files in FILES.items():
+            names = {context: f"dataset/{language.upper()}/{name}" for context, name in files.items()}
+            if any((source / name).is_file() for name in names.values()):
+                found = True
+                for context, name in names.items():
+                    yield from _context_rows(source, name, language, setting, context, problems)
+    if not found:
+        problems.add("missing-file", "there is no folder of sentences: dataset/EN, dataset/PT")
+
+
+def _context_rows(
+    source: Path, name: str, language: str, setting: str, context: str, problems: Problems
+) -> Iterator[ItemRow]:
+    columns = {ORIGINAL: (_ORIGINAL_COLUMNS[setting], _ORIGINAL_TAG)}
+    columns |= {probe: (column, f"{column}_tag") for probe, column in PROBE_COLUMNS.items()}
+    wanted = ["compound", *(column for pair in columns.values() for column in pair)]
+    table = read_columns(source, name, wanted, problems)
+    if table is None:
+        return
+    for row, (line, compound) in enumerate(zip(table.lines, table["compound"], strict=True)):
+        for probe, (column, tag_column) in columns.items():
+            sentence, tags = table[column][row], table[tag_column][row]
+            marks = _marks(sentence, tags)
+            if marks is None:
+                message = f"the tags do not mark the compound among the {len(sentence.split())} words of the sentence"
+                problems.add("bad-tags", message, file=name, line=line, column=tag_column, text=shorten(tags))
+            else:
+                yield language, context, compound, probe, sentence, marks
+
+
+def _marks(sentence: str, tags: str) -> str | None:
+    """`[False, True]` as `0 1`; None where it does not fit the sentence's words or marks none of them."""
+    if not _TAGS.fullmatch(tags) or "True" not in tags:
+        return None
+    marks = ["1" if tag == "True" else "0" for tag in tags.strip("[]").split(", ")]
+    return " ".join(marks) if len(marks) == len(sentence.split()) else None

@@ -1,0 +1,258 @@
+"""SemEval-2022 Task 2: from a checkout of the official data repository to a competition that is ready to apply.
+
+Tayyar Madabushi et al. 2022; repository H-TayyarMadabushi/SemEval_2022_Task2-idiomaticity. Phases are called after the
+data: practice (dev, with its public gold), eval and test (blind: the organiser adds the gold). The official result
+lists are about the test set, so they become historic rows there. What a checkout lacks is left out.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from app.importers import semeval2022_texts as texts
+from app.importers.files import read_columns, write_csv
+from app.importers.semeval2022_layout import (
+    BOARDS,
+    DETECTION,
+    LANGUAGES,
+    METRICS,
+    NAME,
+    PARTS,
+    PHASES,
+    RESULTS,
+    SIMILARITY,
+    BoardPart,
+    Part,
+)
+from app.importers.writing import LATER, Inline, copy_file, write_text, yaml_text
+from app.times import in_utc
+from scoring.errors import InvalidFile, Problems
+from scoring.task import AnyTask, read_options
+from scoring.tasks import get_task
+
+
+def import_semeval2022(source: Path, target: Path, gold: Path) -> list[Path]:
+    """Write `competition.yaml` with all its files below `target` and the dev gold below `gold`; the written paths.
+
+    source: the checkout; gold: the workers' gold folder. Everything is read before anything is written; raises
+    InvalidFile with every problem, also when there is a competition.yaml already, which may have been edited.
+    """
+    problems = Problems()
+    if (target / "competition.yaml").exists():
+        message = "there is such a file already; move it away to import anew"
+        problems.add("exists", message, file=str(target / "competition.yaml"))
+    parts = _read_parts(source, problems)
+    historic = _read_results(source, {found.part.task for found in parts if found.part.phase == "test"}, problems)
+    problems.raise_if_any(InvalidFile)
+    written = [path for part in parts for path in _write_part(part, source, target, gold)]
+    for file, rows in historic.items():
+        write_csv(target / file, ("team", "date", "metric", "split", "value"), rows)
+        written.append(target / file)
+    text = yaml_text({"version": 1, "competitions": [_competition(parts, historic)]}, texts.COMMENT)
+    return [write_text(target / "competition.yaml", text), *written]
+
+
+# ----------------------------------------------------------------------------------------------------------- reading
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A part as this checkout has it: missing files are None or left out."""
+
+    part: Part
+    type: AnyTask
+    items: Any
+    languages: tuple[str, ...]
+    template: str | None = None
+    gold: str | None = None
+    training: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def folder(self) -> str:
+        """Where its public files lie below the competition's folder."""
+        return f"public/{self.part.phase}/{self.part.task}"
+
+
+def _read_parts(source: Path, problems: Problems) -> list[Found]:
+    found = [_read_part(source, part, problems) for part in PARTS if (source / part.items).is_file()]
+    if not found:
+        names = ", ".join(sorted(part.items for part in PARTS))
+        message = f"this is no checkout of SemEval_2022_Task2-idiomaticity: it has none of {names}"
+        problems.add("missing-file", message, file=str(source))
+    return [part for part in found if part is not None]
+
+
+def _read_part(source: Path, part: Part, problems: Problems) -> Found | None:
+    """The part with its items and gold checked; None with problems when they cannot be used."""
+    type_ = get_task(part.task)
+    options = read_options(type_)
+    gold = part.gold if part.gold and (source / part.gold).is_file() else None
+    items = _checked(lambda: type_.read_items(source / part.items, options), part.items, problems)
+    if gold:
+        _checked(lambda: type_.read_gold(source / gold, options), gold, problems)
+    if items is None:
+        return None
+    return Found(
+        part,
+        type_,
+        items,
+        languages=tuple(_in_order({language.lower() for language in items.languages})),
+        template=part.template if (source / part.template).is_file() else None,
+        gold=gold,
+        training=[(file, title) for file, title in part.training if (source / file).is_file()],
+    )
+
+
+def _checked(read: Callable[[], Any], file: str, problems: Problems) -> Any:
+    """What `read` gives, None with its problems under the name of the file."""
+    try:
+        return read()
+    except InvalidFile as invalid:
+        for problem in invalid.problems:
+            problems.add(problem.code, problem.message, file=file, line=problem.line, column=problem.column)
+        return None
+
+
+def _in_order(languages: set[str]) -> list[str]:
+    return [name for name in LANGUAGES if name in languages] + sorted(languages.difference(LANGUAGES))
+
+
+HistoricRow = tuple[str, str, str, str, str]
+
+
+def _read_results(source: Path, tasks: set[str], problems: Problems) -> dict[str, list[HistoricRow]]:
+    """The rows of each historic file: a board's ranked results, and those that the list gives without a rank."""
+    files: defaultdict[str, list[HistoricRow]] = defaultdict(list)
+    for board in BOARDS:
+        name = f"{RESULTS}/{board.file}"
+        if board.task not in tasks or not (source / name).is_file():
+            continue
+        table = read_columns(source, name, ["", "User", *board.scores, "Date"], problems)
+        if table is None:
+            continue
+        for number, line in enumerate(table.lines):
+            row = {column: cells[number].strip() for column, cells in table.columns.items()}
+            moment = _moment(row["Date"], name, line, problems)
+            file = f"historic/{board.name}.csv" if row[""].isdigit() else f"historic/{board.name}-unranked.csv"
+            files[file] += [
+                (row["User"], moment, METRICS[board.task], f"{board.setting}/{split}", row[column])
+                for column, split in board.scores.items()
+            ]
+    return dict(files)
+
+
+def _moment(text: str, name: str, line: int, problems: Problems) -> str:
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        problems.add("bad-value", "this is not a moment with an offset", file=name, line=line, column="Date", text=text)
+        return ""
+    return in_utc(moment)
+
+
+# ----------------------------------------------------------------------------------------------------------- writing
+
+
+def _write_part(found: Found, source: Path, target: Path, gold: Path) -> Iterable[Path]:
+    part, folder = found.part, target / found.folder
+    yield copy_file(source / part.items, folder / Path(part.items).name)
+    if found.template:
+        yield copy_file(source / found.template, folder / Path(found.template).name)
+    else:
+        text = found.type.template(found.items, read_options(found.type)) or ""
+        yield write_text(folder / Path(part.template).name, text)
+    if found.gold:
+        yield copy_file(source / found.gold, folder / Path(found.gold).name)
+        yield copy_file(source / found.gold, gold / _gold_name(part))
+    for file, _ in found.training:
+        yield copy_file(source / file, folder / Path(file).name)
+
+
+def _gold_name(part: Part) -> str:
+    return f"{NAME}/{part.split}/{part.task}.csv"
+
+
+def _competition(parts: Sequence[Found], historic: dict[str, list[HistoricRow]]) -> dict[str, Any]:
+    languages = {task: _all_languages(parts, task) for task in (DETECTION, SIMILARITY)}
+    titles = {
+        DETECTION: ("Subtask A: idiomaticity detection", texts.DETECTION),
+        SIMILARITY: ("Subtask B: sentence similarity", texts.SIMILARITY),
+    }
+    asked = [task for task in titles if languages[task]]
+    return {
+        "name": NAME,
+        "title": texts.TITLE,
+        "summary": texts.SUMMARY,
+        "description": texts.DESCRIPTION,
+        "website": texts.WEBSITE,
+        "tasks": [
+            {
+                "name": task,
+                "type": task,
+                "title": titles[task][0],
+                "description": titles[task][1],
+                "options": Inline(languages=languages[task]),
+            }
+            for task in asked
+        ],
+        "boards": [_board(board, languages[board.task], historic) for board in BOARDS if board.task in asked],
+        "phases": [
+            _phase(name, [found for found in parts if found.part.phase == name], languages)
+            for name in PHASES
+            if any(found.part.phase == name for found in parts)
+        ],
+    }
+
+
+def _all_languages(parts: Sequence[Found], task: str) -> list[str]:
+    return _in_order({language for found in parts if found.part.task == task for language in found.languages})
+
+
+def _board(board: BoardPart, languages: Sequence[str], historic: dict[str, list[HistoricRow]]) -> dict[str, Any]:
+    ending = {DETECTION: "", SIMILARITY: "/all"}[board.task]
+    columns = [("All", f"all{ending}")]
+    if board.task == SIMILARITY:
+        columns += [("Idiom Only", "all/idiom"), ("STS Only", "all/sts")]
+    columns += [(language.upper(), f"{language}{ending}") for language in languages]
+    metric = METRICS[board.task]
+    declared: dict[str, Any] = {
+        "name": board.name,
+        "title": board.title,
+        "task": board.task,
+        "columns": [Inline(metric=metric, split=f"{board.setting}/{split}", title=title) for title, split in columns],
+    }
+    sources = {f"historic/{board.name}.csv": texts.SOURCE, f"historic/{board.name}-unranked.csv": texts.UNRANKED}
+    rows = [{"phase": "test", "file": file, "source": text} for file, text in sources.items() if file in historic]
+    return {**declared, "historic": rows} if rows else declared
+
+
+def _phase(name: str, parts: Sequence[Found], languages: dict[str, list[str]]) -> dict[str, Any]:
+    title, description = texts.PHASES[name]
+    return {
+        "name": name,
+        "title": title,
+        "description": description,
+        "start": PHASES[name]["start"],
+        "entry": "best",
+        "limits": PHASES[name]["limits"],
+        "tasks": {found.part.task: _asked(found, languages[found.part.task]) for found in parts},
+    }
+
+
+def _asked(found: Found, languages: list[str]) -> dict[str, Any]:
+    part = found.part
+    files = [(part.items, "Items (blind)"), (part.template, "Submission template"), *found.training]
+    if found.gold:
+        files.append((found.gold, "Gold"))
+    downloads = [Inline(file=f"{found.folder}/{Path(file).name}", title=title) for file, title in files]
+    asked: dict[str, Any] = {"gold": _gold_name(part) if found.gold else f"{LATER}{_gold_name(part)}"}
+    if list(found.languages) != languages:
+        asked["options"] = Inline(languages=list(found.languages))
+    return {**asked, "items": f"{found.folder}/{Path(part.items).name}", "downloads": downloads}

@@ -1,0 +1,61 @@
+"""Writes the files of an imported competition: YAML that people will go on editing, and copies of published files."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+#: `gold: LATER name` becomes a comment that says what to write once the gold is there.
+LATER = "LATER "
+_LATER_LINE = re.compile(rf"^( *)gold: {LATER}(.*)$", re.MULTILINE)
+
+
+class Inline(dict[str, Any]):
+    """A mapping that is written on one line: `{metric: macro_f1, split: zero_shot/all}`."""
+
+
+def yaml_text(document: Mapping[str, Any], comment: str) -> str:
+    """The document as YAML after a comment; long texts as blocks, keys in their order."""
+    text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+    text = _LATER_LINE.sub(r"\1# gold: \2", text)
+    return "".join(f"# {line}".rstrip() + "\n" for line in comment.splitlines()) + text
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write one file, with its folders."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def copy_file(source: Path, target: Path) -> Path:
+    """Copy one file, with its folders."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copyfile(source, target))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Indents lists, and never writes aliases, which only puzzle readers."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def _inline(dumper: _Dumper, value: Inline) -> yaml.Node:
+    return dumper.represent_mapping("tag:yaml.org,2002:map", value, flow_style=True)
+
+
+def _text(dumper: _Dumper, value: str) -> yaml.Node:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+
+_Dumper.add_representer(Inline, _inline)
+_Dumper.add_representer(str, _text)

@@ -1,0 +1,83 @@
+"""The NCIMP importer on a small checkout written here: what it makes of it, and what it says about a wrong one."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from app.importers.ncimp import HUMAN_SCORES, ITEMS, PROBE_COLUMNS, import_ncimp
+from scoring.errors import InvalidFile
+
+
+def write_sentences(path: Path, original: str, tags: str = "[False, True]") -> None:
+    """One compound, its original and its nine probes, each with two words of which the second is the compound."""
+    columns = {"compound": "peixe", original: "Um peixe", "original sentence_tag": tags}
+    for column in PROBE_COLUMNS.values():
+        columns |= {column: f"Um {column.replace(' ', '-')}", f"{column}_tag": "[False, True]"}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerows([["unused", *columns], ["x", *columns.values()]])
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    root = tmp_path / "checkout"
+    write_sentences(root / "dataset/PT/neutral.csv", "neutral sentence")
+    book = openpyxl.Workbook()
+    book.active.append(["language", "compound", "CompositionalityTokenSents", "ClassType"])
+    book.active.append(["pt", "peixe", 1.25, "NC"])
+    book.save(root / HUMAN_SCORES)
+    return root
+
+
+def test_every_probe_becomes_a_row_of_the_blind_file(checkout: Path, tmp_path: Path) -> None:
+    import_ncimp(checkout, tmp_path / "competition", tmp_path / "gold")
+    lines = (tmp_path / "competition" / ITEMS).read_text(encoding="utf-8").splitlines()
+    assert lines[:4] == [
+        "language,context,compound,probe,sentence,nc",
+        "pt,neut,peixe,original,Um peixe,0 1",
+        "pt,neut,peixe,syn,Um synonym-for-compound,0 1",
+        "pt,neut,peixe,head,Um original-head-only,0 1",
+    ]
+    assert len(lines) == 1 + 10
+    assert (tmp_path / "gold" / "ncimp" / "human_scores.csv").read_text(encoding="utf-8").splitlines() == [
+        "language,compound,compositionality,class",
+        "pt,peixe,1.25,idiomatic",
+    ]
+
+
+def test_naturalistic_sentences_are_all_three_or_none(checkout: Path, tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        write_sentences(checkout / f"dataset/PT/naturalistics_examplesent{number}.csv", "original sentence")
+    import_ncimp(checkout, tmp_path / "competition", tmp_path / "gold")
+    assert len((tmp_path / "competition" / ITEMS).read_text(encoding="utf-8").splitlines()) == 1 + 40
+    (checkout / "dataset/PT/naturalistics_examplesent2.csv").unlink()
+    with pytest.raises(InvalidFile, match=r"naturalistics_examplesent2\.csv: the file is not in this folder"):
+        import_ncimp(checkout, tmp_path / "again", tmp_path / "gold")
+
+
+@pytest.mark.parametrize("tags", ["[False, True, False]", "[False, False]", "__import__('os')", ""])
+def test_tags_that_mark_no_compound_are_refused_by_line(checkout: Path, tmp_path: Path, tags: str) -> None:
+    write_sentences(checkout / "dataset/PT/neutral.csv", "neutral sentence", tags)
+    with pytest.raises(InvalidFile) as caught:
+        import_ncimp(checkout, tmp_path / "competition", tmp_path / "gold")
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.file, problem.line) == ("bad-tags", "dataset/PT/neutral.csv", 2)
+
+
+def test_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidFile) as caught:
+        import_ncimp(tmp_path, tmp_path / "competition", tmp_path / "gold")
+    assert [problem.code for problem in caught.value.problems] == ["missing-file", "missing-file"]
+    assert not (tmp_path / "competition").exists()
+
+
+def test_missing_column_is_said(checkout: Path, tmp_path: Path) -> None:
+    path = checkout / "dataset/PT/neutral.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("synonym both_tag", "tag"), encoding="utf-8")
+    with pytest.raises(InvalidFile, match="the column synonym both_tag is missing"):
+        import_ncimp(checkout, tmp_path / "competition", tmp_path / "gold")

@@ -1,0 +1,427 @@
+"""CUPT files: what is read of them, and everything that can be wrong with a prediction, by line and sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from scoring import cupt_prediction
+from scoring.cupt import CuptItems, Mwe, lemma_key, read_gold, read_items, read_training
+from scoring.cupt_prediction import MOST_CATEGORIES, PredictedMwes, read_predicted_mwes
+from scoring.errors import InvalidGold, InvalidItems, Problem, Problems
+
+HEADER = "# global.columns = ID FORM LEMMA UPOS PARSEME:MWE\n"
+#: Two sentences: `Ils en ont marre` and `Du lait`, with a range and an empty node.
+FIRST = ("1 Ils il PRON", "2 en en PRON", "2.1 _ _ _", "3 ont avoir VERB", "4 marre marre ADV")
+SECOND = ("1-2 Du _ _", "1 De de ADP", "2 le le DET", "3 lait lait NOUN")
+
+
+def sentence(name: str, rows: Sequence[str], codes: str) -> str:
+    """rows and codes: one each per token line, separated by spaces."""
+    lines = [f"{row} {code}".replace(" ", "\t") for row, code in zip(rows, codes.split(), strict=True)]
+    return f"# source_sent_id = http://example.org file.conllu {name}\n# text = …\n" + "\n".join(lines) + "\n\n"
+
+
+def cupt(first: str = "* 1:VID * 1 1", second: str = "* * * *") -> str:
+    return HEADER + sentence("s-1", FIRST, first) + sentence("s-2", SECOND, second)
+
+
+ITEMS = read_items(cupt("_ _ _ _ _", "_ _ _ _").encode())
+
+
+def predicted(
+    text: str | bytes, items: CuptItems = ITEMS, categories: Sequence[str] | None = None, **others: CuptItems
+) -> tuple[PredictedMwes, Problems]:
+    problems = Problems()
+    data = text if isinstance(text, bytes) else text.encode()
+    result = read_predicted_mwes(data, items, problems, file="FR", categories=categories, others=others)
+    return result, problems
+
+
+def errors(text: str | bytes, categories: Sequence[str] | None = None) -> list[Problem]:
+    return predicted(text, categories=categories)[1].errors
+
+
+def warnings(text: str) -> list[Problem]:
+    result, problems = predicted(text)
+    assert problems.errors == []
+    assert result.fingerprint == ITEMS.fingerprint
+    return problems.warnings
+
+
+# ---------------------------------------------------------------------------------------------------- what is read
+
+
+def test_items_name_sentences_and_keep_ids_and_forms() -> None:
+    assert ITEMS.sentence_ids == ("s-1", "s-2")
+    assert ITEMS.ids(0) == [b"1", b"2", b"2.1", b"3", b"4"]
+    assert ITEMS.ids(1) == [b"1-2", b"1", b"2", b"3"]
+    assert ITEMS.forms(1) == [b"De", b"le", b"lait"]
+    assert [ITEMS.ranges(0), ITEMS.ranges(1)] == [[], [0]]
+
+
+def test_items_are_the_same_from_the_blind_file_and_from_gold() -> None:
+    assert read_gold(cupt().encode()).items == ITEMS
+    assert read_items(cupt().replace("Ils", "Elles").encode()).fingerprint != ITEMS.fingerprint
+
+
+def test_sentences_without_an_id_are_called_by_their_number() -> None:
+    text = "\n".join(line for line in cupt().split("\n") if not line.startswith("# s"))
+    assert read_items(text.encode()).sentence_ids == ("number 1", "number 2")
+
+
+def test_an_empty_node_takes_a_position_and_a_range_takes_none() -> None:
+    gold = read_gold(cupt("* 1:VID * 1 1", "* 1:LVC.full * 1").encode())
+    assert gold.mwes == (Mwe(0, (1, 3, 4), "VID"), Mwe(1, (0, 2), "LVC.full"))
+    assert gold.lemmas == (b"il\ten\t_\tavoir\tmarre", b"de\tle\tlait")
+
+
+def test_a_code_on_a_range_is_given_to_its_words_in_gold_and_prediction_but_not_in_training() -> None:
+    text = cupt("* * * * *", "1:VID * * 1")
+    assert read_gold(text.encode()).mwes == (Mwe(1, (0, 1, 2), "VID"),)
+    result, problems = predicted(text)
+    assert result.mwes == (Mwe(1, (0, 1, 2), "VID"),)
+    (warning,) = problems.warnings
+    assert (warning.code, warning.line, warning.file) == ("code-on-range", 12, "FR")
+    assert "2 le" not in str(warning)
+    assert "sentence s-2" in str(warning)
+    assert read_training(text.encode()).spans == {b"lait"}
+
+
+def test_a_category_on_the_range_or_on_its_first_word_holds() -> None:
+    assert read_gold(cupt(second="1 1:VID * *").encode()).mwes[1:] == (Mwe(1, (0, 1), "VID"),)
+    assert read_gold(cupt(second="1:VID 1 * *").encode()).mwes[1:] == (Mwe(1, (0, 1), "VID"),)
+
+
+def test_empty_nodes_take_no_part_in_a_range_around_them() -> None:
+    rows = ("1-2 Du _ _", "1 De de ADP", "1.1 _ _ _", "2 le le DET")
+    gold = read_gold((HEADER + sentence("s", rows, "1:VID * * *")).encode())
+    assert gold.mwes == (Mwe(0, (0, 2), "VID"),)
+
+
+def test_overlapping_mwes_and_the_order_of_codes() -> None:
+    gold = read_gold(cupt("2:VID 1:IRV;2 * 1 2").encode())
+    assert gold.mwes == (Mwe(0, (0, 1, 4), "VID"), Mwe(0, (1, 3), "IRV"))
+
+
+def test_training_has_lemmas_in_any_order_and_forms_with_the_words_in_gaps() -> None:
+    training = read_training(cupt("* 1:VID * 1 1").encode())
+    assert training.lemmas == {lemma_key([b"marre", b"avoir", b"en"])}
+    assert training.spans == {b"en\t_\tont\tmarre"}
+
+
+def test_an_unknown_lemma_is_the_form_in_training_and_stays_unknown_in_gold() -> None:
+    text = cupt("* 1:VID * * *").replace("en\ten", "en\t_")
+    assert read_training(text.encode()).lemmas == {b"en"}
+    assert read_gold(text.encode()).lemmas[0].split(b"\t")[1] == b"_"
+
+
+def test_training_files_add_up() -> None:
+    both = read_training(cupt("1:VID * * * *").encode()) | read_training(cupt("* 1:VID * * *").encode())
+    assert both.lemmas == {b"il", b"en"}
+    assert both.spans == {b"Ils", b"en"}
+
+
+def test_columns_are_found_by_the_header() -> None:
+    rows = [line.split("\t") for line in cupt().split("\n")[1:]]
+    turned = "\n".join("\t".join(reversed(row)) for row in rows)
+    text = "# global.columns = PARSEME:MWE UPOS LEMMA FORM ID\n" + turned
+    assert predicted(text)[0] == predicted(cupt())[0]
+    assert read_gold(text.encode()) == read_gold(cupt().encode())
+
+
+def test_a_prediction_needs_only_id_form_and_mwe() -> None:
+    lines = [line.split("\t") for line in cupt().split("\n")[1:]]
+    short = "\n".join("\t".join([*row[:2], row[-1]]) if len(row) > 1 else row[0] for row in lines)
+    result, problems = predicted("# global.columns = ID FORM PARSEME:MWE\n" + short)
+    assert result.mwes == predicted(cupt())[0].mwes
+    assert problems.errors == []
+
+
+def test_lemmas_of_the_prediction_are_kept_for_the_official_report_alone() -> None:
+    ours, theirs = predicted(cupt())[0], predicted(cupt().replace("\tavoir\t", "\thaben\t"))[0]
+    assert ours.mwes == theirs.mwes
+    assert (ours.lemmas, theirs.lemmas) == ((b"avoir\ten\tmarre",), (b"en\thaben\tmarre",))
+
+
+def test_comments_and_further_empty_lines_may_differ() -> None:
+    text = cupt().replace("# text = …\n", "").replace("\n\n", "\n\n\n# a comment alone\n\n")
+    assert predicted(text)[0] == predicted(cupt())[0]
+    assert errors(text) == []
+
+
+def test_comments_between_tokens_are_skipped() -> None:
+    text = cupt().replace("3\tont", "# note\tx\n3\tont")
+    assert predicted(text)[0] == predicted(cupt())[0]
+    assert read_gold(text.encode()) == read_gold(cupt().encode())
+
+
+def test_a_quick_scan_and_a_slow_look_read_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = cupt("1:VID 1;2 * 2 _", "* 1 * 1;1").replace("\tavoir\t", "\thaben\t")
+    quick = predicted(text)
+    monkeypatch.setattr(cupt_prediction, "scan", lambda data, header, items: None)
+    slow = predicted(text)
+    assert quick[0] == slow[0]
+    assert (quick[1].errors, quick[1].warnings) == (slow[1].errors, slow[1].warnings)
+
+
+# ------------------------------------------------------------------------------------------- what is only a warning
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_warnings() -> None:
+    text = "\ufeff" + cupt().replace("\n", "\r\n")
+    assert [warning.code for warning in warnings(text)] == ["byte-order-mark", "windows-line-ends"]
+    assert predicted(text)[0] == predicted(cupt())[0]
+
+
+@pytest.mark.parametrize(
+    ("codes", "code", "line"),
+    [
+        ("* 1:VID;1 * 1 *", "repeated-code", 5),
+        ("* 2:VID * 2 *", "gap-in-numbers", 5),
+        ("* 1 * 1 *", "no-category", 5),
+        ("* 1 * 1:VID *", "no-category", 5),
+    ],
+)
+def test_odd_numbering_and_missing_categories_are_warnings(codes: str, code: str, line: int) -> None:
+    (warning,) = warnings(cupt(codes))
+    assert (warning.code, warning.line) == (code, line)
+    assert "sentence s-1" in str(warning)
+
+
+def test_a_category_on_a_later_token_is_said_not_to_be_read() -> None:
+    assert "VID on a later one is not read" in str(warnings(cupt("* 1 * 1:VID *"))[0])
+    assert predicted(cupt("* 1 * 1:VID *"))[0].mwes == (Mwe(0, (1, 3), None),)
+
+
+def test_a_missing_empty_line_at_the_end_is_a_warning() -> None:
+    (warning,) = warnings(cupt().removesuffix("\n"))
+    assert (warning.code, warning.line) == ("missing-final-newline", 15)
+
+
+# ------------------------------------------------------------------------------------------------ what is an error
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "missing-header"),
+        ("1\tIls\til\tPRON\t*\n\n", "missing-header"),
+        ("# global.columns = ID FORM LEMMA UPOS\n" + cupt().partition("\n")[2], "wrong-columns"),
+        ("# global.columns = ID ID FORM LEMMA PARSEME:MWE\n" + cupt().partition("\n")[2], "wrong-columns"),
+    ],
+)
+def test_without_a_header_nothing_else_is_said(text: str, code: str) -> None:
+    (problem,) = errors(text)
+    assert (problem.code, problem.line, problem.file) == (code, 1, "FR")
+
+
+def test_utf_16_is_recognised() -> None:
+    (problem,) = errors(cupt().encode("utf-16"))
+    assert problem.code == "wrong-encoding"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "1;;2",
+        "x:VID",
+        "1:",
+        "0:VID",
+        "01:VID",
+        "-1",
+        "1:VID:x",
+        "1;",
+        ";",
+        "1 ",
+        "**",
+        "1:A B",
+        "1,2",
+        "9999999",
+        "VID",
+    ],
+)
+def test_malformed_codes_are_errors_with_line_and_sentence(code: str) -> None:
+    text = cupt().replace("\t1:VID\n", f"\t{code}\n")
+    problem = errors(text)[0]
+    assert (problem.code, problem.line, problem.column) == ("malformed-code", 5, "PARSEME:MWE")
+    assert code.strip() in str(problem)
+    assert "sentence s-1" in str(problem)
+
+
+def test_an_mwe_code_that_is_no_text_is_an_error() -> None:
+    assert errors(cupt().encode().replace(b"1:VID", b"1:\xff\xfe"))[0].code == "malformed-code"
+
+
+@pytest.mark.parametrize("codes", ["* 1:VID * 1:IRV *", "* 1:VID;1:IRV * 1 *"])
+def test_a_category_given_twice_differently_is_an_error(codes: str) -> None:
+    problem = errors(cupt(codes))[0]
+    assert problem.code == "conflicting-category"
+    assert "1 is a IRV here, a VID before" in str(problem)
+
+
+def test_a_category_on_a_range_that_contradicts_its_word_is_an_error() -> None:
+    assert [problem.code for problem in errors(cupt(second="1:VID 1:IRV * *"))] == ["conflicting-category"]
+
+
+def test_a_category_repeated_is_no_problem() -> None:
+    assert warnings(cupt("* 1:VID * 1:VID 1:VID")) == []
+
+
+def test_unknown_categories_are_errors_with_the_known_ones() -> None:
+    text = cupt(second="* 2:LVC.full * 1:VID")
+    assert errors(text, categories=["VID", "LVC.full"]) == []
+    (problem,) = errors(text, categories=["VID"])
+    assert (problem.code, problem.line, problem.text) == ("unknown-category", 13, "LVC.full")
+    assert "the task has VID" in str(problem)
+
+
+def test_any_category_is_accepted_without_a_list_but_not_any_number() -> None:
+    rows = tuple(f"{number} w w X" for number in range(1, MOST_CATEGORIES + 2))
+    codes = [f"{number}:C{number}" for number in range(1, len(rows) + 1)]
+    items = read_items((HEADER + sentence("s", rows, " ".join("_" for _ in rows))).encode())
+    _, problems = predicted(HEADER + sentence("s", rows, " ".join(codes)), items)
+    assert [problem.code for problem in problems.errors] == ["too-many-categories"]
+    _, problems = predicted(HEADER + sentence("s", rows, " ".join([*codes[:-1], "*"])), items)
+    assert problems.errors == []
+
+
+def test_a_token_left_blind_is_an_error_and_counted_once() -> None:
+    (problem,) = errors(cupt("_ _ _ _ _", "_ _ _ _"))
+    assert (problem.code, problem.line) == ("unannotated", 4)
+    assert "9 tokens have `_`" in str(problem)
+
+
+def test_another_token_is_an_error_with_both() -> None:
+    (problem,) = errors(cupt().replace("\tmarre\tmarre", "\tassez\tassez"))
+    assert (problem.code, problem.line) == ("token-mismatch", 8)
+    assert "4 “assez”, in the blind file it is 4 “marre”" in str(problem)
+    assert "sentence s-1" in str(problem)
+
+
+def test_another_number_of_tokens_is_an_error() -> None:
+    (problem,) = errors(cupt().replace("4\tmarre\tmarre\tADV\t1\n", ""))
+    assert (problem.code, problem.line) == ("token-mismatch", 7)
+    assert "4 token lines, in the blind file it has 5" in str(problem)
+
+
+def test_all_problems_of_a_file_are_told_at_once() -> None:
+    text = cupt("* 1;;2 * 1 *", "* x * *").replace("\tIls", "\tElles").replace("3\tlait", "3\tlaid")
+    found = [(problem.code, problem.line) for problem in errors(text)]
+    assert found == [("malformed-code", 5), ("token-mismatch", 4), ("malformed-code", 13), ("token-mismatch", 15)]
+
+
+def test_lines_with_too_few_or_too_many_columns_are_errors() -> None:
+    text = cupt().replace("\tPRON\t1:VID", "\t1:VID").replace("\tNOUN\t*", "\tNOUN\t_\t*")
+    found = [(problem.code, problem.line, problem.message) for problem in errors(text)]
+    assert found == [
+        ("wrong-columns", 5, "4 columns where the first line names 5"),
+        ("wrong-columns", 15, "6 columns where the first line names 5"),
+    ]
+
+
+@pytest.mark.parametrize(("row", "columns"), [("NOUN\t_\t*", 6), ("NOUN", 4)])
+def test_one_line_with_another_number_of_columns_is_enough(row: str, columns: int) -> None:
+    (problem,) = errors(cupt().replace("NOUN\t*", row))
+    assert (problem.code, problem.line) == ("wrong-columns", 15)
+    assert f"{columns} columns where" in str(problem)
+
+
+def test_sentences_run_together_or_split_are_errors() -> None:
+    together = cupt().replace("\t1\n\n# source", "\t1\n# source")
+    assert [(problem.code, problem.line) for problem in errors(together)] == [
+        ("token-mismatch", 11),
+        ("truncated-file", None),
+    ]
+    split = cupt().replace("\t1:VID\n", "\t1:VID\n\n")
+    found = [(problem.code, problem.line) for problem in errors(split)]
+    assert ("token-mismatch", 5) in found
+
+
+def test_a_missing_sentence_is_an_error_at_the_next_line() -> None:
+    text = HEADER + sentence("s-2", SECOND, "* * * *")
+    (problem,) = errors(text)
+    assert (problem.code, problem.line) == ("missing-sentence", 4)
+    assert "sentence s-1 is missing before this line" in str(problem)
+
+
+def test_an_additional_sentence_is_an_error() -> None:
+    extra = sentence("x", ("1 Oui oui INTJ",), "*")
+    for text, line in ((cupt() + extra, 19), (cupt().replace("# source", extra + "# source", 1), 4)):
+        (problem,) = errors(text)
+        assert (problem.code, problem.line) == ("unknown-sentence", line)
+
+
+def test_a_truncated_file_is_an_error_that_says_what_is_missing() -> None:
+    (problem,) = errors(cupt().partition("# source_sent_id = http://example.org file.conllu s-2")[0])
+    assert problem.code == "truncated-file"
+    assert "sentence s-2 is missing at the end (of 2 sentences in all)" in str(problem)
+
+
+def test_a_file_cut_within_a_line_is_an_error() -> None:
+    found = {problem.code for problem in errors(cupt().removesuffix("\tlait\tNOUN\t*\n\n"))}
+    assert found == {"wrong-columns", "missing-final-newline"}
+
+
+def test_a_missing_final_newline_is_an_error_since_the_last_code_may_be_cut_off() -> None:
+    (problem,) = errors(cupt().removesuffix("\n\n"))
+    assert (problem.code, problem.line) == ("missing-final-newline", 15)
+
+
+def test_the_file_of_another_language_is_recognised() -> None:
+    other = HEADER + sentence("de-1", ("1 Ja ja INTJ",), "*")
+    _, problems = predicted(other, ITEMS, de=read_items(other.encode()))
+    (problem,) = problems.errors
+    assert problem.code == "swapped-language"
+    assert "these are the sentences of de" in str(problem)
+
+
+def test_every_sentence_wrong_is_told_up_to_a_limit_and_then_counted() -> None:
+    rows = [(f"{number}", f"1 {number} w X") for number in range(300)]
+    items = read_items((HEADER + "".join(sentence(name, (row,), "_") for name, row in rows)).encode())
+    wrong = HEADER + "".join(sentence(name, (row.replace(" w", "x w"),), "*") for name, row in rows)
+    problems = Problems(20)
+    read_predicted_mwes(wrong.encode(), items, problems)
+    assert (len(problems.errors), problems.omitted) == (20, 280)
+    assert {problem.code for problem in problems.errors} == {"token-mismatch"}
+
+
+# ------------------------------------------------------------------------------------ the organisers' own files
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line"),
+    [
+        (HEADER, "empty-file", 1),
+        (cupt().replace("2.1\t", "2+\t"), "malformed-id", 6),
+        (cupt().replace("\tADV\t1", "\t1"), "wrong-columns", 8),
+        (cupt().replace("global.columns", "columns"), "missing-header", 1),
+    ],
+)
+def test_wrong_items_and_gold_are_refused_with_line(text: str, code: str, line: int) -> None:
+    for read, error in ((read_items, InvalidItems), (read_gold, InvalidGold)):
+        with pytest.raises(error) as caught:
+            read(text.encode(), "FR/test.cupt")
+        assert [(p.code, p.line, p.file) for p in caught.value.problems] == [(code, line, "FR/test.cupt")]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (cupt("_ * * * *"), "unannotated"),
+        (cupt("1: * * * *"), "malformed-code"),
+        (cupt("1:VID 1:IRV * * *"), "conflicting-category"),
+        (cupt().replace("LEMMA", "STEM"), "wrong-columns"),
+    ],
+)
+def test_wrongly_annotated_gold_and_training_are_refused(text: str, code: str) -> None:
+    for read in (read_gold, read_training):
+        with pytest.raises(InvalidGold) as caught:
+            read(text.encode())
+        assert [problem.code for problem in caught.value.problems] == [code]
+
+
+def test_ids_may_occur_twice_as_in_published_gold() -> None:
+    text = cupt().replace("4\tmarre", "3\tmarre")
+    assert read_gold(text.encode()).mwes == read_gold(cupt().encode()).mwes
