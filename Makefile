@@ -3,8 +3,7 @@
 PYTHON ?= python3
 PORT ?= 8321
 VENV := .venv/bin
-# Two processes: the tests start servers of their own.
-TESTS ?= -n 2
+TESTS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: run test check bench lint types contracts migrations lock clean help venv venv-dev
@@ -13,7 +12,7 @@ run: venv  ## start the demo server: http://127.0.0.1:8321 (another port: make r
 	@exec $(VENV)/python -P -m app.cli serve --demo --port $(PORT)
 
 test: venv-dev  ## run all tests (one file: make test TESTS=tests/app/test_times.py)
-	@$(VENV)/pytest $(TESTS)
+	@$(VENV)/pytest -n 2 $(TESTS)
 
 check: test lint types contracts migrations  ## everything that CI runs
 
@@ -42,14 +41,21 @@ clean:  ## remove .venv and caches (never ./var, where the data lie)
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# Up to date in a moment when nothing changed; the fast test spares even the start of Python.
+# The quick test spares even the start of Python when nothing changed; requirements/install.py looks closely.
 venv:
-	@$(call python,run)
+	@$(call fresh,run) || { $(call install,run); }
 
 venv-dev:
-	@$(call python,dev)
+	@$(call fresh,dev) || { $(call install,dev); }
 
-define python
-command -v $(PYTHON) >/dev/null || { echo "There is no '$(PYTHON)' here: install Python 3.11 or newer, or name it: make PYTHON=python3.12" >&2; exit 1; }; \
+define fresh
+test -x $(VENV)/python && test ! -e .venv/.evergold-installing \
+&& grep -qxF '$(CURDIR)' .venv/.evergold-$(1) 2>/dev/null \
+&& ( for file in requirements/*.txt pyproject.toml; do test .venv/.evergold-$(1) -nt $$file || exit 1; done )
+endef
+
+define install
+command -v $(PYTHON) >/dev/null \
+|| { echo "There is no '$(PYTHON)' here: install Python 3.11 or newer, or name it: make PYTHON=python3.12" >&2; exit 1; }; \
 $(PYTHON) requirements/install.py $(1)
 endef

@@ -34,12 +34,12 @@ def register_user(
 ) -> User:
     """A new account; raises InvalidForm with a sentence per field, or NameTaken."""
     username, email = username.strip().lower(), email.strip().lower()
-    display_name = " ".join(display_name.split()) or username
+    display_name = " ".join(display_name.split())
     _check_registration(username, email, password, display_name)
     user = User(
         username=username,
         email=email,
-        display_name=display_name,
+        display_name=display_name or username,
         password_hash=_hasher().hash(password),
         created_at=now,
     )

@@ -29,14 +29,8 @@ def current_run(submission: Submission) -> ScoringRun:
 
 def find_competition(session: Session, name: str) -> Competition:
     """The competition with its tasks, phases and boards; raises NotFound."""
-    query = select(Competition).where(Competition.name == name)
-    loaded = query.options(
-        selectinload(Competition.tasks),
-        selectinload(Competition.boards).joinedload(Board.task),
-        selectinload(Competition.phases).selectinload(Phase.phase_tasks).joinedload(PhaseTask.task),
-        selectinload(Competition.phases).selectinload(Phase.phase_tasks).selectinload(PhaseTask.files),
-    )
-    competition = session.scalar(loaded) if "\0" not in name else None  # PostgreSQL takes no NUL
+    query = _whole_competitions().where(Competition.name == name)
+    competition = session.scalar(query) if "\0" not in name else None  # PostgreSQL takes no NUL
     if competition is None:
         raise NotFound(f"There is no competition '{name}' on this server.")
     return competition
@@ -44,10 +38,16 @@ def find_competition(session: Session, name: str) -> Competition:
 
 def list_competitions(session: Session) -> list[Competition]:
     """All competitions in the organiser's order, with tasks, phases and boards."""
-    query = select(Competition).options(
-        selectinload(Competition.tasks), selectinload(Competition.boards), selectinload(Competition.phases)
+    return list(session.scalars(_whole_competitions().order_by(Competition.position, Competition.name)))
+
+
+def _whole_competitions() -> Select[Competition]:
+    return select(Competition).options(
+        selectinload(Competition.tasks),
+        selectinload(Competition.boards).joinedload(Board.task),
+        selectinload(Competition.phases).selectinload(Phase.phase_tasks).joinedload(PhaseTask.task),
+        selectinload(Competition.phases).selectinload(Phase.phase_tasks).selectinload(PhaseTask.files),
     )
-    return list(session.scalars(query.order_by(Competition.position, Competition.name)))
 
 
 def find_phase_task(session: Session, competition: str, phase: str, task: str) -> PhaseTask:

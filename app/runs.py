@@ -192,7 +192,8 @@ def requeue_lost_runs(session: Session, *, attempts: int, now: datetime) -> list
 def _unclaimed(session: Session, now: datetime) -> list[tuple[int, str]]:
     overdue = and_(
         ScoringRun.status == RunStatus.QUEUED,
-        ScoringRun.queued_at <= now - timedelta(seconds=UNCLAIMED_SECONDS),
+        # The message of a run that was claimed before is used up: it needs another at once.
+        or_(ScoringRun.attempts > 0, ScoringRun.queued_at <= now - timedelta(seconds=UNCLAIMED_SECONDS)),
         or_(ScoringRun.sent_at.is_(None), ScoringRun.sent_at <= now - timedelta(seconds=RESEND_SECONDS)),
     )
     waiting = session.execute(

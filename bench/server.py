@@ -122,8 +122,9 @@ def upload_many(url: str, target: str, file: Path, uploads: int) -> list[float]:
         account = {"username": "bench", "email": "bench@example.org", "password": PASSWORD}
         client.post("/register", json=account).raise_for_status()
         reply = client.post("/tokens", json={"username": "bench", "password": PASSWORD, "name": "bench"})
-        client.headers["Authorization"] = f"Bearer {reply.raise_for_status().json()['token']}"
+        client.headers["Authorization"] = f"Bearer {reply.raise_for_status().json()['secret']}"
         content = file.read_bytes()
+        upload_once(client, target, file.name, content)  # the worker may still be starting
         return [upload_once(client, target, file.name, content) for _ in range(uploads)]
 
 
@@ -159,7 +160,7 @@ def kind(command: str, *, is_parent: bool) -> str | None:
     """web, worker (the Celery parent), worker_child, sweep, broker or supervisor, by the command line."""
     if "celery" in command:
         return "worker" if is_parent else "worker_child"
-    for word, name in (("uvicorn", "web"), ("sweep", "sweep"), ("valkey", "broker"), ("serve", "supervisor")):
+    for word, name in (("app.web", "web"), ("sweep", "sweep"), ("valkey", "broker"), ("serve", "supervisor")):
         if word in command:
             return name
     return None

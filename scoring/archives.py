@@ -173,7 +173,10 @@ def _refuse_plain(file: BinaryIO, error: type[InvalidFile]) -> NoReturn:
 
 
 def _read_limited(file: BinaryIO, limit_bytes: int, error: type[InvalidFile]) -> bytes:
-    data = file.read(limit_bytes + 1)
+    # read(n) allocates n bytes beforehand: no more than the file can fill.
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    data = file.read(min(size, limit_bytes) + 1)
     if len(data) > limit_bytes:
         _refuse("file-too-large", f"the file is larger than {_size(limit_bytes)}", error)
     return data

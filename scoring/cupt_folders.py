@@ -1,20 +1,20 @@
-"""Which CUPT file belongs to which language: single files, the organisers' folders, the teams' zips.
+"""CUPT files by language: single files, the organisers' folders, the teams' zips.
 
-`<LANG>/{test,train,dev,test.blind}.cupt` on the organisers' side, `<LANG>/test.system.cupt` on the teams'. A language
-has its name in lower case, whatever its folder is called.
+`<LANG>/{test,train,dev,test.blind}.cupt` on the organisers' side, `<LANG>/test.system.cupt` on the teams'. Blind files
+may come as a zip of such folders, as everybody downloads them. Folders as such are in `language_folders`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
 
 from scoring.archives import Limits, read_members, read_single
-from scoring.cupt import CuptItems, TrainingMwes, read_gold, read_items, read_training
+from scoring.cupt_corpus import CuptItems, TrainingMwes, read_gold, read_items, read_training
 from scoring.cupt_prediction import PredictedMwes, read_predicted_mwes
 from scoring.errors import InvalidFile, InvalidGold, InvalidItems, InvalidPrediction, Problem, Problems, shorten
+from scoring.language_folders import find_folders, read_each, submitted_files
 from scoring.mwe import GoldMwes, prepare
 
 TEST, BLIND, SYSTEM = "test.cupt", "test.blind.cupt", "test.system.cupt"
@@ -25,8 +25,6 @@ PROBLEMS_PER_FILE = 50
 _GIB = 1024**3
 # Organisers are trusted, and their training data is large.
 _ORGANISERS_LIMITS = Limits(total_bytes=_GIB, member_bytes=_GIB)
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -48,17 +46,17 @@ class LanguageGold:
 def read_item_files(path: Path, wanted: Sequence[str] | None, single: str) -> LanguageItems:
     """The items of a file, called `single`, or of the folders of the wanted languages (None: all there are).
 
-    In a folder test.blind.cupt is read, or test.cupt where there is none. Raises InvalidItems.
+    In a folder test.blind.cupt is read, or test.cupt where there is none. A zip holds such folders, or a single file.
+    Raises InvalidItems with the problems of all files.
     """
-    if not path.is_dir():
-        return LanguageItems({single: read_items(_content(path, InvalidItems), path.name)}, in_folders=False)
-
-    def read(folder: Path) -> CuptItems:
-        file = folder / BLIND if (folder / BLIND).is_file() else folder / TEST
-        return read_items(_content(file, InvalidItems), f"{folder.name}/{file.name}")
-
-    folders = _folders(path, wanted, (BLIND, TEST), InvalidItems)
-    return LanguageItems(_each(folders, read, InvalidItems), in_folders=True)
+    if path.is_dir():
+        files = find_folders(path, wanted, (BLIND, TEST), InvalidItems)
+        items = read_each(files, lambda _, data, name: read_items(data, name), InvalidItems, _ORGANISERS_LIMITS)
+        return LanguageItems(items, in_folders=True)
+    zipped = _zipped_folders(path, wanted) if _is_zip(path) else {}
+    if zipped:
+        return LanguageItems(_read_zipped_items(zipped), in_folders=True)
+    return LanguageItems({single: read_items(_content(path, InvalidItems), path.name)}, in_folders=False)
 
 
 def read_gold_files(
@@ -72,21 +70,19 @@ def read_gold_files(
     if not path.is_dir():
         corpus = read_gold(_content(path, InvalidGold), path.name)
         return LanguageGold({single: prepare(corpus, _training(train))}, in_folders=False)
-    folders = _folders(path, wanted, (TEST,), InvalidGold)
-    if train and len(folders) > 1:
-        message = (
-            "training files can be given for one language; in folders of several, train.cupt lies beside test.cupt"
-        )
+    files = find_folders(path, wanted, (TEST,), InvalidGold)
+    if train and len(files) > 1:
+        message = "training files can be given for one language; with several, train.cupt lies beside test.cupt"
         raise InvalidGold([Problem("misplaced-training", message)])
 
-    def read(folder: Path) -> GoldMwes:
-        corpus = read_gold(_content(folder / TEST, InvalidGold), f"{folder.name}/{TEST}")
-        beside = [folder / name for name in ((TRAIN, DEV) if with_dev else (TRAIN,)) if (folder / name).is_file()]
+    def read(language: str, data: bytes, name: str) -> GoldMwes:
+        folder = files[language].parent
+        beside = [folder / file for file in ((TRAIN, DEV) if with_dev else (TRAIN,)) if (folder / file).is_file()]
         if beside and beside[0].name == DEV:
             raise InvalidGold([Problem("missing-file", f"{folder.name} has {DEV} but no {TRAIN}")])
-        return prepare(corpus, _training(train or beside))
+        return prepare(read_gold(data, name), _training(train or beside))
 
-    return LanguageGold(_each(folders, read, InvalidGold), in_folders=True)
+    return LanguageGold(read_each(files, read, InvalidGold, _ORGANISERS_LIMITS), in_folders=True)
 
 
 def read_submission(
@@ -98,9 +94,9 @@ def read_submission(
     InvalidPrediction with the problems of all files, at most PROBLEMS_PER_FILE of each in words.
     """
     problems = Problems()
-    files = _submitted_files(path, items, problems)
+    files = submitted_files(path, list(items.languages), SYSTEM, problems, in_folders=items.in_folders)
     predicted: dict[str, PredictedMwes] = {}
-    for language in [language for language in items.languages if language in files]:
+    for language in list(files):
         name, data = files.pop(language)
         of_file = Problems(PROBLEMS_PER_FILE)
         others = {other: of_other for other, of_other in items.languages.items() if other != language}
@@ -114,93 +110,42 @@ def read_submission(
     return predicted, tuple(problems.warnings)
 
 
-def _submitted_files(path: Path, items: LanguageItems, problems: Problems) -> dict[str, tuple[str | None, bytes]]:
-    """Name and content of the file of every language that was submitted."""
-    if not path.is_dir() and not _is_zip(path):
-        _, data = read_single(path)
-        if len(items.languages) > 1:
-            message = f"this is a single file: send a zip with <LANG>/{SYSTEM} for each language you take part in"
-            raise InvalidPrediction([Problem("not-a-zip", message)])
-        return {next(iter(items.languages)): (None, data)}
-    members = read_members(path)
-    cupt = [name for name in members if name.endswith(".cupt")]
-    chosen = _by_folder(cupt, items, problems) if items.in_folders else _only_one(cupt, items, problems)
-    for name in members.keys() - set(chosen.values()) - {problem.file for problem in problems.errors}:
-        message = "this file has no part in the submission and is not read"
-        problems.add("unexpected-file", message, file=name, severity="warning")
-    problems.warnings.sort(key=lambda problem: problem.file or "")
-    if not chosen and not problems.errors:
-        expected = f"<LANG>/{SYSTEM}, where <LANG> is one of {', '.join(items.languages)}"
-        problems.add("nothing-submitted", f"there is no prediction in it; expected is {expected}")
-    return {language: (name, members.pop(name)) for language, name in chosen.items()}
+def _zipped_folders(path: Path, wanted: Sequence[str] | None) -> dict[str, tuple[str, bytes]]:
+    """Name and content of the blind file of every wanted language; empty where the zip holds a single file.
 
-
-def _by_folder(names: Sequence[str], items: LanguageItems, problems: Problems) -> dict[str, str]:
-    """The file of each language, by the folder in which it lies; what is in the way of that is a problem."""
-    chosen: dict[str, str] = {}
-    folders: dict[PurePosixPath, list[str]] = {}
-    for name in names:
-        folders.setdefault(PurePosixPath(name).parent, []).append(name)
-    for folder, inside in folders.items():
-        language = folder.name.lower()
-        system = [name for name in inside if PurePosixPath(name).name == SYSTEM]
-        if language not in items.languages:
-            known = ", ".join(items.languages)
-            fault = f"{shorten(folder.name)} is no language of this task" if folder.name else "the file is in no folder"
-            problems.add("unknown-language", f"{fault}; its languages are {known}", file=(system or inside)[0])
-        elif not system:
-            problems.add("wrong-file-name", f"the file must be called {folder.name}/{SYSTEM}", file=inside[0])
-        elif language in chosen:
-            message = f"a second file for {language}, the first is {shorten(chosen[language])}"
-            problems.add("duplicate-language", message, file=system[0])
-        else:
-            chosen[language] = system[0]
-    return chosen
-
-
-def _only_one(names: Sequence[str], items: LanguageItems, problems: Problems) -> dict[str, str]:
-    system = [name for name in names if PurePosixPath(name).name == SYSTEM] or names
-    if len(system) > 1:
-        message = f"{len(system)} CUPT files where one is expected: {', '.join(shorten(name) for name in system[:5])}"
-        problems.add("several-files", message, file=system[1])
-    return {next(iter(items.languages)): system[0]} if len(system) == 1 else {}
-
-
-def _folders(
-    path: Path, wanted: Sequence[str] | None, files: Sequence[str], error: type[InvalidFile]
-) -> dict[str, Path]:
-    """The folder of every wanted language: one that has any of the files."""
-    found: dict[str, Path] = {}
+    One file alone counts as a folder's only where its folder is called like a wanted language.
+    """
+    members = read_members(path, _ORGANISERS_LIMITS, InvalidItems)
+    found: dict[str, tuple[str, bytes]] = {}
     problems = Problems()
-    for folder in sorted(path.iterdir()):
-        if folder.is_dir() and any((folder / file).is_file() for file in files):
-            if folder.name.lower() in found:
-                message = f"two folders for one language: {found[folder.name.lower()].name} and {folder.name}"
+    for wanted_file in (BLIND, TEST):
+        for name in (name for name in members if PurePosixPath(name).name == wanted_file):
+            folder = PurePosixPath(name).parent
+            first, _ = found.setdefault(folder.name.lower(), (name, members[name]))
+            if PurePosixPath(first).parent != folder:
+                message = f"two files for one language: {shorten(first)} and {shorten(name)}"
                 problems.add("duplicate-language", message)
-            found[folder.name.lower()] = folder
-    for language in wanted or ():
+    found.pop("", None)  # in no folder
+    if len(members) == 1 and not found.keys() & set(wanted or ()):
+        return {}
+    for language in wanted or (() if found else ("<lang>",)):
         if language not in found:
-            problems.add("missing-language", f"there is no {language.upper()}/{files[-1]} in {path.name}")
-    if not found:
-        problems.add("missing-language", f"there is no <LANG>/{files[-1]} in {path.name}")
-    problems.raise_if_any(error)
-    return {language: found[language] for language in (wanted or found)}
+            problems.add("missing-language", f"there is no {language.upper()}/{BLIND} in {path.name}")
+    problems.raise_if_any(InvalidItems)
+    return {language: found[language] for language in (wanted or sorted(found))}
 
 
-def _each(folders: Mapping[str, Path], read: Callable[[Path], T], error: type[InvalidFile]) -> dict[str, T]:
-    """What `read` makes of every folder; the problems of all are raised together."""
-    results: dict[str, T] = {}
-    problems: list[Problem] = []
-    omitted = 0
-    for language, folder in folders.items():
+def _read_zipped_items(zipped: Mapping[str, tuple[str, bytes]]) -> dict[str, CuptItems]:
+    items: dict[str, CuptItems] = {}
+    problems = Problems()
+    for language, (name, data) in zipped.items():
         try:
-            results[language] = read(folder)
-        except error as invalid:
-            problems += invalid.problems
-            omitted += invalid.omitted
-    if problems:
-        raise error(problems, omitted)
-    return results
+            items[language] = read_items(data, name)
+        except InvalidItems as invalid:
+            problems.errors += invalid.problems
+            problems.omitted += invalid.omitted
+    problems.raise_if_any(InvalidItems)
+    return items
 
 
 def _training(files: Iterable[Path]) -> TrainingMwes | None:

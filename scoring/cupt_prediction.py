@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from itertools import groupby, repeat
 from operator import itemgetter
 
-from scoring.cupt import CuptItems, Header, Mwe, Sentence, lemma_key, note_column_counts, noter, opened, sentences
+from scoring.cupt import Header, Sentence, note_column_counts, noter, opened, sentences
 from scoring.cupt_codes import NO_MWE, UNANNOTATED, read_codes, read_mwes
-from scoring.cupt_scan import CodedRow, scan
+from scoring.cupt_corpus import CuptItems, Mwe, lemma_key
+from scoring.cupt_scan import CodedToken, scan
 from scoring.errors import InvalidPrediction, Problems
 
 #: How far apart a missing or an additional sentence is looked for, in sentences. Only messages depend on it.
@@ -55,7 +56,9 @@ def read_predicted_mwes(
         return PredictedMwes((), (), items.fingerprint)
     reader = _Reader(items, header, problems, file)
     coded = scan(data, header, items)
-    if coded is None or not reader.accept_all(coded):
+    if coded is not None:
+        reader.accept_all(coded)
+    else:
         _read_by_sentence(data, reader, others or {})
     _note_end(data, reader)
     _note_unannotated(reader)
@@ -76,23 +79,23 @@ class _Reader:
         self.categories: dict[str, tuple[int, str]] = {}
         self._usual = (header.id, header.form, header.mwe) == (0, 1, len(header.names) - 1)
 
-    def accept_all(self, coded: list[CodedRow]) -> bool:
-        """Takes in the MWEs of a file that was scanned; False, with nothing done, where a range has a code."""
-        sentences_with_codes = [(number, list(rows)) for number, rows in groupby(coded, key=itemgetter(0))]
-        ranges = {number: self.items.ranges(number) for number, _ in sentences_with_codes}
-        if any(row.row in ranges[number] for number, rows in sentences_with_codes for row in rows):
-            return False
-        for self.position, rows in sentences_with_codes:
-            fields, lemmas = {row.row: row.field for row in rows}, {row.row: row.lemma for row in rows}
-            self._take(fields, ranges[self.position], {row.row: row.line for row in rows}, lemmas.__getitem__)
-        return True
+    def accept_all(self, coded: list[CodedToken]) -> None:
+        """Takes in the MWEs of a file that was scanned."""
+        for self.position, group in groupby(coded, key=itemgetter(0)):
+            tokens = list(group)
+            self._take(
+                {token.position: token.field for token in tokens},
+                (),
+                {token.position: token.line for token in tokens},
+                {token.position: token.lemma for token in tokens}.__getitem__,
+            )
 
     def accept(self, sentence: Sentence) -> bool:
         """Takes in the MWEs of the next sentence; False, with nothing done, where its tokens are not those expected."""
-        if self.position == len(self.items.tokens):
+        if self.position == len(self.items):
             return False
         rows = self.comparable(sentence)
-        expected = self.items.tokens[self.position].split(b"\n")
+        expected = _rows_of(self.items.key(self.position))
         columns = len(self.header.names) if self._usual else 3
         if len(rows) != len(expected) or not all(map(bytes.startswith, rows, expected)):
             return False
@@ -155,7 +158,7 @@ def _read_by_sentence(data: bytes, reader: _Reader, others: Mapping[str, CuptIte
         if not reader.accept(sentence):
             _explain([sentence, *remaining], reader, others)
             return
-    _note_missing(reader, reader.position, len(reader.items.tokens), None)
+    _note_missing(reader, reader.position, len(reader.items), None)
 
 
 def _explain(remaining: list[Sentence], reader: _Reader, others: Mapping[str, CuptItems]) -> None:
@@ -166,7 +169,7 @@ def _explain(remaining: list[Sentence], reader: _Reader, others: Mapping[str, Cu
         message = f"these are the sentences of {swapped}: are the languages swapped?"
         reader.problems.add("swapped-language", message, file=reader.file, line=remaining[0].lines[0])
         return
-    expected, index = reader.items.tokens, 0
+    expected, index = [reader.items.key(number) for number in range(len(reader.items))], 0
     while index < len(keys) and reader.position < len(expected):
         if reader.accept(remaining[index]):
             index += 1
@@ -186,16 +189,25 @@ def _explain(remaining: list[Sentence], reader: _Reader, others: Mapping[str, Cu
 
 
 def _key(sentence: Sentence, reader: _Reader) -> bytes:
-    """The tokens of a sentence in the form that items have them; lines with too few columns are kept as they are."""
-    cut = (row.split(b"\t", 2) for row in reader.comparable(sentence))
-    return b"\n".join([b"%s\t%s\t" % (row[0], row[1]) if len(row) == 3 else b"\t".join(row) for row in cut])
+    """The tokens of a sentence in the form that items have them; of a line with too few columns what there is."""
+    cut = [(row + b"\t\t").split(b"\t", 2) for row in reader.comparable(sentence)]
+    return b"".join([b"%s\t%s\t" % (token_id, form) for token_id, form, _ in cut])
+
+
+def _rows_of(key: bytes) -> list[bytes]:
+    """`ID<tab>FORM<tab>` of each token line of a sentence."""
+    columns = key.split(b"\t")
+    return [b"%s\t%s\t" % row for row in zip(columns[:-1:2], columns[1::2], strict=True)]
 
 
 def _swapped(keys: Sequence[bytes], reader: _Reader, others: Mapping[str, CuptItems]) -> str | None:
     """The language to which a file belongs whose very first sentences are those of another one."""
     if reader.position:
         return None
-    return next((name for name, items in others.items() if tuple(keys[:3]) == items.tokens[:3]), None)
+    for name, items in others.items():
+        if keys[:3] == [items.key(number) for number in range(min(3, len(items)))]:
+            return name
+    return None
 
 
 def _shift(keys: Sequence[bytes], index: int, expected: Sequence[bytes], position: int) -> tuple[int, int]:
@@ -245,7 +257,7 @@ def _note_difference(reader: _Reader, sentence: Sentence, key: bytes) -> None:
     _check_codes(reader, sentence)
     if counts.count(columns) != len(counts):
         return
-    found, expected = key.split(b"\n"), reader.items.tokens[reader.position].split(b"\n")
+    found, expected = _rows_of(key), _rows_of(reader.items.key(reader.position))
     shared = min(len(found), len(expected))
     row = next((row for row in range(shared) if found[row] != expected[row]), shared)
     if row < shared:
@@ -268,13 +280,15 @@ def _check_codes(reader: _Reader, sentence: Sentence) -> None:
 
 def _note_end(data: bytes, reader: _Reader) -> None:
     """The last line must be complete; the empty line after the last sentence is only asked for."""
-    line = data.count(b"\n") + (not data.endswith(b"\n"))
-    if not data.endswith(b"\n"):
-        message = "the last line has no line end: the file may have been cut off"
-        reader.problems.add("missing-final-newline", message, file=reader.file, line=line)
-    elif not data.endswith(b"\n\n"):
+    if data.endswith(b"\n\n"):
+        return
+    line, complete = data.count(b"\n"), data.endswith(b"\n")
+    if complete:
         message = "an empty line is missing after the last sentence"
         reader.problems.add("missing-final-newline", message, file=reader.file, line=line, severity="warning")
+    else:
+        message = "the last line has no line end: the file may have been cut off"
+        reader.problems.add("missing-final-newline", message, file=reader.file, line=line + 1)
 
 
 def _note_unannotated(reader: _Reader) -> None:

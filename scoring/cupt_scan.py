@@ -10,49 +10,72 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scoring.cupt import FORM, ID, LEMMA, MWE, CuptItems, Header
+from scoring.cupt import FORM, ID, LEMMA, MWE, Header
+from scoring.cupt_corpus import CuptItems
 
 #: Blocks of whole sentences of at least this size are looked at together; more costs memory and gains no speed.
-BLOCK_BYTES = 128 * 1024
+BLOCK_BYTES = 256 * 1024
 
 _TAB, _NEWLINE, _HASH, _STAR = b"\t\n#*"
 
 
-class CodedRow(NamedTuple):
-    """A token line whose PARSEME:MWE column is not `*`: sentence and row in it (from 0), line in the file."""
+class CodedToken(NamedTuple):
+    """A token whose PARSEME:MWE column is not `*`: its sentence and position in it, its line in the file."""
 
     sentence: int
-    row: int
+    position: int
     line: int
     lemma: bytes
     field: bytes
 
 
-def scan(data: bytes, header: Header, items: CuptItems) -> list[CodedRow] | None:
-    """The coded token lines of a file in order, or None where only a slower look can tell what is in it.
+def scan(data: bytes, header: Header, items: CuptItems) -> list[CodedToken] | None:
+    """The coded tokens of a file in order, or None where only a slower look can tell what is in it.
 
     data, header: as `cupt.opened` returns them. A list is returned if and only if the sentences and tokens are those of
-    `items`, every line has as many columns as the header, the last one its end, and the columns stand as usual.
+    `items`, every line has as many columns as the header and the last one its end, the columns stand as usual, and no
+    range has a code.
     """
     names = header.names
     if names[:3] != (ID, FORM, LEMMA) or names[-1] != MWE or len(names) < 4 or not data.endswith(b"\n"):
         return None
-    expected = b"".join(items.tokens).replace(b"\n", b"")
-    first_rows = np.cumsum([0, *(tokens.count(b"\n") + 1 for tokens in items.tokens)])
-    coded: list[CodedRow] = []
+    first_rows = np.frombuffer(items.first_rows, np.int64)
+    places: list[npt.NDArray[np.int64]] = []
+    coded: list[tuple[int, bytes, bytes]] = []
     start, line, row, compared = data.index(b"\n") + 1, 2, 0, 0
     while start < len(data):
         end = data.find(b"\n\n", start + BLOCK_BYTES)
         block = _Block(data, start, end + 2 if end >= 0 else len(data))
         keys = block.keys(len(names))
-        if keys is None or keys != expected[compared : compared + len(keys)]:
+        if keys is None or keys != items.keys[compared : compared + len(keys)]:
             return None
         here = first_rows[np.searchsorted(first_rows, row) : np.searchsorted(first_rows[:-1], row + block.size)]
         if not np.array_equal(here - row, block.sentence_starts()):
             return None
-        coded += block.coded(first_rows, row, line)
+        chosen = block.coded_rows()
+        places.append(row + chosen)
+        coded += block.contents(chosen, line)
         start, line, row, compared = block.end, line + block.lines, row + block.size, compared + len(keys)
-    return coded if row == first_rows[-1] else None
+    return _placed(np.concatenate([*places, _NOWHERE]), coded, items) if row == first_rows[-1] else None
+
+
+_NOWHERE = np.empty(0, np.int64)
+
+
+def _placed(
+    rows: npt.NDArray[np.int64], contents: list[tuple[int, bytes, bytes]], items: CuptItems
+) -> list[CodedToken] | None:
+    """Contents (line, lemma, field) with sentence and position, by their rows in the file; None if one is a range."""
+    first_rows, ranges = np.frombuffer(items.first_rows, np.int64), np.frombuffer(items.range_rows, np.int64)
+    if np.isin(rows, ranges).any():
+        return None
+    sentences = np.searchsorted(first_rows, rows, side="right") - 1
+    firsts = first_rows[sentences]
+    positions = rows - firsts - np.searchsorted(ranges, rows) + np.searchsorted(ranges, firsts)
+    return [
+        CodedToken(sentence, position, *content)
+        for sentence, position, content in zip(sentences.tolist(), positions.tolist(), contents, strict=True)
+    ]
 
 
 class _Block:
@@ -88,24 +111,20 @@ class _Block:
         empty_before = np.cumsum(self.empty)[self.rows]
         return np.flatnonzero(np.diff(empty_before, prepend=-1))
 
-    def coded(self, first_rows: npt.NDArray[np.int64], row: int, line: int) -> list[CodedRow]:
-        """The token lines that are not `*`; row, line: the numbers of the first in this block."""
+    def coded_rows(self) -> npt.NDArray[np.intp]:
+        """Which token lines are not `*` in the last column."""
         bare = (self.row_ends - self.last_tab == 2) & (self.bytes[self.row_ends - 1] == _STAR)
-        chosen = np.flatnonzero(~bare)
-        sentences = np.searchsorted(first_rows, row + chosen, side="right") - 1
+        return np.flatnonzero(~bare)
+
+    def contents(self, chosen: npt.NDArray[np.intp], line: int) -> list[tuple[int, bytes, bytes]]:
+        """Line, lemma and last column of some token lines; line: the number of the first line of this block."""
         tab = self.first_tab[chosen]
         columns = (
-            sentences,
-            row + chosen - first_rows[sentences],
             line + self.rows[chosen],
             self.start + self.tabs[tab + 1] + 1,
             self.start + self.tabs[tab + 2],
             self.start + self.last_tab[chosen] + 1,
             self.start + self.row_ends[chosen],
         )
-        return [
-            CodedRow(sentence, place, number, self.data[lemma:lemma_end], self.data[field:field_end])
-            for sentence, place, number, lemma, lemma_end, field, field_end in zip(
-                *(column.tolist() for column in columns), strict=True
-            )
-        ]
+        places = zip(*(column.tolist() for column in columns), strict=True)
+        return [(number, self.data[a:b], self.data[c:d]) for number, a, b, c, d in places]

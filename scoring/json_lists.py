@@ -31,6 +31,11 @@ class Entry:
     line: int
     column: int
 
+    @property
+    def place(self) -> str:
+        """`on line 4`; in a file without line breaks that says nothing, so the character is named too."""
+        return f"on line {self.line}" if self.line > 1 else f"on line 1, character {self.column}"
+
 
 def read_json_list(data: bytes, problems: Problems, file: str | None = None) -> list[Entry] | None:
     """The objects in order, or None when the file cannot be read to its end; what is wrong is added to `problems`.

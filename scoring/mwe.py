@@ -12,8 +12,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from scoring.cupt import CuptGold, Mwe, TrainingMwes, lemma_key
 from scoring.cupt_codes import Tokens
+from scoring.cupt_corpus import CuptGold, Mwe, TrainingMwes, lemma_key
 from scoring.diversity import Diversity, diversity
 from scoring.optional import load_package
 
@@ -120,25 +120,27 @@ def outcomes(gold: GoldMwes, predicted: Sequence[Mwe], lemmas: Sequence[bytes] |
     for sentence, gold_mwes, predicted_mwes in _by_sentence(gold.corpus.mwes, predicted):
         gold_sets = {mwe.tokens for mwe in gold_mwes}
         predicted_sets = {mwe.tokens for mwe in predicted_mwes}
-        rows += _compare(sentence, ALL, gold_sets, predicted_sets)
+        whole = _compare(sentence, ALL, gold_sets, predicted_sets)
+        rows += whole
         of_gold, of_predicted = _by_category(gold_mwes), _by_category(predicted_mwes)
-        for category in sorted(of_gold.keys() | of_predicted.keys()):
+        categories = of_gold.keys() | of_predicted.keys()
+        if len(categories) == 1:  # as in most sentences: what holds for all holds for it
+            (category,) = categories
+            rows += [(sentence, (category, row[1][1]), *row[2:]) for row in whole]
+            categories = set()
+        for category in sorted(categories):
             rows += _compare(sentence, category, of_gold.get(category, _NONE), of_predicted.get(category, _NONE))
         rows += _compare_views(sentence, gold, gold_sets, predicted_sets, own)
     return rows
 
 
-def total(rows: Iterable[Outcome], weight: Callable[[int], float] = lambda sentence: 1) -> dict[Cell, Counts]:
-    """The counts of every cell that occurs. weight: how often a sentence counts (for resampling)."""
-    sums: dict[Cell, list[float]] = {}
+def total(rows: Iterable[Outcome], weight: Callable[[int], float] | None = None) -> dict[Cell, Counts]:
+    """The counts of every cell that occurs. weight: how often a sentence counts (for resampling); None: once each."""
+    sums: dict[Cell, tuple[float, float, float]] = {}
     for sentence, cell, found, in_gold, in_predicted in rows:
-        factor = weight(sentence)
-        if cell not in sums:
-            sums[cell] = [0, 0, 0]
-        counts = sums[cell]
-        counts[0] += factor * found
-        counts[1] += factor * in_gold
-        counts[2] += factor * in_predicted
+        counted, of_gold, of_predicted = sums.get(cell, (0, 0, 0))
+        times = 1 if weight is None else weight(sentence)
+        sums[cell] = counted + times * found, of_gold + times * in_gold, of_predicted + times * in_predicted
     return {cell: Counts(*counts) for cell, counts in sums.items()}
 
 

@@ -29,7 +29,7 @@ T = TypeVar("T")
 class GoldSettings(BaseSettings):
     """Where gold lies; a setting of workers alone."""
 
-    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True, extra="ignore")
 
     gold_dir: Path | None = Field(None, description="the workers' gold folder; default: data_dir/gold")
 

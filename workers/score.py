@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import structlog
+from sqlalchemy import Engine
 
 from app.config import get_settings
 from app.db import get_engine, writing
 from app.runs import Claim, claim_run, record_failure, record_rejection, record_scores
 from app.storage import stored_path
 from scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem, UnknownTask
-from scoring.task import Score
+from scoring.task import Score, read_options
 from scoring.tasks import get_task
 from workers.celery_app import app
 from workers.gold import read_gold, read_items
@@ -47,10 +48,14 @@ def score_submission(run_id: int) -> None:
         )
     if claim is None:
         return
-    with kept_alive(engine, claim, settings.lease_seconds):
-        outcome = _outcome(claim)
-    with writing(engine) as session:
-        recorded = _record(session, claim, outcome, settings.attempts)
+    outcome: Scored | Exception
+    try:
+        with kept_alive(engine, claim, settings.lease_seconds):
+            outcome = _outcome(claim)
+        recorded = _record(engine, claim, outcome)
+    except Exception as error:
+        log.exception("scoring_failed", run_id=run_id, attempt=claim.attempt)
+        outcome, recorded = error, _record_failure(engine, claim, error, settings.attempts)
     log.info("run_ended", run_id=run_id, outcome=type(outcome).__name__, recorded=recorded)
 
 
@@ -62,7 +67,7 @@ def worker_name() -> str:
 def score_claim(claim: Claim) -> Scored:
     """Read gold, items and prediction, and score; raises what scoring raises."""
     task = get_task(claim.task_type)
-    options = task.options.model_validate(claim.options)
+    options = read_options(task, claim.options)
     gold = read_gold(task, options, claim.gold)
     items = read_items(task, options, claim, gold)
     prediction = task.read_prediction(stored_path(get_settings().storage_dir, claim.sha256), items, options)
@@ -75,19 +80,18 @@ def score_claim(claim: Claim) -> Scored:
     )
 
 
-def _outcome(claim: Claim) -> Scored | Exception:
+def _outcome(claim: Claim) -> Scored | InvalidPrediction:
     try:
         return score_claim(claim)
     except InvalidPrediction as error:
         return error
-    except Exception as error:
-        log.exception("scoring_failed", run_id=claim.run_id, attempt=claim.attempt)
-        return error
 
 
-def _record(session: Any, claim: Claim, outcome: Scored | Exception, attempts: int) -> bool:
+def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction) -> bool:
     now = datetime.now(UTC)
-    if isinstance(outcome, Scored):
+    with writing(engine) as session:
+        if isinstance(outcome, InvalidPrediction):
+            return record_rejection(session, claim, problems=outcome.problems, omitted=outcome.omitted, now=now)
         return record_scores(
             session,
             claim,
@@ -98,10 +102,14 @@ def _record(session: Any, claim: Claim, outcome: Scored | Exception, attempts: i
             aggregates=outcome.aggregates,
             now=now,
         )
-    if isinstance(outcome, InvalidPrediction):
-        return record_rejection(session, claim, problems=outcome.problems, omitted=outcome.omitted, now=now)
-    hopeless = isinstance(outcome, (InvalidGold, InvalidItems, InvalidOptions, UnknownTask))
-    return record_failure(session, claim, error=_named(outcome), attempts=1 if hopeless else attempts, now=now)
+
+
+def _record_failure(engine: Engine, claim: Claim, error: Exception, attempts: int) -> bool:
+    hopeless = isinstance(error, (InvalidGold, InvalidItems, InvalidOptions, UnknownTask))
+    with writing(engine) as session:
+        return record_failure(
+            session, claim, error=_named(error), attempts=1 if hopeless else attempts, now=datetime.now(UTC)
+        )
 
 
 def _named(error: Exception) -> str:

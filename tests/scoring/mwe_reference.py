@@ -1,6 +1,8 @@
 """A slow, obvious evaluator of identified MWEs: reads everything into dictionaries, filters lists, tries all pairings.
 
-Written from the definitions alone, sharing no code with `scoring`. The tests compare with it, the benchmark too.
+Written from the definitions alone, sharing no code with `scoring`. The tests compare with it, the benchmark too; for
+that it works as the official evaluator does: every line a dictionary of what is not `_`, and whenever its MWEs
+are needed they are put together from the lines anew.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ def read_sentences(text: str) -> list[list[dict[str, str]]]:
     for block in body.split("\n\n"):
         lines = [line for line in block.split("\n") if line and not line.startswith("#")]
         if lines:
-            sentences.append([dict(zip(columns, line.split("\t"), strict=True)) for line in lines])
+            rows = [zip(columns, line.split("\t"), strict=True) for line in lines]
+            sentences.append([{column: value for column, value in row if value != "_"} for row in rows])
     return sentences
 
 
@@ -97,9 +100,9 @@ def evaluate(
     seen_lemmas, seen_spans = _training(train)
     result: Counter[tuple[str, str, int]] = Counter()
     for gold_sentence, predicted_sentence in zip(read_sentences(gold), read_sentences(prediction), strict=True):
+        categories = {mwe.category for mwe in mwes_of(gold_sentence) + mwes_of(predicted_sentence)}
         in_gold, in_predicted = mwes_of(gold_sentence), mwes_of(predicted_sentence)
         own = gold_sentence if lemmas_of == "gold" else predicted_sentence
-        categories = {mwe.category for mwe in in_gold + in_predicted}
         splits = [("all", in_gold, in_predicted)]
         splits += [
             (
@@ -132,7 +135,7 @@ def found_types(gold: str, prediction: str) -> list[int]:
     for gold_sentence, predicted_sentence in zip(read_sentences(gold), read_sentences(prediction), strict=True):
         found = {mwe.tokens for mwe in mwes_of(gold_sentence)} & {mwe.tokens for mwe in mwes_of(predicted_sentence)}
         words = words_of(gold_sentence)
-        types.update(tuple(sorted(words[token]["LEMMA"] for token in tokens)) for tokens in found)
+        types.update(tuple(sorted(words[token].get("LEMMA", "_") for token in tokens)) for tokens in found)
     return sorted(types.values())
 
 
@@ -149,8 +152,8 @@ def _has(
     seen_spans: list[list[str]],
 ) -> bool:
     words, first, last = words_of(sentence), min(mwe.tokens), max(mwe.tokens)
-    lemmas = sorted(words[token]["LEMMA"] for token in mwe.tokens)
-    forms = [words[token]["FORM"] for token in range(first, last + 1)]
+    lemmas = sorted(words[token].get("LEMMA", "_") for token in mwe.tokens)
+    forms = [words[token].get("FORM", "_") for token in range(first, last + 1)]
     seen, identical = lemmas in seen_lemmas, forms in seen_spans
     return {
         "continuous": all(token in mwe.tokens for token in range(first, last + 1)),
@@ -168,10 +171,15 @@ def _training(train: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
     """The lemmas and the forms (gaps filled) of every MWE in training data, where a lemma `_` is the form."""
     lemmas, spans = [], []
     for text in train:
-        for sentence in read_sentences(text):
+        sentences = read_sentences(text)
+        for sentence in sentences:
             words = words_of(sentence)
             for mwe in mwes_of(sentence, ranges_count=False):
                 known = [words[token] for token in mwe.tokens]
-                lemmas.append(sorted(word["FORM"] if word["LEMMA"] == "_" else word["LEMMA"] for word in known))
-                spans.append([words[token]["FORM"] for token in range(min(mwe.tokens), max(mwe.tokens) + 1)])
+                lemmas.append(sorted(word.get("LEMMA", word.get("FORM", "_")) for word in known))
+        for sentence in sentences:
+            words = words_of(sentence)
+            for mwe in mwes_of(sentence, ranges_count=False):
+                places = range(min(mwe.tokens), max(mwe.tokens) + 1)
+                spans.append([words[place].get("FORM", "_") for place in places])
     return lemmas, spans

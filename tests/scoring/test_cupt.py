@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from scoring import cupt_prediction
-from scoring.cupt import CuptItems, Mwe, lemma_key, read_gold, read_items, read_training
+from scoring.cupt_corpus import CuptItems, Mwe, lemma_key, read_gold, read_items, read_training
 from scoring.cupt_prediction import MOST_CATEGORIES, PredictedMwes, read_predicted_mwes
 from scoring.errors import InvalidGold, InvalidItems, Problem, Problems
 

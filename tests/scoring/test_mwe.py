@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring import cupt_prediction, mwe
-from scoring.cupt import CuptGold, CuptItems, Mwe, TrainingMwes, read_gold, read_training
+from scoring.cupt_corpus import CuptGold, Mwe, TrainingMwes, read_gold, read_training
 from scoring.cupt_prediction import PredictedMwes, read_predicted_mwes
 from scoring.diversity import diversity
 from scoring.errors import Problems
@@ -36,9 +37,20 @@ HEADER = "# global.columns = ID FORM LEMMA MISC PARSEME:MWE\n"
 
 
 def one_sentence(words: str, lemmas: str | None = None, mwes: Sequence[Mwe] = ()) -> CuptGold:
-    rows = "\n".join(f"{number}\t{word}\t" for number, word in enumerate(words.split(), 1))
-    items = CuptItems(("s",), (rows.encode(),), "fingerprint")
-    return CuptGold(items, ("\t".join((lemmas or words).split()).encode(),), tuple(mwes))
+    return corpus_of([(words, lemmas or words)], mwes)
+
+
+def corpus_of(sentences: Sequence[tuple[str, str]], mwes: Sequence[Mwe] = ()) -> CuptGold:
+    """Words and lemmas of every sentence."""
+    rows = [
+        "\n".join(
+            f"{n}\t{form}\t{lemma}\t*"
+            for n, (form, lemma) in enumerate(zip(forms.split(), lemmas.split(), strict=True), 1)
+        )
+        for forms, lemmas in sentences
+    ]
+    text = "# global.columns = ID FORM LEMMA PARSEME:MWE\n" + "\n\n".join(rows) + "\n\n"
+    return replace(read_gold(text.encode()), mwes=tuple(mwes))
 
 
 def counts(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> dict[str, Counts]:
@@ -84,9 +96,8 @@ def test_the_category_does_not_matter_globally() -> None:
 
 
 def test_the_same_tokens_of_different_sentences_do_not_match() -> None:
-    corpus = one_sentence("a b", mwes=[Mwe(0, (0, 1), "VID")])
-    two = CuptGold(CuptItems(("s", "t"), corpus.items.tokens * 2, "f"), corpus.lemmas * 2, corpus.mwes)
-    assert total(outcomes(prepare(two, None), [Mwe(1, (0, 1), "VID")]))["all", "mwe"] == Counts(0, 1, 1)
+    corpus = corpus_of([("a b", "a b"), ("a b", "a b")], [Mwe(0, (0, 1), "VID")])
+    assert total(outcomes(prepare(corpus, None), [Mwe(1, (0, 1), "VID")]))["all", "mwe"] == Counts(0, 1, 1)
 
 
 def test_the_order_of_mwes_does_not_matter() -> None:

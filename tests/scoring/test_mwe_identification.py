@@ -298,6 +298,20 @@ def test_the_command_line_checks_a_file_without_gold(capsys: pytest.CaptureFixtu
     assert main(["mwe-identification", "--items", str(GOLD), "--prediction", str(FRENCH)]) == 2
 
 
+def test_the_blind_files_may_come_as_a_zip_of_folders(tmp_path: Path) -> None:
+    blind = {
+        f"1.2/{language}/test.blind.cupt": (GOLD / language / "test.blind.cupt").read_bytes()
+        for language in ("FR", "HR")
+    }
+    path = zipped(tmp_path / "blind.zip", blind)
+    assert TASK.read_items(path, OPTIONS) == TASK.read_items(GOLD, OPTIONS)
+    assert list(TASK.read_items(path, Options(languages=("hr",))).languages) == ["hr"]
+    with pytest.raises(InvalidItems, match="there is no DE/test.blind.cupt"):
+        TASK.read_items(path, Options(languages=("de", "fr")))
+    single = zipped(tmp_path / "one.zip", {"FR/test.blind.cupt": blind["1.2/FR/test.blind.cupt"]})
+    assert not TASK.read_items(single, OPTIONS).in_folders
+
+
 # ----------------------------------------------------------------------------------- what organisers may get wrong
 
 

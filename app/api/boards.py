@@ -1,0 +1,189 @@
+"""Leaderboards as JSON and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from uuid import UUID
+
+from pydantic import Field
+
+from app.api import links
+from app.api.base import ApiModel, Moment, Named, example
+from app.leaderboard import BoardColumn, Cell, Leaderboard, LeaderboardRow, RowKind
+from app.models import Board, Competition, EntryRule, Phase
+
+#: What spreadsheets take for the beginning of a formula.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+class ColumnOut(ApiModel):
+    """A column: which score it shows, and how a page would round it (values here are never rounded)."""
+
+    metric: str
+    split: str
+    title: str
+    decimals: int
+    percent: bool = Field(description="pages show the value times 100")
+    higher_is_better: bool
+    description: str
+
+
+class CellOut(ApiModel):
+    """A value, or null with the reason; published results of old have no signature."""
+
+    value: float | None
+    reason: str | None
+    signature: str | None
+
+
+class RowOut(ApiModel):
+    """rank: null for baselines, published results, and teams whose ranking score is undefined."""
+
+    rank: int | None
+    team: str
+    kind: RowKind = Field(description="historic: a result published elsewhere, see `source`")
+    cells: list[CellOut] = Field(description="one for each column, in their order")
+    achieved_at: Moment | None
+    method: str
+    entries: int = Field(description="how many scored submissions the team has here")
+    source: str | None
+    submission: UUID | None = Field(description="for your own rows only")
+    is_mine: bool
+
+
+class BoardOut(Named):
+    """A leaderboard."""
+
+    model_config = example(
+        {
+            "name": "zero-shot",
+            "title": "Zero-shot",
+            "description": "",
+            "competition": "demo",
+            "phase": "evaluation",
+            "task": "idiom-detection",
+            "entry_rule": "best",
+            "rank_by": 0,
+            "columns": [
+                {
+                    "metric": "macro_f1",
+                    "split": "zero_shot/all",
+                    "title": "All",
+                    "decimals": 4,
+                    "percent": False,
+                    "higher_is_better": True,
+                    "description": "Mean over the labels of F1.",
+                }
+            ],
+            "rows": [
+                {
+                    "rank": 1,
+                    "team": "Ada Lovelace",
+                    "kind": "team",
+                    "cells": [
+                        {
+                            "value": 0.7037,
+                            "reason": None,
+                            "signature": "idiom-detection:1|macro_f1|zero_shot/all|labels:0,1",
+                        }
+                    ],
+                    "achieved_at": "2026-01-11T09:00:00Z",
+                    "method": "XLM-R large",
+                    "entries": 3,
+                    "source": None,
+                    "submission": None,
+                    "is_mine": False,
+                }
+            ],
+            "version": "2-1-17",
+            "page": "/competitions/demo/phases/evaluation/boards/zero-shot",
+        }
+    )
+
+    description: str
+    competition: str
+    phase: str
+    task: str
+    entry_rule: EntryRule
+    rank_by: int = Field(description="index of the ranking column")
+    columns: list[ColumnOut]
+    rows: list[RowOut]
+    version: str = Field(description="changes whenever the board does")
+    page: str
+
+
+def board_out(competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard) -> BoardOut:
+    """The board as JSON shows it."""
+    return BoardOut(
+        name=board.name,
+        title=board.title,
+        description=board.description,
+        competition=competition.name,
+        phase=phase.name,
+        task=board.task.name,
+        entry_rule=leaderboard.entry_rule,
+        rank_by=leaderboard.rank_by,
+        columns=[_column(column) for column in leaderboard.columns],
+        rows=[_row(row) for row in leaderboard.rows],
+        version=leaderboard.version,
+        page=links.board(competition.name, phase.name, board.name),
+    )
+
+
+def board_csv(leaderboard: Leaderboard) -> str:
+    """The board as CSV with full precision; an undefined score is an empty field, its reason stands in the JSON."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    scores = [f"{column.metric} {column.split}" for column in leaderboard.columns]
+    writer.writerow(["rank", "team", "kind", "achieved_at", "method", "entries", "source", *scores])
+    for row in leaderboard.rows:
+        writer.writerow(
+            [
+                row.rank,
+                _safe(row.team),
+                row.kind,
+                row.achieved_at.isoformat() if row.achieved_at else "",
+                _safe(row.method),
+                row.entries,
+                _safe(row.source or ""),
+                *(cell.value for cell in row.cells),
+            ]
+        )
+    return text.getvalue()
+
+
+def _safe(text: str) -> str:
+    """Text that no spreadsheet takes for a formula: what looks like one is marked as text by an apostrophe."""
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) or text.startswith(_FORMULA_STARTS) else text
+
+
+def _column(column: BoardColumn) -> ColumnOut:
+    return ColumnOut(
+        metric=column.metric,
+        split=column.split,
+        title=column.title,
+        decimals=column.decimals,
+        percent=column.percent,
+        higher_is_better=column.higher_is_better,
+        description=column.description,
+    )
+
+
+def _row(row: LeaderboardRow) -> RowOut:
+    return RowOut(
+        rank=row.rank,
+        team=row.team,
+        kind=row.kind,
+        cells=[_cell(cell) for cell in row.cells],
+        achieved_at=row.achieved_at,
+        method=row.method,
+        entries=row.entries,
+        source=row.source,
+        submission=row.submission_id,
+        is_mine=row.is_mine,
+    )
+
+
+def _cell(cell: Cell) -> CellOut:
+    return CellOut(value=cell.value, reason=cell.reason, signature=cell.signature)

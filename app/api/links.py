@@ -1,0 +1,67 @@
+"""Every address of this server, in one place. Paths only: a server may be reached under several names."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+from uuid import UUID
+
+API = "/api/v1"
+
+
+def competition(name: str) -> str:
+    return f"/competitions/{_q(name)}"
+
+
+def board(competition_name: str, phase: str, name: str) -> str:
+    return f"{competition(competition_name)}/phases/{_q(phase)}/boards/{_q(name)}"
+
+
+def submit(competition_name: str, phase: str, task: str) -> str:
+    return f"{competition(competition_name)}/phases/{_q(phase)}/tasks/{_q(task)}/submit"
+
+
+def submission(submission_id: UUID) -> str:
+    return f"/submissions/{submission_id}"
+
+
+def submission_live(submission_id: UUID) -> str:
+    return f"/submissions/{submission_id}/live"
+
+
+# --------------------------------------------------------------------------------------------------------------- API
+
+
+def api_competition(name: str) -> str:
+    return API + competition(name)
+
+
+def api_phase(competition_name: str, name: str) -> str:
+    return f"{api_competition(competition_name)}/phases/{_q(name)}"
+
+
+def api_task(competition_name: str, phase: str, name: str) -> str:
+    return f"{api_phase(competition_name, phase)}/tasks/{_q(name)}"
+
+
+def api_file(competition_name: str, phase: str, task: str, name: str) -> str:
+    return f"{api_task(competition_name, phase, task)}/files/{_q(name)}"
+
+
+def api_submit(competition_name: str, phase: str, task: str) -> str:
+    return f"{api_task(competition_name, phase, task)}/submissions"
+
+
+def api_board(competition_name: str, phase: str, name: str) -> str:
+    return API + board(competition_name, phase, name)
+
+
+def api_submission(submission_id: UUID) -> str:
+    return f"{API}/submissions/{submission_id}"
+
+
+def api_submission_file(submission_id: UUID) -> str:
+    return f"{api_submission(submission_id)}/file"
+
+
+def _q(part: str) -> str:
+    return quote(part, safe="")

@@ -1,0 +1,92 @@
+"""The public files of a task in a phase: copied into storage under their sha256, listed for downloading."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path, PurePosixPath
+
+from sqlalchemy import select
+
+from app.changes import Work
+from app.competitions import DownloadDeclaration, PhaseTaskDeclaration
+from app.models import PhaseTask, PublicFile, Submission
+from app.storage import StoredFile, store_file, stored_path
+
+#: The title of the blind file, unless it is listed under downloads with a title of its own.
+ITEMS_TITLE = "Items"
+
+
+def apply_public_files(
+    work: Work, phase_task: PhaseTask, declared: PhaseTaskDeclaration, folder: Path, what: str
+) -> None:
+    """The blind file that predictions are checked against, and everything under downloads."""
+    downloads = _downloads(declared)
+    stored = {download.file: keep_file(folder / download.file, work.storage_dir) for download in downloads}
+    _apply_items(work, phase_task, stored[declared.items].sha256 if declared.items else None, what)
+    query = select(PublicFile).where(PublicFile.phase_task_id == phase_task.id)
+    existing = {row.name: row for row in work.session.scalars(query)}
+    for position, download in enumerate(downloads):
+        name = PurePosixPath(download.file).name
+        _apply_download(
+            work, existing.pop(name, None), phase_task, name, download.title, stored[download.file], position, what
+        )
+    for name, row in existing.items():
+        work.session.delete(row)
+        work.changes.add(f"removed download '{name}' of {what}")
+
+
+def keep_file(path: Path, storage_dir: Path) -> StoredFile:
+    """Like `store_file`, without writing what is stored already: applying again is quick."""
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    kept, size_bytes = stored_path(storage_dir, sha256), path.stat().st_size
+    if kept.is_file() and kept.stat().st_size == size_bytes:
+        return StoredFile(sha256, size_bytes)
+    return store_file(path, storage_dir)
+
+
+def _downloads(declared: PhaseTaskDeclaration) -> list[DownloadDeclaration]:
+    """The declared downloads, after the items where these are not among them."""
+    downloads = list(declared.downloads)
+    if declared.items and all(download.file != declared.items for download in downloads):
+        downloads.insert(0, DownloadDeclaration(file=declared.items, title=ITEMS_TITLE))
+    return downloads
+
+
+def _apply_items(work: Work, phase_task: PhaseTask, sha256: str | None, what: str) -> None:
+    if phase_task.items_sha256 == sha256:
+        return
+    verb = "replaced" if sha256 and phase_task.items_sha256 else "set" if sha256 else "took away"
+    phase_task.items_sha256 = sha256
+    has_submissions = select(Submission.id).where(Submission.phase_task_id == phase_task.id).limit(1)
+    stay = "; submissions that were scored stay as they are" if work.session.scalar(has_submissions) else ""
+    work.changes.add(f"{verb} the items of {what}{stay}")
+
+
+def _apply_download(
+    work: Work,
+    row: PublicFile | None,
+    phase_task: PhaseTask,
+    name: str,
+    title: str,
+    file: StoredFile,
+    position: int,
+    what: str,
+) -> None:
+    if row is None:
+        work.session.add(
+            PublicFile(
+                phase_task_id=phase_task.id,
+                name=name,
+                title=title,
+                sha256=file.sha256,
+                size_bytes=file.size_bytes,
+                position=position,
+            )
+        )
+        work.changes.add(f"added download '{name}' to {what}")
+        return
+    if row.sha256 != file.sha256:
+        row.sha256, row.size_bytes = file.sha256, file.size_bytes
+        work.changes.add(f"replaced download '{name}' of {what}")
+    work.changes.update(row, f"download '{name}' of {what}", {"title": title, "position": position})

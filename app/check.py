@@ -1,0 +1,62 @@
+"""Everything an organiser can get wrong in phases.yaml and the files it names, all at once, by line.
+
+`load_competitions` gives what `app.apply` brings into the database, and only when there is nothing to correct.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from app.check_competition import check_competition, check_names, elements
+from app.check_files import check_files
+from app.competitions import CompetitionDeclaration
+from app.findings import Finding, Findings
+from app.phases_file import read_phases_files
+from app.yaml_lines import Node
+
+__all__ = ["Finding", "InvalidPhases", "LoadedCompetition", "check_phases", "load_competitions"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCompetition:
+    """A declaration without errors, and the folder that its paths are relative to."""
+
+    declaration: CompetitionDeclaration
+    folder: Path
+
+
+class InvalidPhases(Exception):
+    """phases.yaml has errors; `findings` says which, warnings included."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        self.findings = findings
+        errors = [finding for finding in findings if finding.severity == "error"]
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        super().__init__(f"{errors[0]}{more}")
+
+
+def check_phases(path: Path, *, now: datetime) -> list[Finding]:
+    """Every error and warning about phases.yaml, its includes and the files they name, in order of file and line."""
+    return _check(path, now)[1].in_order()
+
+
+def load_competitions(path: Path) -> list[LoadedCompetition]:
+    """The competitions in the order of the files; raises InvalidPhases with everything wrong."""
+    competitions, found = _check(path, None)
+    if found.errors:
+        raise InvalidPhases(found.in_order())
+    return [
+        LoadedCompetition(CompetitionDeclaration.model_validate(node.plain()), Path(node.file).parent)
+        for node in competitions
+    ]
+
+
+def _check(path: Path, now: datetime | None) -> tuple[list[Node], Findings]:
+    found = Findings()
+    competitions = [node for document in read_phases_files(path, found) for node in elements(document, "competitions")]
+    check_names(competitions, "the competition", found)
+    for competition in competitions:
+        check_files(check_competition(competition, now, found), found, warn=now is not None)
+    return competitions, found

@@ -1,0 +1,118 @@
+"""`evergold competitions`, `board`, `status`: looking at what a server has."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli_output import print_json, print_table, say
+from app.cli_remote import TEAM_PANEL, JsonOption, ServerOption, chosen, connected, parse_place
+from app.cli_submit import outcome_code, show_submission
+
+if TYPE_CHECKING:
+    from app.client import Json
+
+commands = typer.Typer()
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def competitions(server: ServerOption = None, as_json: JsonOption = False) -> None:
+    """List the competitions with their phases, tasks and boards."""
+    from app import client as api
+
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        listed = api.list_competitions(client)
+    if as_json:
+        print_json({"competitions": listed})
+        return
+    rows = [
+        (f"{competition['name']}/{phase['name']}", phase["state"], _names(phase["tasks"]), _names(phase["boards"]))
+        for competition in listed
+        for phase in competition["phases"]
+    ]
+    print_table(["Competition/phase", "State", "Tasks", "Boards"], rows)
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def board(
+    place: Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/BOARD")],
+    server: ServerOption = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with full precision.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a leaderboard."""
+    from app import client as api
+
+    wanted = parse_place(place, "BOARD")
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        if csv:
+            say(api.get_board_csv(client, wanted).rstrip("\r\n"))
+            return
+        document = api.get_board(client, wanted)
+    if as_json:
+        print_json(document)
+    else:
+        _show_board(document)
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def status(
+    submission_id: Annotated[str, typer.Argument(metavar="[ID]", help="A submission; default: list my latest.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=200, help="How many are listed.")] = 20,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a submission (the exit code tells its state), or list mine."""
+    from app import client as api
+
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        if submission_id:
+            submission = api.get_submission(client, submission_id)
+            show_submission(submission, as_json)
+            raise typer.Exit(outcome_code(submission))
+        listed = api.list_submissions(client, limit)
+    if as_json:
+        print_json({"submissions": listed})
+        return
+    rows = [(s["id"], _when(s["submitted_at"]), _where(s), s["status"], s["method"]) for s in listed]
+    print_table(["Id", "Submitted (UTC)", "Task", "Status", "Method"], rows)
+
+
+def _show_board(document: Json) -> None:
+    say(f"{document['competition']}/{document['phase']}: {document['title']}")
+    columns = document["columns"]
+    titles = [column["title"] for column in columns]
+    rows = [
+        [
+            "" if row["rank"] is None else str(row["rank"]),
+            row["team"] if row["kind"] == "team" else f"{row['team']} ({row['kind']})",
+            *(_cell(cell, column) for cell, column in zip(row["cells"], columns, strict=True)),
+            row["method"] or "",
+        ]
+        for row in document["rows"]
+    ]
+    print_table(["Rank", "Team", *titles, "Method"], rows, numbers=["Rank", *titles])
+
+
+def _cell(cell: Json, column: Json) -> str:
+    if cell["value"] is None:
+        return "–"
+    value = cell["value"] * 100 if column["percent"] else cell["value"]
+    return f"{value:.{column['decimals']}f}"
+
+
+def _names(things: list[Json]) -> str:
+    return ", ".join(thing["name"] for thing in things)
+
+
+def _where(submission: Json) -> str:
+    return "/".join(submission[part] for part in ("competition", "phase", "task"))
+
+
+def _when(moment: str) -> str:
+    return datetime.fromisoformat(moment).astimezone(UTC).strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,77 @@
+"""What the commands that talk to a server share: which server, with which token, and errors as exit codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app import credentials
+from app.cli_output import Code, CommandError
+
+if TYPE_CHECKING:
+    import httpx
+
+    from app.client import Place, Refused
+
+TEAM_PANEL = "Taking part"
+
+ServerOption = Annotated[
+    str | None,
+    typer.Option("--server", metavar="URL", help="The server; default: EVERGOLD_SERVER, else that of the last log-in."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+#: Refusals that are nobody's mistake: a limit, or a phase that is not open.
+_REFUSALS = frozenset({"limit_reached", "phase_not_open", "gold_missing"})
+
+
+def chosen(server: str | None) -> tuple[str, str | None]:
+    """The server's address, and the token for it if there is one."""
+    try:
+        return credentials.choose(server)
+    except credentials.BadAddress as error:
+        raise CommandError(str(error), Code.USAGE) from None
+
+
+@contextmanager
+def connected(address: str, token: str | None) -> Iterator[httpx.Client]:
+    """A client for the server; what goes wrong inside becomes a CommandError with its exit code."""
+    from app.client import Refused, Unreachable, connect
+    from app.version import version
+
+    try:
+        with connect(address, token, version()) as client:
+            yield client
+    except Unreachable as error:
+        raise CommandError(f"Cannot reach {address}: {error}.", Code.NETWORK, name="network") from None
+    except Refused as error:
+        raise refused(error, address) from None
+
+
+def refused(error: Refused, address: str) -> CommandError:
+    """A server's error in the words of the command line."""
+    if error.code == "not_evergold":
+        code = Code.NETWORK if error.status >= 500 else Code.ERROR
+        return CommandError(f"{address} is not an Evergold server, or not well: {error.message}", code, name=error.code)
+    message = error.message
+    if error.status == 401:
+        message += " (`evergold login` gets a token.)"
+    fields = error.details.get("fields")
+    if isinstance(fields, dict):
+        message = " ".join([message, *(f"{name}: {sentence}" for name, sentence in fields.items())])
+    code = Code.REFUSED if error.code in _REFUSALS else Code.ERROR
+    return CommandError(message, code, name=error.code, details=error.details)
+
+
+def parse_place(text: str, last: str) -> Place:
+    """`competition/phase/…`; `last` names the third part."""
+    from app.client import Place
+
+    parts = text.strip("/").split("/")
+    if len(parts) != 3 or not all(parts):
+        wanted = f"COMPETITION/PHASE/{last}"
+        raise CommandError(f"'{text}' is not {wanted}; `evergold competitions` lists what there is.", Code.USAGE)
+    return Place(*parts)

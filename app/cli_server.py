@@ -1,0 +1,149 @@
+"""The commands for who runs a server: `serve`, its parts one by one, `migrate`, `init`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli_output import Code, CommandError, print_json, say
+from app.cli_settings import DataDirOption, JsonOption, PhasesOption, gold_folder, use_settings
+
+PANEL = "Running a server"
+commands = typer.Typer()
+
+# ------------------------------------------------------------------------------------------------------------ server
+
+
+@commands.command(rich_help_panel=PANEL)
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0: all of this machine.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8321,
+    demo: Annotated[bool, typer.Option(help="Add demo accounts and submissions to the demo competition.")] = False,
+    data_dir: DataDirOption = None,
+    phases_file: PhasesOption = None,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="How many submissions are scored at a time.")] = 1,
+) -> None:
+    """Run a whole server: web, worker, sweep, and a broker if none is named. Ctrl-C stops it."""
+    from app.datadir import ServeError
+    from app.programs import ServeOptions
+    from app.serve import serve as run
+
+    use_settings(data_dir, phases_file)
+    data = Path(os.environ.get("EVERGOLD_DATA_DIR") or "var").resolve()
+    options = ServeOptions(
+        host=host,
+        port=port,
+        data_dir=data,
+        phases_file=Path(os.environ.get("EVERGOLD_PHASES_FILE") or "phases.yaml").resolve(),
+        gold_dir=gold_folder().resolve(),
+        demo=demo,
+        workers=workers,
+    )
+    try:
+        run(options, say)
+    except ServeError as error:
+        raise CommandError(str(error)) from None
+
+
+@commands.command(rich_help_panel=PANEL)
+def web(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8321,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Run the web process alone; there may be any number of them. It never sees gold."""
+    from app.web import run_web
+
+    use_settings(data_dir)
+    run_web(host, port)
+
+
+@commands.command(rich_help_panel=PANEL)
+def worker(
+    queue: Annotated[str, typer.Option(help="cpu or gpu: the tasks that this worker takes.")] = "cpu",
+    concurrency: Annotated[int, typer.Option(min=1, max=64, help="How many submissions are scored at a time.")] = 1,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Run a scoring worker alone, on any machine that sees database, broker, storage and gold."""
+    from app.programs import worker_command
+
+    if queue not in ("cpu", "gpu"):
+        raise CommandError("--queue is cpu or gpu.", Code.USAGE)
+    use_settings(data_dir)
+    _become(worker_command(queue, concurrency))
+
+
+@commands.command(rich_help_panel=PANEL)
+def sweep(data_dir: DataDirOption = None) -> None:
+    """Run the sweep alone: it finds runs whose worker was lost. One is enough; more do no harm."""
+    from app.programs import sweep_command
+
+    use_settings(data_dir)
+    _become(sweep_command())
+
+
+def _become(command: list[str]) -> None:
+    """The process itself becomes the command, so that signals reach it."""
+    from app.programs import code_path
+
+    os.environ["PYTHONPATH"] = code_path()
+    sys.stdout.flush()
+    os.execv(command[0], command)  # noqa: S606 - our own program, no shell
+
+
+@commands.command(rich_help_panel=PANEL)
+def migrate(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+    """Bring the database's tables to this version's form."""
+    from app import prepare
+    from app.datadir import ServeError
+
+    use_settings(data_dir)
+    try:
+        changed = prepare.migrate()
+    except ServeError as error:
+        raise CommandError(str(error)) from None
+    if as_json:
+        print_json({"changed": changed})
+    else:
+        say("The database was migrated." if changed else "The database is up to date.")
+
+
+@commands.command(rich_help_panel=PANEL)
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Default: the current one.")] = Path(),
+    admin_username: Annotated[str, typer.Option(help="The administrator's user name; asked for if missing.")] = "",
+    admin_email: Annotated[str, typer.Option(help="The administrator's e-mail address; asked for if missing.")] = "",
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the administrator's password from stdin.")
+    ] = False,
+) -> None:
+    """Make a fresh server's folder, with an administrator and without demo data."""
+    from app.cli_account import ask, read_password
+
+    username = admin_username or ask("The administrator's user name", "--admin-username")
+    email = admin_email or ask("The administrator's e-mail address", "--admin-email")
+    password = read_password(password_stdin, confirm=True)
+    for path in _init(folder, username, email, password):
+        say(f"wrote {path}")
+    into = "" if folder == Path() else f"cd {folder} && "
+    say(f"\nNext: describe a competition in {folder / 'phases.yaml'}, then `{into}evergold serve`.")
+
+
+def _init(folder: Path, username: str, email: str, password: str) -> list[Path]:
+    from app.datadir import ServeError
+    from app.errors import InvalidForm
+    from app.server_folder import init_server
+
+    try:
+        return init_server(folder, username=username, email=email, password=password, now=datetime.now(UTC))
+    except InvalidForm as error:
+        raise CommandError(" ".join(f"{name}: {why}" for name, why in error.details["fields"].items())) from None
+    except ServeError as error:
+        raise CommandError(str(error)) from None
+    except OSError as error:
+        raise CommandError(f"Cannot write {error.filename or folder}: {error.strerror}.") from None

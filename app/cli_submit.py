@@ -1,0 +1,177 @@
+"""`evergold submit` and `evergold validate`: a file on its way to the server, and its check at home."""
+
+from __future__ import annotations
+
+import json
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli_output import Code, CommandError, print_json, print_problems, print_table, remark, say
+from app.cli_remote import TEAM_PANEL, JsonOption, ServerOption, chosen, connected, parse_place
+
+if TYPE_CHECKING:
+    from app.client import Json
+
+commands = typer.Typer()
+
+PredictionArgument = Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True)]
+#: Which exit code a submission's state leads to; one that is still on its way is no error.
+_CODES = {"scored": Code.OK, "rejected": Code.REJECTED, "failed": Code.FAILED}
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def submit(
+    file: PredictionArgument,
+    to: Annotated[str, typer.Option("--to", metavar="COMPETITION/PHASE/TASK", help="Where it goes.")],
+    method: Annotated[str, typer.Option(help="The name of your method, for the board.")] = "",
+    description: Annotated[str, typer.Option(help="More words about it.")] = "",
+    wait: Annotated[bool, typer.Option(help="Wait for the scores.")] = True,
+    idempotency_key: Annotated[
+        str, typer.Option(metavar="KEY", help="Uploads with the same key count once; default: a new key each time.")
+    ] = "",
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Submit a file, and wait for its scores; the exit code says what became of it."""
+    from app import client as api
+
+    place = parse_place(to, "TASK")
+    address, token = chosen(server)
+    if not token:
+        raise CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
+    with connected(address, token) as client:
+        with _progress(file) as sent:
+            submission = api.submit(
+                client,
+                place,
+                file,
+                method=method,
+                description=description,
+                idempotency_key=idempotency_key or uuid.uuid4().hex,
+                sent=sent,
+                noticed=lambda reason: remark(f"The upload did not arrive ({reason}); trying again."),
+            )
+        remark(f"Accepted as {submission['id']}: {address}{submission['links']['page']}")
+        if wait:
+            with _live() as show:
+                submission = api.await_end(client, submission, lambda state: show(_in_words(state)))
+    show_submission(submission, as_json)
+    raise typer.Exit(outcome_code(submission))
+
+
+def outcome_code(submission: Json) -> Code:
+    """0 scored (or not ended yet), 2 rejected, 4 failed."""
+    return _CODES.get(submission["status"], Code.OK)
+
+
+def show_submission(submission: Json, as_json: bool) -> None:
+    """Scores, problems, or where the submission is by now."""
+    if as_json:
+        print_json(submission)
+        return
+    say(_in_words(submission))
+    if submission["scores"]:
+        rows = [(s["metric"], s["split"], _value(s)) for s in submission["scores"]]
+        print_table(["Metric", "Split", "Value"], rows, numbers=["Value"])
+    if submission["problems"]:
+        if submission["status"] == "scored":
+            say("Noticed in the file:")
+        print_problems(submission["problems"], submission["problems_omitted"])
+
+
+def _in_words(submission: Json) -> str:
+    position = submission["queue_position"]
+    return f"{submission['message']} Number {position} in line." if position else str(submission["message"])
+
+
+def _value(score: Json) -> str:
+    return f"{score['value']:.6f}" if score["value"] is not None else f"– ({score['reason']})"
+
+
+# --------------------------------------------------------------------------------------------------------- on the way
+
+
+@contextmanager
+def _progress(file: Path) -> Iterator[Callable[[int], None]]:
+    """A bar of the upload, on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda sent_bytes: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("Uploading", total=file.stat().st_size)
+        yield lambda sent_bytes: progress.update(task, completed=sent_bytes)
+
+
+@contextmanager
+def _live() -> Iterator[Callable[[str], None]]:
+    """One line that changes, on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("queued") as line:
+        yield line.update
+
+
+# ------------------------------------------------------------------------------------------------------------ at home
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def validate(
+    file: PredictionArgument,
+    task: Annotated[str, typer.Option(metavar="TYPE", help="The task type, e.g. idiom-detection.")],
+    items: Annotated[Path, typer.Option(metavar="FILE", exists=True, help="The blind file of the phase.")],
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the task, as the competition sets it.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a file at home, exactly as the server would; needs neither network nor gold."""
+    import scoring
+
+    try:
+        warnings = scoring.validate(task, items, file, _options(option or []))
+    except scoring.InvalidPrediction as error:
+        _show_problems(error.problems, error.omitted, as_json)
+        raise typer.Exit(Code.REJECTED) from None
+    except (scoring.ScoringError, OSError) as error:
+        raise CommandError(str(error)) from None
+    if as_json:
+        print_json({"valid": True, "problems": [], "warnings": [warning.as_dict() for warning in warnings]})
+        return
+    for warning in warnings:
+        remark(f"Warning: {warning}")
+    say("The file can be scored.")
+
+
+def _show_problems(problems: tuple[Any, ...], omitted: int, as_json: bool) -> None:
+    told = [problem.as_dict() for problem in problems]
+    if as_json:
+        print_json({"valid": False, "problems": told, "problems_omitted": omitted, "warnings": []})
+    else:
+        print_problems(told, omitted)
+
+
+def _options(pairs: list[str]) -> dict[str, Any]:
+    """NAME=VALUE pairs, each value JSON or plain text."""
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, sign, text = pair.partition("=")
+        if not sign:
+            raise CommandError(f"--option {pair} is not NAME=VALUE.", Code.USAGE)
+        try:
+            options[name] = json.loads(text)
+        except ValueError:
+            options[name] = text
+    return options

@@ -1,0 +1,76 @@
+"""Where the command line keeps the server's address and the token: one file, readable by its owner only.
+
+A token is only ever sent to the server that it was made by, whatever EVERGOLD_SERVER says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+DEFAULT_SERVER = "http://127.0.0.1:8321"
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """A log-in of the command line; `token_id` is known when the command line made the token itself."""
+
+    server: str
+    token: str
+    username: str
+    token_id: int | None = None
+
+
+class BadAddress(ValueError):
+    """A server's address begins with http:// or https://."""
+
+
+def credentials_path() -> Path:
+    """`evergold/credentials.json` in the folder for configuration (XDG)."""
+    folder = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(folder) / "evergold" / "credentials.json"
+
+
+def load() -> Credentials | None:
+    """The stored log-in; what cannot be read counts as none."""
+    try:
+        return Credentials(**json.loads(credentials_path().read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def store(credentials: Credentials) -> Path:
+    """Keep the log-in; the file is never readable by others, not even for a moment."""
+    path = credentials_path()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        json.dump(asdict(credentials), file, indent=2)
+    new.replace(path)
+    return path
+
+
+def forget() -> None:
+    """Remove the stored log-in."""
+    credentials_path().unlink(missing_ok=True)
+
+
+def choose(server: str | None) -> tuple[str, str | None]:
+    """The server and the token to use: option, then environment, then what is stored, then the local default."""
+    stored = load()
+    named = server or os.environ.get("EVERGOLD_SERVER")
+    address = normal_address(named) if named else stored.server if stored else DEFAULT_SERVER
+    token = os.environ.get("EVERGOLD_TOKEN")
+    if not token and stored and stored.server == address:
+        token = stored.token
+    return address, token or None
+
+
+def normal_address(server: str) -> str:
+    """Without a slash at its end; raises BadAddress."""
+    address = server.strip().rstrip("/")
+    if not address.startswith(("http://", "https://")):
+        raise BadAddress(f"'{server}' is not a server's address: it begins with http:// or https://.")
+    return address

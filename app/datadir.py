@@ -1,0 +1,85 @@
+"""The data directory: made if need be, writable, and used by one server at a time (`serve.lock`, held with flock)."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+LOCK_NAME = "serve.lock"
+#: How long a start waits for the rest of a server whose supervisor was killed.
+LEFTOVER_SECONDS = 15.0
+
+
+class ServeError(Exception):
+    """Why the server cannot start, in one sentence for the person who started it."""
+
+
+@contextmanager
+def lock_data_dir(data_dir: Path) -> Iterator[TextIO]:
+    """The locked lock file, to note the address in; raises ServeError in words."""
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        file = (data_dir / LOCK_NAME).open("a+", encoding="utf-8")
+    except OSError as error:
+        raise ServeError(
+            f"Cannot write to the data directory {data_dir}: {error.strerror}. Choose another with --data-dir."
+        ) from None
+    with file:
+        _lock(file, data_dir)
+        note_address(file, None)
+        yield file
+
+
+def note_address(file: TextIO, address: str | None) -> None:
+    """Tell whoever finds the directory locked which process serves it, and where."""
+    file.seek(0)
+    file.truncate()
+    json.dump({"process": os.getpid(), "address": address}, file)
+    file.flush()
+
+
+def _lock(file: TextIO, data_dir: Path) -> None:
+    deadline = time.monotonic() + LEFTOVER_SECONDS
+    while not _try_lock(file):
+        holder = _noted(file)
+        if _is_alive(holder.get("process")):
+            where = f", {holder['address']}" if holder.get("address") else ""
+            raise ServeError(f"A server already runs on {data_dir} (process {holder['process']}{where}).")
+        if time.monotonic() > deadline:
+            raise ServeError(f"Processes of an earlier server still use {data_dir}; end them, then start again.")
+        time.sleep(0.1)
+
+
+def _try_lock(file: TextIO) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _noted(file: TextIO) -> dict[str, Any]:
+    file.seek(0)
+    try:
+        noted = json.loads(file.read())
+    except ValueError:  # it is being written at this moment
+        return {}
+    return noted if isinstance(noted, dict) else {}
+
+
+def _is_alive(process: object) -> bool:
+    if not isinstance(process, int):
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

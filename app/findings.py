@@ -1,0 +1,71 @@
+"""What is wrong with phases.yaml: findings by file and line, collected so that organisers learn all at once."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from app.yaml_lines import Node
+
+#: How many names a message lists.
+NAMES_LISTED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to correct (error) or to look at (warning); `str()` gives `phases.yaml:12:5: error: …`."""
+
+    severity: Literal["error", "warning"]
+    file: str
+    line: int
+    message: str
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.severity}: {self.message}"
+
+
+@dataclass(slots=True)
+class Findings:
+    """Collects findings; `in_order` gives them file by file, line by line, each once."""
+
+    found: list[Finding] = field(default_factory=list)
+
+    def error(self, node: Node, message: str) -> None:
+        """Something that must be corrected before the file can be applied."""
+        self.found.append(Finding("error", node.file, node.line, message, node.column))
+
+    def warning(self, node: Node, message: str) -> None:
+        """Something that is possible, but probably not meant."""
+        self.found.append(Finding("warning", node.file, node.line, message, node.column))
+
+    def unreadable(self, file: str, message: str, line: int = 1, column: int = 1) -> None:
+        """An error in a file, or a part of one, that could not be read."""
+        self.found.append(Finding("error", file, line, message, column))
+
+    @property
+    def errors(self) -> int:
+        """How many errors there are."""
+        return sum(finding.severity == "error" for finding in self.found)
+
+    def in_order(self) -> list[Finding]:
+        """Files in the order in which they were first spoken of, then by line and column."""
+        files = {name: place for place, name in enumerate(dict.fromkeys(finding.file for finding in self.found))}
+        return sorted(dict.fromkeys(self.found), key=lambda f: (files[f.file], f.line, f.column))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'? The … are: a, b`, ready to be put after a sentence about an unknown name."""
+    names = list(known)
+    near = difflib.get_close_matches(name.lower().replace("_", "-"), names, n=1, cutoff=0.6)
+    near = near or difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def listed(names: Iterable[str]) -> str:
+    """The names, the first of many."""
+    every = list(names)
+    shown = ", ".join(every[:NAMES_LISTED]) or "none"
+    return f"{shown} and {len(every) - NAMES_LISTED} more" if len(every) > NAMES_LISTED else shown

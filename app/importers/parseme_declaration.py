@@ -1,0 +1,182 @@
+"""A PARSEME shared task as `phases.yaml` declares it: one task, a board for each ranking, two or three phases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.importers import parseme_texts as texts
+from app.importers.parseme_editions import GLOBAL, TOKENS, UNSEEN, Edition, Ranking
+from app.importers.parseme_folder import Language
+from app.importers.writing import Inline
+from scoring.cupt_folders import DEV, TRAIN
+from scoring.mwe_languages import DIVERSITY
+from scoring.tasks.mwe_identification import MACRO, NAME
+
+#: The phases on whose boards published results stand.
+TEST_PHASES = ("evaluation", "post-evaluation")
+#: 17 languages of test data make some 10 MiB of zip.
+UPLOAD_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the competition is made of. historic: by board, where its published results are from."""
+
+    edition: Edition
+    languages: Sequence[Language]
+    categories: Sequence[str]
+    historic: Mapping[str, str]
+
+    def having(self, file: str) -> list[Language]:
+        """The languages with a file of this name."""
+        return [language for language in self.languages if file in language.files]
+
+    @property
+    def with_training(self) -> bool:
+        """Whether there is anything to train on."""
+        return bool(self.having(TRAIN) or self.having(DEV))
+
+    @property
+    def count(self) -> str:
+        """`14 languages`."""
+        return f"{len(self.languages)} language{'' if len(self.languages) == 1 else 's'}"
+
+    def zip_name(self, content: str) -> str:
+        """A download, below the competition's folder."""
+        return f"public/{self.edition.files}-{content}.zip"
+
+    def gold_name(self, phase: str) -> str:
+        """A folder, below the workers' gold folder."""
+        return f"{self.edition.files}/{phase}"
+
+
+def historic_file(board: str) -> str:
+    """The published results of a board, below the competition's folder."""
+    return f"historic/{board}.csv"
+
+
+def declaration(plan: Plan) -> dict[str, Any]:
+    """The competition as `phases.yaml` declares it."""
+    edition = plan.edition
+    version = edition.version
+    return {
+        "name": edition.name,
+        "title": texts.TITLES[version],
+        "summary": texts.SUMMARIES[version],
+        "description": texts.DESCRIPTION.format(
+            edition=version, count=plan.count, ranking=texts.RANKINGS[version], paper=texts.PAPERS[version]
+        ),
+        "website": edition.website,
+        "tasks": [_task(plan)],
+        "boards": [board(plan, ranking) for board in (_overall, _by_language) for ranking in edition.rankings],
+        "phases": [*([_practice(plan)] if plan.having(DEV) else []), *map(lambda name: _on_test(plan, name), TEST_PHASES)],
+    }
+
+
+def _task(plan: Plan) -> dict[str, Any]:
+    edition = plan.edition
+    return {
+        "name": NAME,
+        "type": NAME,
+        "title": "Identification of multiword expressions",
+        "description": texts.TASK.format(
+            seen=texts.SEEN[edition.unseen_against],
+            count=plan.count,
+            diversity=texts.DIVERSITY if edition.diversity else "",
+        ),
+        "options": Inline(
+            languages=[language.name for language in plan.languages],
+            unseen_against=edition.unseen_against,
+            rank_by=edition.rank_by,
+            categories=list(plan.categories),
+        ),
+    }
+
+
+# -------------------------------------------------------------------------------------------------------------- boards
+
+
+def _overall(plan: Plan, ranking: Ranking) -> dict[str, Any]:
+    """Macro P, R and F1, those of the ranking first."""
+    columns = []
+    for shown in (ranking, *(one for one in (UNSEEN, GLOBAL, TOKENS) if one is not ranking)):
+        for part, title in (("precision", "P"), ("recall", "R"), ("f1", "F1")):
+            columns.append(_percent(f"{shown.basis}_{part}", shown.split(MACRO), f"{shown.short} {title}"))
+    if plan.edition.diversity:
+        columns += [_number(name, name.capitalize(), 2) for name in DIVERSITY]
+    text = texts.OVERALL.format(count=plan.count)
+    return _board(plan, ranking, ranking.name, ranking.title, text, [*columns, _number("languages", "Languages", 0)])
+
+
+def _by_language(plan: Plan, ranking: Ranking) -> dict[str, Any]:
+    """The F1 of the ranking, macro and of every language."""
+    roots = [(MACRO, "Macro"), *((language.name, language.name.upper()) for language in plan.languages)]
+    columns = [_percent(f"{ranking.basis}_f1", ranking.split(root), title) for root, title in roots]
+    text = texts.BY_LANGUAGE.format(count=plan.count)
+    name, title = f"{ranking.name}-by-language", f"{ranking.title}, by language"
+    return _board(plan, ranking, name, title, text, [*columns, _number("languages", "Languages", 0)])
+
+
+def _board(
+    plan: Plan, ranking: Ranking, name: str, title: str, description: str, columns: Sequence[Inline]
+) -> dict[str, Any]:
+    declared = {
+        "name": name,
+        "title": title,
+        "description": description,
+        "task": NAME,
+        "rank_by": Inline(metric=f"{ranking.basis}_f1", split=ranking.split(MACRO)),
+        "columns": list(columns),
+    }
+    if name not in plan.historic:
+        return declared
+    rows = {"file": historic_file(name), "source": plan.historic[name]}
+    return {**declared, "historic": [{"phase": phase, **rows} for phase in TEST_PHASES]}
+
+
+def _percent(metric: str, split: str, title: str) -> Inline:
+    return Inline(metric=metric, split=split, title=title, decimals=2, percent=True)
+
+
+def _number(metric: str, title: str, decimals: int) -> Inline:
+    return Inline(metric=metric, split=MACRO, title=title, decimals=decimals)
+
+
+# -------------------------------------------------------------------------------------------------------------- phases
+
+
+def _practice(plan: Plan) -> dict[str, Any]:
+    """dev.cupt is the gold here, so that only the training data can say what is unseen."""
+    with_dev = plan.having(DEV)
+    options: dict[str, Any] = {} if len(with_dev) == len(plan.languages) else {"languages": [one.name for one in with_dev]}
+    if plan.edition.unseen_against != "train":
+        options["unseen_against"] = "train"
+    asked = _asked(plan, "practice", "dev-blind", "Blind development data")
+    return {
+        **_phase("practice", "Practice (development data)", texts.PRACTICE, plan.edition.data_given),
+        "limits": Inline(upload_bytes=UPLOAD_BYTES),
+        "tasks": {NAME: {**asked, "options": Inline(options)} if options else asked},
+    }
+
+
+def _on_test(plan: Plan, name: str) -> dict[str, Any]:
+    start, end = plan.edition.evaluation
+    asked = _asked(plan, "evaluation", "test-blind", "Blind test data")
+    if name == "evaluation":
+        phase = {**_phase(name, "Evaluation", texts.EVALUATION, start), "end": end}
+    else:
+        phase = _phase(name, "Post-evaluation", texts.POST_EVALUATION, end)
+    return {**phase, "limits": Inline(per_day=10, upload_bytes=UPLOAD_BYTES), "tasks": {NAME: asked}}
+
+
+def _phase(name: str, title: str, description: str, start: str) -> dict[str, Any]:
+    return {"name": name, "title": title, "description": description, "start": start, "entry": "best"}
+
+
+def _asked(plan: Plan, gold: str, blind: str, title: str) -> dict[str, Any]:
+    downloads = [Inline(file=plan.zip_name(blind), title=title)]
+    if plan.with_training:
+        downloads.append(Inline(file=plan.zip_name("training"), title="Training and development data"))
+    return {"gold": plan.gold_name(gold), "items": plan.zip_name(blind), "downloads": downloads}

@@ -1,0 +1,187 @@
+"""The official layout of PARSEME's data, `<LANG>/{train,dev,test,test.blind}.cupt`: found, checked, blanked, zipped.
+
+Every file is read by the very functions that score with it later, so that a broken one is told here, by line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import TypeVar
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from scoring.cupt import MWE, opened, sentences
+from scoring.cupt_codes import UNANNOTATED
+from scoring.cupt_corpus import CuptGold, read_gold, read_items, read_training
+from scoring.cupt_folders import BLIND, DEV, PROBLEMS_PER_FILE, TEST, TRAIN
+from scoring.errors import InvalidFile, Problems, shorten
+
+#: What a language's folder may hold of the shared task.
+FILES = (TRAIN, DEV, TEST, BLIND)
+README = "README.md"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One language's folder; files: which of FILES it has; categories: all that its annotated files use."""
+
+    folder: Path
+    files: frozenset[str]
+    categories: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """As splits and options call it."""
+        return self.folder.name.lower()
+
+
+def read_languages(source: Path, problems: Problems) -> list[Language]:
+    """Every language by name, its files checked; what is wrong with any of them is added to `problems`."""
+    folders = [folder for folder in sorted(source.iterdir()) if _holds_data(folder)] if source.is_dir() else []
+    if not folders:
+        message = f"this is no folder of PARSEME data: there is no <LANG>/{TEST} in it"
+        hint = "; give the folder above, which holds all languages" if _holds_data(source) else ""
+        problems.add("missing-file", message + hint, file=str(source))
+    first: dict[str, str] = {}
+    for folder in folders:
+        before = first.setdefault(folder.name.lower(), folder.name)
+        if before != folder.name:
+            problems.add("duplicate-language", f"a second folder for one language, after {before}", file=folder.name)
+    return sorted((_read_language(folder, problems) for folder in folders), key=lambda language: language.name)
+
+
+def blanked(data: bytes) -> bytes:
+    """An annotated file as teams may see it: with `_` all down the MWE column, and not a byte else changed."""
+    _, header = opened(data, None, Problems(), InvalidFile)
+    first, *rest = data.split(b"\n")
+    return b"\n".join([first, *(_without_mwe(line, header.mwe) for line in rest)])
+
+
+def write_zip(path: Path, members: Iterable[tuple[str, bytes]]) -> Path:
+    """Write a zip of named contents; the same ones give the same bytes, whenever and wherever it is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, content in members:
+            entry = ZipInfo(name)  # dated 1980, as early as zips can be
+            entry.create_system, entry.external_attr, entry.compress_type = 3, 0o644 << 16, ZIP_DEFLATED
+            archive.writestr(entry, content, compresslevel=6)
+    return path
+
+
+# ---------------------------------------------------------------------------------------------------------- checking
+
+
+def _holds_data(folder: Path) -> bool:
+    return not folder.name.startswith(".") and any((folder / name).is_file() for name in FILES)
+
+
+def _read_language(folder: Path, problems: Problems) -> Language:
+    files = frozenset(name for name in FILES if (folder / name).is_file())
+    if TEST not in files:
+        message = f"the folder has {', '.join(sorted(files))}, but not the gold"
+        problems.add("missing-file", message, file=f"{folder.name}/{TEST}")
+    categories: set[str] = set()
+    for name in (TRAIN, DEV):
+        if name in files:
+            data, file = (folder / name).read_bytes(), f"{folder.name}/{name}"
+            if _checked(read_training if name == TRAIN else read_gold, data, file, problems):
+                categories |= _categories(data)
+    if TEST in files:
+        categories |= _read_test(folder, BLIND in files, problems)
+    return Language(folder, files, frozenset(categories))
+
+
+def _read_test(folder: Path, with_blind: bool, problems: Problems) -> set[str]:
+    """Checks gold, and the blind file against it; the categories of gold."""
+    data, file = (folder / TEST).read_bytes(), f"{folder.name}/{TEST}"
+    gold = _checked(read_gold, data, file, problems)
+    if gold is not None and not gold.mwes:
+        problems.add("no-mwe", "not one MWE is annotated: is this the gold?", file=file)
+    if with_blind:
+        _check_blind(folder, data, gold, problems)
+    return _categories(data) if gold is not None else set()
+
+
+def _check_blind(folder: Path, test: bytes, gold: CuptGold | None, problems: Problems) -> None:
+    """Whether the blind file can be read, gives nothing away, and has the tokens of gold."""
+    data, file = (folder / BLIND).read_bytes(), f"{folder.name}/{BLIND}"
+    items = _checked(read_items, data, file, problems)
+    if items is None:
+        return
+    shown = next(((line, field) for line, field in _mwe_fields(data) if field != UNANNOTATED), None)
+    if shown:
+        message = f"the MWE column is not blind, it must be `_`; without this file, it is made from {TEST}"
+        problems.add(
+            "not-blind", message, file=file, line=shown[0], column=MWE, text=shown[1].decode("utf-8", "replace")
+        )
+    if gold is not None and items.fingerprint != gold.items.fingerprint:
+        place, words = _difference(test, data)
+        problems.add("token-mismatch", words, file=file, line=place)
+
+
+def _checked(read: Callable[[bytes, str], T], data: bytes, file: str, problems: Problems) -> T | None:
+    """What `read` makes of the content; None with its problems, of which a file has so many in words at most."""
+    try:
+        return read(data, file)
+    except InvalidFile as invalid:
+        problems.errors += invalid.problems[:PROBLEMS_PER_FILE]
+        problems.omitted += len(invalid.problems[PROBLEMS_PER_FILE:]) + invalid.omitted
+        return None
+
+
+# -------------------------------------------------------------------------------------------------- inside sound files
+
+
+def _mwe_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Line and MWE field of every token line."""
+    data, header = opened(data, None, Problems(), InvalidFile)
+    for sentence in sentences(data):
+        for line, row in zip(sentence.lines, sentence.rows, strict=True):
+            yield line, row.split(b"\t")[header.mwe]
+
+
+def _categories(data: bytes) -> set[str]:
+    fields = {field for _, field in _mwe_fields(data)}
+    codes = (code.partition(b":") for field in fields for code in field.split(b";"))
+    return {category.decode("ascii") for _, _, category in codes if category}
+
+
+_Token = tuple[int, tuple[int, bytes, bytes]]
+
+
+def _tokens(data: bytes) -> Iterator[_Token]:
+    """Line, and (sentence, ID, FORM), of every token line."""
+    data, header = opened(data, None, Problems(), InvalidFile)
+    for number, sentence in enumerate(sentences(data)):
+        for line, row in zip(sentence.lines, sentence.rows, strict=True):
+            cells = row.split(b"\t")
+            yield line, (number, cells[header.id], cells[header.form])
+
+
+def _difference(test: bytes, blind: bytes) -> tuple[int | None, str]:
+    """The line of the blind file where its tokens cease to be those of gold, and in words how."""
+    last: int | None = None
+    for wanted, found in zip_longest(_tokens(test), _tokens(blind)):
+        if found is None:
+            return last, f"the file ends here; {TEST} goes on"
+        if wanted is None:
+            return found[0], f"{TEST} has ended before this token"
+        if wanted[1] != found[1]:
+            theirs, ours = (shorten(b" ".join(token[1][1:]).decode("utf-8", "replace")) for token in (found, wanted))
+            where = "" if wanted[1][0] == found[1][0] else ", in another sentence"
+            return found[0], f"the token is {theirs}, in {TEST} (line {wanted[0]}) it is {ours}{where}"
+        last = found[0]
+    return last, f"its sentences are not those of {TEST}"
+
+
+def _without_mwe(line: bytes, column: int) -> bytes:
+    if not line.strip() or line.startswith(b"#"):
+        return line
+    end = b"\r" if line.endswith(b"\r") else b""
+    cells = line.removesuffix(b"\r").split(b"\t")
+    cells[column] = UNANNOTATED
+    return b"\t".join(cells) + end

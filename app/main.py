@@ -1,0 +1,96 @@
+"""The web application: routes, error handlers, and what surrounds them. It never opens gold, and loads no scorer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from anyio.to_thread import run_sync
+from fastapi import FastAPI
+from sqlalchemy import Engine, select
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.middleware.gzip import GZipMiddleware
+
+from app.config import Settings, get_settings
+from app.db import get_engine, reading
+from app.logs import configure_logging
+from app.models import Competition
+from app.routes import accounts, boards, competitions, docs, files, health, pages, submissions
+from app.routes.bodies import BoundedBodies, FinishedBodies
+from app.routes.errors import add_error_handlers
+from app.routes.middleware import AnswerHead, Surroundings
+from app.routes.openapi import describe
+from app.routes.pages.rendering import STATIC, error_page
+from app.routes.passwords import Failures
+from app.routes.serving import Serving
+from app.routes.static import StaticAssets
+from app.version import version
+
+DESCRIPTION = """\
+Upload predictions, wait for their scores, read the leaderboards.
+
+- **Authentication**: `Authorization: Bearer evg_…`. Make a token on your account page, or with `POST /api/v1/tokens`.
+- **Errors** have one shape everywhere: `{"error": {"code", "message", "details"}}`.
+- **Scores** are fractions with full precision. An undefined score is `null` with a `reason`, never 0.
+"""
+TAGS = [
+    {"name": "competitions", "description": "What there is, when it is open, what to download."},
+    {"name": "submissions", "description": "Send a file, wait for its scores."},
+    {"name": "boards", "description": "The leaderboards."},
+    {"name": "accounts", "description": "Accounts and API tokens."},
+    {"name": "server", "description": "The server itself."},
+]
+#: Downloads keep one representation, so that their sha256 can be their ETag.
+UNCOMPRESSED = ("application/octet-stream", "image/png", "application/zip")
+
+
+class DatabaseNotReady(RuntimeError):
+    """The server cannot start: no database, or one without our tables."""
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The application for these settings (default: the environment's)."""
+    configure_logging()
+    settings = settings or get_settings()
+    app = FastAPI(
+        title="Evergold",
+        summary="Scores for NLP shared tasks whose gold stays hidden.",
+        description=DESCRIPTION,
+        version=version(),
+        openapi_tags=TAGS,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lifespan,
+    )
+    app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI's manual has it
+    app.state.serving = Serving(settings, get_engine(settings.database_address))
+    app.state.failures = Failures()
+    for part in (health, competitions, files, submissions, boards, accounts, docs, pages):
+        app.include_router(part.router)
+    app.mount("/static", StaticAssets(directory=STATIC))
+    add_error_handlers(app, error_page)
+    # The last one added is the outermost.
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=6, exclude_content_types=UNCOMPRESSED)
+    app.add_middleware(AnswerHead)
+    app.add_middleware(BoundedBodies, page=error_page)
+    app.add_middleware(FinishedBodies)
+    app.add_middleware(Surroundings, page=error_page, https_only=settings.secure_cookies)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    await run_sync(_check_database, app.state.serving.engine)
+    yield
+
+
+def _check_database(engine: Engine) -> None:
+    """One cheap question: the tables are there, or somebody has to be told."""
+    try:
+        with reading(engine) as session:
+            session.execute(select(Competition.id).limit(1))
+    except SQLAlchemyError as error:
+        raise DatabaseNotReady(
+            f"The database is not ready ({type(error).__name__}); bring it up to date with: evergold apply --migrate"
+        ) from error

@@ -1,0 +1,108 @@
+"""The API of accounts and tokens."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from app import auth
+from app.api import links
+from app.api.accounts import (
+    Account,
+    NewToken,
+    Registration,
+    TokenList,
+    TokenRequest,
+    account_out,
+    new_token_out,
+    token_out,
+)
+from app.db import reading, writing
+from app.errors import InvalidForm
+from app.models import User
+from app.routes.errors import error_responses
+from app.routes.identity import ApiUser, ApiVisitor, Visitor
+from app.routes.passwords import check_password, one_hash_at_a_time
+from app.routes.serving import Serving, ServingHere
+
+router = APIRouter(prefix=links.API, tags=["accounts"])
+
+
+@router.post(
+    "/register",
+    operation_id="register",
+    summary="Make an account",
+    status_code=201,
+    responses=error_responses(409, 413, 422),
+)
+def register(serving: ServingHere, form: Registration) -> Account:
+    with one_hash_at_a_time, writing(serving.engine) as session:
+        user = auth.register_user(
+            session,
+            username=form.username,
+            email=form.email,
+            password=form.password.get_secret_value(),
+            display_name=form.display_name,
+            now=serving.clock(),
+        )
+    return account_out(user)
+
+
+@router.get("/me", operation_id="read_account", summary="Who you are", responses=error_responses(401))
+def read_account(user: ApiUser) -> Account:
+    return account_out(user)
+
+
+@router.get("/tokens", operation_id="list_tokens", summary="Your API tokens", responses=error_responses(401))
+def list_tokens(serving: ServingHere, user: ApiUser) -> TokenList:
+    with reading(serving.engine) as session:
+        return TokenList(tokens=[token_out(token) for token in auth.list_tokens(session, user)])
+
+
+@router.post(
+    "/tokens",
+    operation_id="create_token",
+    summary="Make an API token",
+    description="With user name and password in the body, or authenticated already. The secret is shown this once.",
+    status_code=201,
+    responses=error_responses(401, 403, 413, 422, 429),
+)
+def create_token(
+    request: Request, response: Response, serving: ServingHere, visitor: ApiVisitor, form: TokenRequest
+) -> NewToken:
+    user = _owner(request, serving, visitor, form)
+    with writing(serving.engine) as session:
+        token, secret = auth.create_token(session, user, form.name, serving.clock())
+    response.headers["Cache-Control"] = "no-store"
+    return new_token_out(token, user, secret)
+
+
+@router.delete(
+    "/tokens/{token_id}",
+    operation_id="revoke_token",
+    summary="Revoke an API token",
+    status_code=204,
+    responses=error_responses(401, 403, 404, 422),
+)
+def revoke_token(serving: ServingHere, user: ApiUser, token_id: int) -> None:
+    with writing(serving.engine) as session:
+        auth.revoke_token(session, user, token_id, serving.clock())
+
+
+def _owner(request: Request, serving: Serving, visitor: Visitor, form: TokenRequest) -> User:
+    if form.username is None and form.password is None and visitor.user is not None:
+        return visitor.user
+    missing = {
+        name: "This is missing."
+        for name, value in (("username", form.username), ("password", form.password))
+        if value is None
+    }
+    if form.username is None or form.password is None:
+        raise InvalidForm("Send your user name and password, or an API token.", fields=missing)
+    return check_password(
+        serving.engine,
+        request.app.state.failures,
+        client=request.client.host if request.client else "",
+        username=form.username,
+        password=form.password.get_secret_value(),
+        now=serving.clock(),
+    )

@@ -1,0 +1,154 @@
+"""Every error as HTTP: one JSON shape for programs, a friendly page for browsers; a 500 tells only its request id."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any, cast
+
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import OperationalError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from app.api.errors import ErrorBody, ErrorDetail
+from app.api.links import API
+from app.errors import EvergoldError, LimitReached, NotAuthenticated, StorageFull
+
+log = structlog.get_logger(__name__)
+
+#: Renders an error page: request, status, code, message -> response. Set by the pages.
+ErrorPage = Callable[[Request, int, ErrorDetail], Response]
+
+_POSTGRESQL_DISK_FULL = "53100"
+_HTTP_CODES = {
+    400: "bad_request",
+    404: "not_found",
+    405: "method_not_allowed",
+    415: "unsupported_media_type",
+}
+_HTTP_MESSAGES = {
+    404: "There is nothing at this address.",
+    405: "This address does not know this method.",
+}
+_WORDS = {
+    400: "The request is malformed.",
+    401: "No token, or one that is unknown or revoked.",
+    403: "The CSRF token is missing or wrong.",
+    404: "There is no such thing, or it is not yours.",
+    408: "The upload stood still for too long.",
+    409: "A conflict with the state of things: see `code`.",
+    413: "Larger than allowed here.",
+    415: "The body has another content type than this route takes.",
+    422: "A field is missing or wrong: see `details.fields`.",
+    429: "A limit is reached: see `details.retry_at`.",
+    503: "The database cannot be reached at the moment.",
+    507: "The server's disk is full; nothing was stored.",
+}
+
+
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a route's description says about its errors; 503 may always happen."""
+    return {status: {"model": ErrorBody, "description": _WORDS[status]} for status in sorted({*statuses, 503})}
+
+
+def add_error_handlers(app: FastAPI, page: ErrorPage) -> None:
+    """Turn every exception that may leave a route into an answer."""
+
+    def answer(
+        request: Request, status: int, code: str, message: str, headers: Mapping[str, str], **details: Any
+    ) -> Response:
+        error = ErrorDetail(code=code, message=message, details=details)
+        response = page(request, status, error) if wants_page(request) else error_json(status, error)
+        response.headers.update(headers)
+        return response
+
+    async def expected(request: Request, error: Exception) -> Response:
+        known = cast(EvergoldError, error)
+        headers = headers_of(known, request.app.state.serving.clock())
+        return answer(request, known.status, known.code, known.message, headers, **known.details)
+
+    async def invalid(request: Request, error: Exception) -> Response:
+        fields = _fields(cast(RequestValidationError, error))
+        return answer(request, 422, "invalid_request", "Please correct what is marked.", {}, fields=fields)
+
+    async def http(request: Request, error: Exception) -> Response:
+        known = cast(HTTPException, error)
+        code = _HTTP_CODES.get(known.status_code, "http_error")
+        message = _HTTP_MESSAGES.get(known.status_code) or str(known.detail)
+        return answer(request, known.status_code, code, message, known.headers or {})
+
+    async def database(request: Request, error: Exception) -> Response:
+        failed = cast(OperationalError, error)
+        log.error("database_error", error=str(failed.orig))
+        if _is_disk_full(failed):
+            message = "The server's disk is full. Nothing was stored; please try again later."
+            return answer(request, StorageFull.status, StorageFull.code, message, {})
+        message = "The server's database cannot be reached at the moment; please try again in a little while."
+        return answer(request, 503, "database_unavailable", message, {"Retry-After": "5"})
+
+    async def gone(request: Request, error: Exception) -> Response:
+        return answer(request, 400, "client_disconnected", "The connection broke before everything had arrived.", {})
+
+    handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
+        EvergoldError: expected,
+        RequestValidationError: invalid,
+        HTTPException: http,
+        OperationalError: database,
+        ClientDisconnect: gone,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+def error_json(status: int, error: ErrorDetail) -> JSONResponse:
+    """The error as programs get it."""
+    return JSONResponse(ErrorBody(error=error).model_dump(mode="json"), status)
+
+
+def unexpected(request_id: str) -> ErrorDetail:
+    """What is told of our own faults."""
+    message = "Something went wrong on our side. If it happens again, please tell the organisers this request id."
+    return ErrorDetail(code="internal_error", message=message, details={"request_id": request_id})
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a browser is asking, not a program."""
+    return not request.url.path.startswith(f"{API}/") and "text/html" in request.headers.get("accept", "")
+
+
+def headers_of(error: EvergoldError, now: datetime) -> dict[str, str]:
+    """Headers that belong to an error by HTTP's own rules."""
+    if isinstance(error, NotAuthenticated):
+        return {"WWW-Authenticate": "Bearer"}
+    if isinstance(error, LimitReached) and error.details.get("retry_at"):
+        wait = datetime.fromisoformat(error.details["retry_at"]) - now
+        return {"Retry-After": str(max(1, math.ceil(wait.total_seconds())))}
+    return {}
+
+
+def phrase(status: int) -> str:
+    """`Not Found` and the like."""
+    return HTTPStatus(status).phrase
+
+
+def _fields(error: RequestValidationError) -> dict[str, str]:
+    """A sentence per field; what was sent is never repeated (it may be a password)."""
+    found: dict[str, str] = {}
+    for fault in error.errors():
+        place = [str(part) for part in fault["loc"] if part not in ("body", "query", "path", "header")]
+        found.setdefault(".".join(place) or "body", _sentence(str(fault["msg"])))
+    return found
+
+
+def _sentence(message: str) -> str:
+    return message.removeprefix("Value error, ").rstrip(".").capitalize() + "."
+
+
+def _is_disk_full(error: OperationalError) -> bool:
+    return "disk is full" in str(error.orig) or getattr(error.orig, "sqlstate", None) == _POSTGRESQL_DISK_FULL

@@ -1,0 +1,70 @@
+"""Stored files, sent as downloads: never shown inside a page, never guessed at, cached by their sha256."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import quote
+
+import structlog
+from fastapi import APIRouter, Path, Request, Response
+from fastapi.responses import FileResponse
+
+from app.api import links
+from app.db import reading
+from app.errors import NotFound
+from app.queries import find_phase_task
+from app.routes.caching import is_known, not_modified
+from app.routes.errors import error_responses
+from app.routes.serving import Serving, ServingHere
+from app.storage import stored_path
+
+log = structlog.get_logger(__name__)
+router = APIRouter(prefix=links.API, tags=["competitions"])
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}",
+    operation_id="download_file",
+    summary="A public file of a task: blind input, template, public gold",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The file, byte by byte.",
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        },
+        304: {"description": "You have it already (If-None-Match)."},
+        **error_responses(404),
+    },
+)
+def download_file(
+    request: Request,
+    serving: ServingHere,
+    competition: Annotated[str, Path(examples=["demo"])],
+    phase: Annotated[str, Path(examples=["evaluation"])],
+    task: Annotated[str, Path(examples=["idiom-detection"])],
+    name: Annotated[str, Path(examples=["items.csv"])],
+) -> Response:
+    with reading(serving.engine) as session:
+        phase_task = find_phase_task(session, competition, phase, task)
+    file = next((file for file in phase_task.files if file.name == name), None)
+    if file is None:
+        raise NotFound(f"Task '{task}' has no file '{name}' in phase '{phase}'.")
+    return stored_file_response(request, serving, file.sha256, file.name, is_public=True)
+
+
+def stored_file_response(request: Request, serving: Serving, sha256: str, name: str, *, is_public: bool) -> Response:
+    """The file as an attachment called `name`; 304 for those who have it."""
+    headers = {"ETag": f'"{sha256}"', "Cache-Control": "public, no-cache" if is_public else "private, no-cache"}
+    if is_known(request, headers["ETag"]):
+        return not_modified(headers)
+    path = stored_path(serving.settings.storage_dir, sha256)
+    if not path.is_file():
+        log.error("stored_file_missing", sha256=sha256)
+        raise NotFound("This file is not in the server's storage any more; please tell the organisers.")
+    headers["Content-Disposition"] = _attachment(name)
+    return FileResponse(path, headers=headers, media_type="application/octet-stream")
+
+
+def _attachment(name: str) -> str:
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._- ") else "_" for c in name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

@@ -1,0 +1,11 @@
+"""The pages: Jinja templates that work without JavaScript; scripts only make them livelier."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from app.routes.pages import account, board, competition, home, login, submission, submit
+
+router = APIRouter(include_in_schema=False)
+for part in (home, competition, board, submit, submission, login, account):
+    router.include_router(part.router)

@@ -1,0 +1,121 @@
+"""Registering, logging in, logging out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app import auth
+from app.db import writing
+from app.errors import InvalidForm, LimitReached, NameTaken, NotAuthenticated
+from app.models import User
+from app.routes import csrf
+from app.routes.identity import SESSION_COOKIE, VisitorHere, set_session_cookie
+from app.routes.pages.rendering import check_form, render
+from app.routes.passwords import check_password, one_hash_at_a_time
+from app.routes.serving import Serving, ServingHere
+
+router = APIRouter()
+
+HOME = "/"
+FormText = Annotated[str, Form()]
+NextPath = Annotated[str, Query(alias="next")]
+NextField = Annotated[str, Form(alias="next")]
+
+
+@router.get("/login")
+def read_login(request: Request, visitor: VisitorHere, following: NextPath = "") -> Response:
+    if visitor.user is not None:
+        return RedirectResponse(local_path(following), 303)
+    return render(request, "login.html", following=following, username="", error=None)
+
+
+@router.post("/login")
+def log_in(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    username: FormText = "",
+    password: FormText = "",
+    following: NextField = "",
+    csrf_token: FormText = "",
+) -> Response:
+    check_form(request, csrf_token)
+    try:
+        user = check_password(
+            serving.engine,
+            request.app.state.failures,
+            client=request.client.host if request.client else "",
+            username=username,
+            password=password,
+            now=serving.clock(),
+        )
+    except (NotAuthenticated, LimitReached) as error:
+        return render(request, "login.html", error.status, following=following, username=username, error=error)
+    return _logged_in(request, serving, user, following)
+
+
+@router.get("/register")
+def read_register(request: Request, visitor: VisitorHere, following: NextPath = "") -> Response:
+    if visitor.user is not None:
+        return RedirectResponse(local_path(following), 303)
+    return render(request, "register.html", following=following, typed={}, error=None)
+
+
+@router.post("/register")
+def register(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    username: FormText = "",
+    email: FormText = "",
+    display_name: FormText = "",
+    password: FormText = "",
+    following: NextField = "",
+    csrf_token: FormText = "",
+) -> Response:
+    check_form(request, csrf_token)
+    typed = {"username": username, "email": email, "display_name": display_name}
+    try:
+        with one_hash_at_a_time, writing(serving.engine) as session:
+            user = auth.register_user(session, **typed, password=password, now=serving.clock())
+    except (InvalidForm, NameTaken) as error:
+        return render(request, "register.html", error.status, following=following, typed=typed, error=error)
+    return _logged_in(request, serving, user, following)
+
+
+@router.post("/logout")
+def log_out(request: Request, serving: ServingHere, visitor: VisitorHere, csrf_token: FormText = "") -> Response:
+    secret = request.cookies.get(SESSION_COOKIE)
+    if secret and visitor.login is not None:
+        check_form(request, csrf_token)
+        with writing(serving.engine) as session:
+            auth.end_session(session, secret)
+    response = RedirectResponse(HOME, 303)
+    response.delete_cookie(SESSION_COOKIE)
+    return response
+
+
+def to_login(request: Request) -> Response:
+    """To the log-in, and from there back to this page (or, after a form was sent, to the page of the form)."""
+    back = request.url.path + (f"?{request.url.query}" if request.method == "GET" and request.url.query else "")
+    return RedirectResponse(f"/login?next={quote(back)}", 303)
+
+
+def local_path(path: str) -> str:
+    """The path if it leads to a page of ours, else home: nobody is sent elsewhere by a link to our log-in."""
+    is_local = path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
+    return path if is_local else HOME
+
+
+def _logged_in(request: Request, serving: Serving, user: User, following: str) -> Response:
+    """A new session for every log-in, whatever cookie came with the request."""
+    with writing(serving.engine) as session:
+        _, secret = auth.start_session(session, user, serving.clock(), serving.settings.session_hours)
+    response = RedirectResponse(local_path(following), 303)
+    set_session_cookie(response, secret, serving.settings)
+    response.delete_cookie(csrf.FORM_COOKIE)
+    return response

@@ -1,0 +1,153 @@
+"""The upload form: what the file must look like, what is left of quota and time; then the upload itself."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.api import links
+from app.db import reading
+from app.errors import EvergoldError, Forbidden, NotFound
+from app.limits import Quota, phase_state, quota
+from app.models import PhaseTask, PublicFile, User
+from app.queries import find_phase_task
+from app.routes import csrf
+from app.routes.identity import Visitor, VisitorHere
+from app.routes.pages.login import to_login
+from app.routes.pages.rendering import check_form, render
+from app.routes.receiving import Target, receive_submission
+from app.routes.serving import Serving, ServingHere
+from app.storage import stored_path
+from app.submissions import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS
+from app.teams import find_team
+from scoring.tasks import TASKS
+
+router = APIRouter()
+
+#: Forms have keys of their own, so that a double click or a reload submits once.
+KEY_START = "form-"
+#: A look into downloads of text, so that the form can show what a file looks like.
+PREVIEWED = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".cupt")
+PREVIEW_BYTES, PREVIEW_LINES = 2_000, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The first lines of a download."""
+
+    file: PublicFile
+    lines: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What was typed, and what was wrong with it."""
+
+    fields: Mapping[str, str]
+    error: EvergoldError | None = None
+
+
+@router.get("/competitions/{competition}/phases/{phase}/tasks/{task}/submit")
+def read_form(
+    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, phase: str, task: str
+) -> Response:
+    return _page(request, serving, visitor, Target(competition, phase, task), Form({}))
+
+
+@router.post("/competitions/{competition}/phases/{phase}/tasks/{task}/submit")
+async def send_form(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    competition: str,
+    phase: str,
+    task: str,
+    key: Annotated[str, Query(max_length=100)] = "",
+) -> Response:
+    if visitor.user is None or visitor.login is None:
+        return to_login(request)
+    target = Target(competition, phase, task)
+    typed: dict[str, str] = {}
+
+    def before_file(fields: Mapping[str, str]) -> None:
+        typed.update({name: fields[name] for name in ("method", "description") if name in fields})
+        check_form(request, fields.get(csrf.FORM_FIELD))
+
+    try:
+        received = await receive_submission(
+            request,
+            serving,
+            visitor.user,
+            target,
+            idempotency_key=KEY_START + key if key else None,
+            more_fields=frozenset({csrf.FORM_FIELD}),
+            before_file=before_file,
+        )
+    except (NotFound, Forbidden):
+        raise
+    except EvergoldError as error:
+        return await run_sync(_page, request, serving, visitor, target, Form(typed, error))
+    return RedirectResponse(links.submission(received.submission_id), 303)
+
+
+def _page(request: Request, serving: Serving, visitor: Visitor, target: Target, form: Form) -> Response:
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        phase_task = find_phase_task(session, target.competition, target.phase, target.task)
+        team = find_team(session, visitor.user, phase_task.phase.competition_id) if visitor.user else None
+        used = quota(session, team, phase_task, now)
+    phase = phase_task.phase
+    response = render(
+        request,
+        "submit.html",
+        form.error.status if form.error else 200,
+        phase_task=phase_task,
+        phase=phase,
+        task=phase_task.task,
+        task_type=TASKS[phase_task.task.task_type],
+        state=phase_state(phase, now),
+        limit_bytes=min(phase.upload_limit_bytes, serving.settings.upload_limit_bytes),
+        used=used,
+        obstacle=_obstacle(visitor.user, used, phase_task),
+        previews=_previews(serving, phase_task),
+        form=form,
+        form_key=secrets.token_urlsafe(18),
+        method_characters=METHOD_CHARACTERS,
+        description_characters=DESCRIPTION_CHARACTERS,
+        now=now,
+    )
+    response.headers["Cache-Control"] = "no-store"  # the form's key is for one file: going back gets a new form
+    return response
+
+
+def _obstacle(user: User | None, used: Quota, phase_task: PhaseTask) -> str:
+    """What, besides the dates, already stands against an upload, as a word for the template."""
+    if phase_task.gold is None:
+        return "gold"
+    if user is None:
+        return "login"
+    if used.remaining == 0:
+        return "limit"
+    return "pause" if used.rejected_last_hour >= used.rejected_per_hour else ""
+
+
+def _previews(serving: Serving, phase_task: PhaseTask) -> list[Preview]:
+    """The downloads of text, those called templates first."""
+    files = [file for file in phase_task.files if file.name.lower().endswith(PREVIEWED)]
+    files.sort(key=lambda file: "template" not in file.name.lower())
+    return [preview for file in files if (preview := _preview(serving, file))]
+
+
+def _preview(serving: Serving, file: PublicFile) -> Preview | None:
+    try:
+        with stored_path(serving.settings.storage_dir, file.sha256).open("rb") as stored:
+            start = stored.read(PREVIEW_BYTES).decode("utf-8-sig", errors="replace")
+    except OSError:
+        return None
+    return Preview(file, start.splitlines()[:PREVIEW_LINES])

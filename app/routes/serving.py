@@ -1,0 +1,35 @@
+"""What every route needs: settings, engine and clock of this server, taken from the application and never global."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+from sqlalchemy import Engine
+
+from app.config import Settings
+
+
+def server_clock() -> datetime:
+    """Now, by the server's clock: the one that decides."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Serving:
+    """`clock` is asked once per decision; tests set it."""
+
+    settings: Settings
+    engine: Engine
+    clock: Callable[[], datetime] = server_clock
+
+
+async def serving_of(request: Request) -> Serving:
+    """The Serving that `create_app` put into the application's state."""
+    return cast(Serving, request.app.state.serving)
+
+
+ServingHere = Annotated[Serving, Depends(serving_of)]

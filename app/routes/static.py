@@ -1,0 +1,21 @@
+"""Static files, addressed with a digest of their content (`rendering.asset`): browsers may keep them for ever."""
+
+from __future__ import annotations
+
+import os
+
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+
+class StaticAssets(StaticFiles):
+    """With a digest in the address: kept for ever; without: asked for again."""
+
+    def file_response(
+        self, full_path: str | os.PathLike[str], stat_result: os.stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
+        response = super().file_response(full_path, stat_result, scope, status_code)
+        is_addressed = scope["query_string"].startswith(b"v=")
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if is_addressed else "no-cache"
+        return response

@@ -1,0 +1,200 @@
+"""The API of submissions: send a file, wait for its scores, list one's own, get the file back."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+import anyio
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from sqlalchemy import select
+
+from app.api import links
+from app.api.submissions import SubmissionList, SubmissionOut, submission_out
+from app.db import reading
+from app.models import TERMINAL, RunStatus, ScoringRun, User
+from app.queries import current_run, get_submission, list_submissions
+from app.routes.errors import error_responses
+from app.routes.files import stored_file_response
+from app.routes.identity import ApiUser
+from app.routes.receiving import Target, receive_submission
+from app.routes.serving import Serving, ServingHere
+from app.runs import queue_position
+from app.submissions import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
+
+router = APIRouter(prefix=links.API, tags=["submissions"])
+
+#: A waiting reader looks often at first, for the usual file is scored within a moment, then less often.
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, PAUSE_GROWTH = 0.02, 0.25, 1.3
+PAGE_LENGTH = 50
+
+_UPLOAD_BODY: dict[str, Any] = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "required": ["file"],
+                "properties": {
+                    "file": {"type": "string", "format": "binary", "description": "your predictions"},
+                    "method": {
+                        "type": "string",
+                        "maxLength": METHOD_CHARACTERS,
+                        "description": "a few words, shown on the board",
+                    },
+                    "description": {
+                        "type": "string",
+                        "maxLength": DESCRIPTION_CHARACTERS,
+                        "description": "notes for yourself and the organisers",
+                    },
+                },
+            },
+            "example": {"file": "my_predictions.csv", "method": "XLM-R large", "description": "seed 17"},
+        }
+    },
+}
+
+
+@router.post(
+    "/competitions/{competition}/phases/{phase}/tasks/{task}/submissions",
+    operation_id="create_submission",
+    summary="Submit predictions",
+    description="The file is stored and scored by a worker, usually within a second; wait for the end at the address "
+    "in `Location`. The server's clock, when the file has fully arrived, decides whether the phase is open. "
+    "With an `Idempotency-Key` a repeated request is the same submission: again a 202, with the same id.",
+    status_code=202,
+    responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 507),
+    openapi_extra={"requestBody": _UPLOAD_BODY},
+)
+async def create_submission(
+    request: Request,
+    response: Response,
+    serving: ServingHere,
+    user: ApiUser,
+    competition: Annotated[str, Path(examples=["demo"])],
+    phase: Annotated[str, Path(examples=["evaluation"])],
+    task: Annotated[str, Path(examples=["idiom-detection"])],
+    idempotency_key: Annotated[
+        str | None,
+        Header(description=f"at most {KEY_CHARACTERS} characters of your choice, new for each submission"),
+    ] = None,
+) -> SubmissionOut:
+    target = Target(competition, phase, task)
+    received = await receive_submission(request, serving, user, target, idempotency_key=idempotency_key)
+    submission = await run_sync(load_submission, serving, received.submission_id, user)
+    response.headers["Location"] = submission.links.self
+    return submission
+
+
+@router.get(
+    "/submissions/{submission_id}",
+    operation_id="get_submission",
+    summary="A submission, its scores and its problems",
+    description="With `wait` the answer comes as soon as the state is final (`scored`, `rejected`, `failed`), or when "
+    "the time is over: look at `status`. Status and scores come together.",
+    responses=error_responses(401, 404, 422),
+)
+async def read_submission(
+    request: Request,
+    serving: ServingHere,
+    user: ApiUser,
+    submission_id: UUID,
+    wait: Annotated[float, Query(ge=0, le=3600, description="seconds; the server may wait less long")] = 0,
+) -> SubmissionOut:
+    await run_sync(check_visible, serving, submission_id, user)
+    await wait_for_change(request, serving, submission_id, seconds=wait, seen=None)
+    return await run_sync(load_submission, serving, submission_id, user)
+
+
+@router.get(
+    "/submissions",
+    operation_id="list_submissions",
+    summary="Your teams' submissions",
+    description="Newest first; `next`, also given in the `Link` header, leads to older ones.",
+    responses=error_responses(401, 404, 422),
+)
+def read_submissions(
+    response: Response,
+    serving: ServingHere,
+    user: ApiUser,
+    competition: Annotated[str | None, Query(description="only of this competition")] = None,
+    phase: Annotated[str | None, Query(description="only of this phase")] = None,
+    task: Annotated[str | None, Query(description="only of this task")] = None,
+    after: Annotated[UUID | None, Query(description="as in `next`")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = PAGE_LENGTH,
+) -> SubmissionList:
+    filters = {"competition": competition, "phase": phase, "task": task}
+    with reading(serving.engine) as session:
+        found, cursor = list_submissions(session, user, **filters, after=after, limit=limit)
+        listed = [submission_out(one, queue_position(session, current_run(one))) for one in found]
+    following = None
+    if cursor is not None:
+        chosen = {name: value for name, value in filters.items() if value is not None}
+        following = f"{links.API}/submissions?{urlencode({**chosen, 'limit': limit, 'after': str(cursor)})}"
+        response.headers["Link"] = f'<{following}>; rel="next"'
+    return SubmissionList(submissions=listed, next=following)
+
+
+@router.get(
+    "/submissions/{submission_id}/file",
+    operation_id="download_submission",
+    summary="The file as you sent it",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The file, byte by byte.",
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        },
+        304: {"description": "You have it already (If-None-Match)."},
+        **error_responses(401, 404, 422),
+    },
+)
+def download_submission(request: Request, serving: ServingHere, user: ApiUser, submission_id: UUID) -> Response:
+    with reading(serving.engine) as session:
+        submission = get_submission(session, submission_id, user)
+    name = submission.filename or str(submission.id)
+    return stored_file_response(request, serving, submission.sha256, name, is_public=False)
+
+
+# ------------------------------------------------------------------------------------------------------------ waiting
+
+
+def load_submission(serving: Serving, submission_id: UUID, user: User) -> SubmissionOut:
+    """The submission as this viewer may see it, or NotFound."""
+    with reading(serving.engine) as session:
+        submission = get_submission(session, submission_id, user)
+        return submission_out(submission, queue_position(session, current_run(submission)))
+
+
+def check_visible(serving: Serving, submission_id: UUID, user: User) -> None:
+    """Raises NotFound unless this viewer may see the submission."""
+    with reading(serving.engine) as session:
+        get_submission(session, submission_id, user)
+
+
+async def wait_for_change(
+    request: Request, serving: Serving, submission_id: UUID, *, seconds: float, seen: RunStatus | None
+) -> None:
+    """Return when the submission's state is final, when it is not `seen` any more, or when the time is over.
+
+    No thread and no connection to the database is held between two looks.
+    """
+    deadline = time.monotonic() + min(seconds, serving.settings.long_poll_limit_seconds)
+    pause = FIRST_PAUSE_SECONDS
+    while seconds > 0:
+        status = await run_sync(_status, serving, submission_id)
+        left = deadline - time.monotonic()
+        if status in TERMINAL or (seen is not None and status != seen) or left <= 0 or await request.is_disconnected():
+            return
+        await anyio.sleep(min(pause, left))
+        pause = min(pause * PAUSE_GROWTH, LONGEST_PAUSE_SECONDS)
+
+
+def _status(serving: Serving, submission_id: UUID) -> RunStatus | None:
+    with reading(serving.engine) as session:
+        return session.scalar(
+            select(ScoringRun.status).where(ScoringRun.submission_id == submission_id, ScoringRun.is_current)
+        )

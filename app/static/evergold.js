@@ -1,0 +1,70 @@
+// Small comforts; every page works without them. Countdowns and local times, copying a token, one upload per click.
+"use strict";
+
+const MINUTE = 60, HOUR = 3600, DAY = 86400;
+
+function inWords(seconds) {
+  const unit = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  if (seconds >= 2 * DAY) return unit(Math.floor(seconds / DAY), "day");
+  if (seconds < 0) return "no time";
+  const [hours, minutes] = [Math.floor(seconds / HOUR), Math.floor((seconds % HOUR) / MINUTE)];
+  return hours ? `${hours} h ${minutes} min` : `${minutes} min ${Math.floor(seconds % MINUTE)} s`;
+}
+
+function countDown() {
+  for (const element of document.querySelectorAll("[data-countdown]")) {
+    const seconds = (Date.parse(element.dataset.countdown) - Date.now()) / 1000;
+    const words = inWords(seconds);
+    if (element.textContent !== words) element.textContent = words;
+  }
+}
+
+function showLocalTimes() {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const form = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  for (const element of document.querySelectorAll("[data-local]")) {
+    element.textContent = `${form.format(new Date(element.dataset.local))}, ${zone}`;
+    element.hidden = zone === "UTC" || zone === undefined;
+  }
+}
+
+function offerCopying() {
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = !navigator.clipboard;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      button.textContent = "Copied";
+    });
+  }
+}
+
+function watchUploads() {
+  for (const form of document.querySelectorAll("form[data-once]")) {
+    const file = form.querySelector("input[type=file]");
+    const tooLarge = form.querySelector("[data-too-large]");
+    const uploading = form.querySelector("[data-uploading]");
+    const button = form.querySelector("button[type=submit]");
+    const isTooLarge = () => [...file.files].some((chosen) => chosen.size > Number(form.dataset.limitBytes));
+    file.addEventListener("change", () => { tooLarge.hidden = !isTooLarge(); });
+    form.addEventListener("submit", (event) => {
+      if (isTooLarge() || button.disabled) return event.preventDefault();
+      button.disabled = true;
+      uploading.hidden = false;
+    });
+    // Coming back by the browser's history: the form is whole again.
+    window.addEventListener("pageshow", () => { button.disabled = false; uploading.hidden = true; });
+  }
+}
+
+function openLinkedPhase() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target instanceof HTMLDetailsElement) target.open = true;
+}
+
+countDown();
+setInterval(countDown, 1000);
+showLocalTimes();
+offerCopying();
+watchUploads();
+openLinkedPhase();
+window.addEventListener("hashchange", openLinkedPhase);

@@ -1,0 +1,240 @@
+"""Reads YAML with the line and column of every value. Sizes, depth and aliases are bounded; no tag runs any code.
+
+Plain values mean what YAML 1.2 says: `no` is a word and not false, `2026-01-10 12:00 UTC` is text, `12:30` no number.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FILE_LIMIT_BYTES = 1024 * 1024
+#: How many values a file may have, aliases counted as often as they are used, and how deep they may lie.
+NODES_LIMIT = 100_000
+DEPTH_LIMIT = 50
+
+Scalar = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value and where it stands; the place of a mapping's entry is that of its key. Lines and columns begin at 1."""
+
+    value: Scalar | dict[str, Node] | list[Node]
+    file: str
+    line: int
+    column: int
+
+    @property
+    def entries(self) -> dict[str, Node]:
+        """The entries of a mapping; none of anything else."""
+        return self.value if isinstance(self.value, dict) else {}
+
+    @property
+    def elements(self) -> list[Node]:
+        """The elements of a list; none of anything else."""
+        return self.value if isinstance(self.value, list) else []
+
+    @property
+    def text(self) -> str | None:
+        """The value, if it is text."""
+        return self.value if isinstance(self.value, str) else None
+
+    def plain(self) -> Any:
+        """The value as Python has it: dictionaries, lists, scalars."""
+        if isinstance(self.value, dict):
+            return {name: node.plain() for name, node in self.value.items()}
+        return [node.plain() for node in self.value] if isinstance(self.value, list) else self.value
+
+    def at(self, path: Sequence[str | int]) -> Node:
+        """The value at the end of the path of keys and numbers, or the last one on the way that exists."""
+        node = self
+        for step in path:
+            inside: Node | None = None
+            if isinstance(step, int):
+                inside = node.elements[step] if step < len(node.elements) else None
+            else:
+                inside = node.entries.get(step)
+            if inside is None:
+                break
+            node = inside
+        return node
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a file, or a part of it, cannot be read as YAML."""
+
+    line: int
+    column: int
+    message: str
+
+
+def read_yaml(path: Path, file: str) -> tuple[Node | None, list[Fault]]:
+    """The document, None if it cannot be read at all, and what is wrong with it; `file` names it in every Node.
+
+    Raises OSError when the file cannot be opened.
+    """
+    with path.open("rb") as stream:
+        data = stream.read(FILE_LIMIT_BYTES + 1)
+    if len(data) > FILE_LIMIT_BYTES:
+        return None, [Fault(1, 1, f"the file is larger than {FILE_LIMIT_BYTES // 1024} KiB: is this the right one?")]
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        return None, [Fault(1 + data.count(b"\n", 0, fault.start), 1, "the file is not UTF-8 text")]
+    return _read_text(text, file)
+
+
+def _read_text(text: str, file: str) -> tuple[Node | None, list[Fault]]:
+    try:
+        loader = _Loader(text)
+        try:
+            tree = loader.get_single_node()
+        finally:
+            loader.dispose()
+    except yaml.reader.ReaderError as fault:
+        line = 1 + text.count("\n", 0, fault.position)
+        return None, [Fault(line, 1, "there is a control character here")]
+    except yaml.MarkedYAMLError as fault:
+        return None, [_syntax_fault(fault)]
+    except RecursionError:  # the parser recurses once for each level
+        return None, [Fault(1, 1, f"values are nested more than {DEPTH_LIMIT} deep")]
+    if tree is None:
+        return None, [Fault(1, 1, "the file is empty")]
+    builder = _Builder(file)
+    node = builder.build(tree, tree.start_mark, 0)
+    return node, builder.faults
+
+
+class _Loader(yaml.SafeLoader):
+    """Leaves the meaning of plain values to `_scalar`: without resolvers everything is text."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Turns PyYAML's nodes into ours, counting, because an alias may stand for a very large value many times."""
+
+    file: str
+    faults: list[Fault] = field(default_factory=list)
+    built: int = 0
+
+    def build(self, tree: yaml.Node, place: yaml.Mark, depth: int) -> Node:
+        value: Scalar | dict[str, Node] | list[Node] = None
+        if self.is_too_much(place, depth):
+            pass
+        elif isinstance(tree, yaml.MappingNode):
+            value = self.mapping(tree, depth)
+        elif isinstance(tree, yaml.SequenceNode):
+            value = [self.build(child, child.start_mark, depth + 1) for child in tree.value]
+        elif isinstance(tree, yaml.ScalarNode):
+            value = self.scalar(tree)
+        if tree.tag not in _PLAIN_TAGS:
+            self.note(place, f"the tag {_tag(tree.tag)} has no meaning here")
+        return Node(value, self.file, place.line + 1, place.column + 1)
+
+    def mapping(self, tree: yaml.MappingNode, depth: int) -> dict[str, Node]:
+        """Entries in their order; those that `<<` brings in come first, and are replaced by the mapping's own."""
+        merged: dict[str, Node] = {}
+        entries: dict[str, Node] = {}
+        for key, child in tree.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self.note(key.start_mark, "a key is a single word, not a list or mapping")
+            elif key.value == "<<" and key.style is None:
+                for source in self.merge_sources(child):
+                    if not self.is_too_much(key.start_mark, depth):
+                        merged.update(self.mapping(source, depth + 1))
+            elif key.value in entries:
+                first = entries[key.value].line
+                self.note(key.start_mark, f"the key '{key.value}' is here for the second time; first on line {first}")
+            else:
+                entries[key.value] = self.build(child, key.start_mark, depth + 1)
+        return {**merged, **entries}
+
+    def merge_sources(self, tree: yaml.Node) -> Iterator[yaml.MappingNode]:
+        sources = tree.value if isinstance(tree, yaml.SequenceNode) else [tree]
+        for source in reversed(sources):  # of several, the first one wins
+            if isinstance(source, yaml.MappingNode):
+                yield source
+            else:
+                self.note(tree.start_mark, "'<<' takes in a mapping (or a list of mappings), usually by an alias")
+
+    def scalar(self, tree: yaml.ScalarNode) -> Scalar:
+        text: str = tree.value
+        if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+            self.note(tree.start_mark, "the text has a character that cannot be kept (NUL or half of a pair)")
+            return ""
+        return text if tree.style else _scalar(text)
+
+    def is_too_much(self, place: yaml.Mark, depth: int) -> bool:
+        """Counts one more value; an alias inside of its own value would never end."""
+        self.built += 1
+        if self.built <= NODES_LIMIT and depth <= DEPTH_LIMIT:
+            return False
+        if not any(fault.message == _TOO_MUCH for fault in self.faults):
+            self.note(place, _TOO_MUCH)
+        return True
+
+    def note(self, place: yaml.Mark, message: str) -> None:
+        fault = Fault(place.line + 1, place.column + 1, message)
+        if fault not in self.faults:
+            self.faults.append(fault)
+
+
+_TOO_MUCH = "the value is too large or too deep; does an alias (*name) contain itself?"
+_PLAIN_TAGS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map"))
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+
+
+def _scalar(text: str) -> Scalar:
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if _FLOAT.fullmatch(text) and math.isfinite(number := float(text)):
+        return number
+    return text
+
+
+def _tag(tag: str) -> str:
+    return tag.replace("tag:yaml.org,2002:", "!!")[:60]
+
+
+#: What the parser complains of, and what an organiser has to do about it.
+_IN_WORDS = {
+    "cannot start any token": "this character cannot stand here; YAML is indented with spaces, never with tabs, "
+    "and text with special characters stands in quotes",
+    "mapping values are not allowed here": "a ':' is not expected here; text that contains ': ' stands in quotes, and "
+    "keys of one mapping are indented alike",
+    "could not find expected ':'": "this is neither 'key: value' nor the continuation of the lines before",
+    "unexpected end of stream": "a quotation mark is opened here and never closed",
+    "expected <block end>": "the indentation does not fit the lines before",
+    "expected ',' or": "a list [a, b] or mapping {a: b} that is opened before is not closed",
+    "undefined alias": "the alias names no anchor (&name) that stands before it",
+    "duplicate anchor": "the anchor's name is used twice",
+    "expected a single document": "a second document ('---') begins here; one file holds one",
+    "unknown escape character": "after a backslash in double quotes only certain letters may stand; use single quotes",
+}
+
+
+def _syntax_fault(fault: yaml.MarkedYAMLError) -> Fault:
+    said = f"{fault.problem or ''} {fault.context or ''}"
+    known = next((words for sign, words in _IN_WORDS.items() if sign in said), None)
+    unclosed = known is not None and "never closed" in known
+    mark = (fault.context_mark if unclosed else fault.problem_mark) or fault.context_mark
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    return Fault(line, column, f"not YAML: {known or said.strip()}")

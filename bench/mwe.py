@@ -1,0 +1,310 @@
+"""How fast a PARSEME submission is read, checked and scored, beside the slow reference evaluator of the tests.
+
+The reference reads gold, training data and prediction anew for every language, as the official evaluator does, and
+solves the same assignment problems; both sides must agree on every count. They take turns in one process, and the best
+turn of each counts, so that the ratios hold on a busy machine too. `--official evaluate.py` runs the official script as
+well, where it is at hand: a process per language, beside one of `python -m scoring`. Conformance files where there are
+any, else made-up ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # the checkout's own scoring, wherever this is run from
+
+from scoring import mwe  # noqa: E402 - after the path is set
+from scoring.cupt_prediction import read_predicted_mwes  # noqa: E402
+from scoring.errors import Problems  # noqa: E402
+from scoring.tasks.mwe_identification import TASK, Gold, Options  # noqa: E402
+from tests.scoring import mwe_reference  # noqa: E402
+
+CONFORMANCE = Path(os.environ.get("EVERGOLD_CONFORMANCE") or ROOT.parent / "shared" / "conformance") / "parseme11"
+OPTIONS = Options(unseen_against="train")
+MEGABYTE = 1_000_000
+
+
+class Pair(NamedTuple):
+    """One prediction and what it is scored against; train: none or one file."""
+
+    name: str
+    gold: Path
+    prediction: Path
+    train: list[Path]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--turns", type=int, default=5, help="how often each side runs (default: 5)")
+    parser.add_argument("--official", type=Path, help="the official evaluate.py, to be run too")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of the tables")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        pairs = conformance_pairs() or made_up_pairs(Path(folder))
+        result = {
+            "data": "conformance" if pairs[0].gold.is_relative_to(CONFORMANCE) else "made up",
+            "scoring": measure_scoring(pairs, chosen.turns),
+            "parsing": measure_parsing(pairs, chosen.turns),
+            "memory": measure_memory(pairs, Path(folder)),
+            "growth": measure_growth(pairs[0], chosen.turns),
+            "pairing": count_assignments(pairs),
+        }
+        if chosen.official:
+            result["official"] = measure_official(pairs, chosen.official)
+    print(json.dumps(result, indent=1) if chosen.json else tables(result))
+
+
+# ------------------------------------------------------------------------------------------------------------ data
+
+
+def conformance_pairs() -> list[Pair]:
+    """Every prediction for edition 1.1, compared with train where there is train."""
+    pairs = []
+    for prediction in sorted(CONFORMANCE.glob("*/test.system.*.cupt")):
+        folder = prediction.parent
+        train = [path for path in [folder / "train.cupt"] if path.is_file()]
+        name = f"{folder.name} {prediction.name.split('.')[2]}"
+        pairs.append(Pair(name, folder / "test.cupt", prediction, train))
+    return pairs
+
+
+def made_up_pairs(folder: Path) -> list[Pair]:
+    """Three languages of the size of 1.1's: 1,500 sentences, 3,000 in training, an MWE in every third."""
+    pairs = []
+    for seed, language in enumerate(("XA", "XB", "XC")):
+        (folder / language).mkdir()
+        chance = random.Random(seed)
+        paths = [folder / language / name for name in ("test.cupt", "test.system.cupt", "train.cupt")]
+        sentences = [made_up_sentence(chance) for _ in range(4500)]
+        for path, part in zip(paths, (sentences[:1500], sentences[:1500], sentences[1500:]), strict=True):
+            moved = chance if path.name == "test.system.cupt" else None
+            path.write_text(made_up_file(part, moved), encoding="utf-8")
+        pairs.append(Pair(language, paths[0], paths[1], [paths[2]]))
+    return pairs
+
+
+def made_up_sentence(chance: random.Random) -> tuple[list[str], list[int]]:
+    words = [f"w{int(chance.paretovariate(0.6)) % 20_000}" for _ in range(chance.randint(5, 40))]
+    return words, sorted(chance.sample(range(len(words)), 2)) if chance.random() < 0.33 else []
+
+
+def made_up_file(sentences: Sequence[tuple[list[str], list[int]]], moved: random.Random | None) -> str:
+    """moved: places a third of the MWEs elsewhere, as a system would."""
+    lines = ["# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE"]
+    for number, (words, mwe_tokens) in enumerate(sentences):
+        tokens = mwe_tokens
+        if moved is not None and tokens and moved.random() < 0.33:
+            tokens = sorted(moved.sample(range(len(words)), 2))
+        lines.append(f"# source_sent_id = . made-up {number}")
+        for place, word in enumerate(words):
+            code = "*" if place not in tokens else "1:VID" if place == tokens[0] else "1"
+            lines.append(f"{place + 1}\t{word}\t{word}\tNOUN\t_\tGender=Fem|Number=Sing\t0\troot\t_\t_\t{code}")
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+# -------------------------------------------------------------------------------------------------------- measures
+
+
+def read_gold(pair: Pair) -> Gold:
+    assert TASK.read_gold_with_train is not None
+    return TASK.read_gold_with_train(pair.gold, pair.train, OPTIONS)
+
+
+def score(pair: Pair, gold: Gold) -> None:
+    TASK.score(gold, TASK.read_prediction(pair.prediction, TASK.items_of(gold, OPTIONS), OPTIONS), OPTIONS)
+
+
+def measure_scoring(pairs: Sequence[Pair], turns: int) -> dict[str, Any]:
+    """Per pair the best milliseconds of scoring (gold warm), of a cold start, and of the reference."""
+    rows = []
+    for pair in pairs:
+        gold = read_gold(pair)
+        must_agree(pair, gold)
+        times: dict[str, list[float]] = {"warm": [], "cold": [], "reference": []}
+        for _ in range(turns):
+            times["warm"].append(timed(lambda pair=pair, gold=gold: score(pair, gold)))
+            times["cold"].append(timed(lambda pair=pair: score(pair, read_gold(pair))))
+            times["reference"].append(timed(lambda pair=pair: reference(pair)))
+        rows.append({"pair": pair.name, **{side: 1000 * min(found) for side, found in times.items()}})
+    together = {side: sum(float(row[side]) for row in rows) for side in ("warm", "cold", "reference")}
+    for row in [*rows, together]:
+        row["ratio_warm"] = row["reference"] / row["warm"]
+        row["ratio_cold"] = row["reference"] / row["cold"]
+    return {"pairs": rows, "all": together}
+
+
+def reference(pair: Pair) -> dict[tuple[str, str], tuple[int, int, int]]:
+    train = [path.read_text(encoding="utf-8") for path in pair.train]
+    gold, prediction = (path.read_text(encoding="utf-8") for path in (pair.gold, pair.prediction))
+    return mwe_reference.evaluate(gold, prediction, train, mwe_reference.munkres)
+
+
+def must_agree(pair: Pair, gold: Gold) -> None:
+    of_gold = gold.languages["all"]
+    predicted = TASK.read_prediction(pair.prediction, TASK.items_of(gold, OPTIONS), OPTIONS).languages["all"]
+    ours = mwe.total(mwe.outcomes(of_gold, predicted.mwes))
+    for cell, numbers in reference(pair).items():
+        if cell in ours or (any(numbers) and (cell[1] == "mwe" or cell[0] not in mwe.VIEWS)):
+            assert tuple(ours[cell]) == numbers, f"{pair.name}: the two sides differ in {cell}"
+
+
+def measure_parsing(pairs: Sequence[Pair], turns: int) -> dict[str, float]:
+    """Megabytes per second: where only the MWE column differs from the blind file, and where the lemmas do too."""
+    seconds = {"same_columns": 0.0, "other_lemmas": 0.0}
+    size = 0
+    for pair in {pair.gold: pair for pair in pairs}.values():
+        items = read_gold(pair).languages["all"].corpus.items
+        content = pair.gold.read_bytes()
+        lines = [line.split(b"\t") for line in content.split(b"\n")]
+        other = b"\n".join(b"\t".join([*row[:2], b"x", *row[3:]]) if len(row) > 3 else b"\t".join(row) for row in lines)
+        size += len(content)
+        for kind, data in (("same_columns", content), ("other_lemmas", other)):
+            work = lambda data=data, items=items: read_predicted_mwes(data, items, Problems())  # noqa: E731 - two uses
+            seconds[kind] += min(timed(work) for _ in range(turns))
+    return {kind: size / MEGABYTE / elapsed for kind, elapsed in seconds.items()}
+
+
+def measure_memory(pairs: Sequence[Pair], folder: Path) -> dict[str, float]:
+    """Peak of allocated memory over the size of the largest file: a cold start, a warm run, a zip of all languages."""
+    largest = max(pairs, key=lambda pair: max(path.stat().st_size for path in (pair.gold, *pair.train)))
+    biggest_prediction = max(pairs, key=lambda pair: pair.prediction.stat().st_size)
+    gold = read_gold(biggest_prediction)
+    by_language = {pair.gold.parent: pair for pair in pairs}
+    sent = folder / "submission.zip"
+    with zipfile.ZipFile(sent, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, pair in by_language.items():
+            archive.write(pair.prediction, f"{path.name}/test.system.cupt")
+    all_gold = TASK.read_gold(next(iter(by_language)).parent, OPTIONS)
+
+    def whole_submission() -> None:
+        TASK.score(all_gold, TASK.read_prediction(sent, TASK.items_of(all_gold, OPTIONS), OPTIONS), OPTIONS)
+
+    cold, warm = peak(lambda: score(largest, read_gold(largest))), peak(lambda: score(biggest_prediction, gold))
+    predictions = [pair.prediction.stat().st_size for pair in by_language.values()]
+    return {
+        "cold": cold / max(path.stat().st_size for path in (largest.gold, *largest.train)),
+        "warm": warm / biggest_prediction.prediction.stat().st_size,
+        "zip_over_largest": peak(whole_submission) / max(predictions),
+        "zip_over_unpacked": peak(whole_submission) / sum(predictions),
+    }
+
+
+def peak(work: Callable[[], object]) -> int:
+    tracemalloc.start()
+    work()
+    _, highest = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return highest
+
+
+def measure_growth(pair: Pair, turns: int) -> list[dict[str, float]]:
+    """Time per token when the same text is repeated 1, 2, 4 and 8 times, relative to once."""
+    rows: list[dict[str, float]] = []
+    for times in (1, 2, 4, 8):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [Path(folder) / "test.cupt", Path(folder) / "test.system.cupt"]
+            for path, source in zip(paths, (pair.gold, pair.prediction), strict=True):
+                header, _, body = source.read_bytes().partition(b"\n")
+                path.write_bytes(header + b"\n" + body * times)
+            repeated = Pair(pair.name, *paths, [])
+            gold = read_gold(repeated)
+            seconds = min(timed(lambda: score(repeated, gold)) for _ in range(turns))  # noqa: B023 - called at once
+        rows.append({"times": times, "ms": 1000 * seconds})
+    for row in rows:
+        row["per_token"] = row["ms"] / row["times"] / rows[0]["ms"]
+    return rows
+
+
+def count_assignments(pairs: Sequence[Pair]) -> dict[str, float]:
+    """In how many sentences with MWEs on both sides an assignment problem is left, and the time pairing takes."""
+    solved, asked, seconds = 0, 0, 0.0
+    pairing, assignment = mwe.shared_tokens, mwe._best_assignment
+
+    def counted_assignment(overlaps: Any) -> int:
+        nonlocal solved
+        solved += 1
+        return assignment(overlaps)
+
+    def counted_pairing(gold: Any, predicted: Any) -> int:
+        nonlocal asked, seconds
+        asked += 1
+        started = time.perf_counter()
+        shared = pairing(gold, predicted)
+        seconds += time.perf_counter() - started
+        return shared
+
+    mwe.shared_tokens, mwe._best_assignment = counted_pairing, counted_assignment
+    try:
+        whole = timed(lambda: [score(pair, read_gold(pair)) for pair in pairs])
+    finally:
+        mwe.shared_tokens, mwe._best_assignment = pairing, assignment
+    return {"pairings": asked, "assignments": solved, "share_of_a_cold_run": seconds / whole}
+
+
+def measure_official(pairs: Sequence[Pair], script: Path) -> dict[str, float]:
+    """Seconds of one process per language: the official script, and ours."""
+    seconds = {"official": 0.0, "ours": 0.0}
+    for pair in pairs:
+        files = ["--gold", str(pair.gold)]
+        train = [part for path in pair.train for part in ("--train", str(path))]
+        theirs = [sys.executable, str(script), *files, "--pred", str(pair.prediction), *train]
+        ours = [sys.executable, "-m", "scoring", TASK.name, *files, "--prediction", str(pair.prediction), *train]
+        for side, command in (("official", theirs), ("ours", [*ours, "--format", "parseme"])):
+            started = time.perf_counter()
+            subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+            seconds[side] += time.perf_counter() - started
+    return {**seconds, "ratio": seconds["official"] / seconds["ours"]}
+
+
+def timed(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+# ---------------------------------------------------------------------------------------------------------- output
+
+
+def tables(result: dict[str, Any]) -> str:
+    lines = [f"{'pair (' + result['data'] + ')':<24} {'warm':>9} {'cold':>9} {'reference':>11}  ratio warm   cold"]
+    for row in [*result["scoring"]["pairs"], {"pair": "all", **result["scoring"]["all"]}]:
+        lines.append(
+            f"{row['pair']:<24} {row['warm']:>6.1f} ms {row['cold']:>6.1f} ms {row['reference']:>8.1f} ms "
+            f"{row['ratio_warm']:>10.1f}x {row['ratio_cold']:>5.1f}x"
+        )
+    parsing, memory, pairing = result["parsing"], result["memory"], result["pairing"]
+    lines += [
+        "",
+        f"parsing: {parsing['same_columns']:.0f} MB/s, with other lemmas {parsing['other_lemmas']:.0f} MB/s",
+        f"peak memory over the largest file: cold {memory['cold']:.1f}x, warm {memory['warm']:.1f}x",
+        f"peak memory of a zip of all languages: {memory['zip_over_unpacked']:.1f}x its unpacked size, "
+        f"{memory['zip_over_largest']:.1f}x its largest file",
+        "time per token of the text 1, 2, 4, 8 times: "
+        + ", ".join(f"{row['per_token']:.2f}" for row in result["growth"]),
+        f"pairing: {pairing['assignments']} assignment problems in {pairing['pairings']} pairings, "
+        f"{100 * pairing['share_of_a_cold_run']:.1f} % of a cold run",
+    ]
+    if "official" in result:
+        official = result["official"]
+        lines.append(
+            f"official script {official['official']:.1f} s, ours {official['ours']:.1f} s: {official['ratio']:.1f}x"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""The declarations: strict, documented key by key, with a JSON Schema that is up to date."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from app.competitions import (
+    CompetitionDeclaration,
+    LimitsDeclaration,
+    PhaseDeclaration,
+    PhasesFile,
+    PhaseTaskDeclaration,
+    schema_text,
+)
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+REFERENCE = (REPOSITORY / "docs" / "phases-yaml.md").read_text(encoding="utf-8")
+
+MINIMAL: dict[str, Any] = {
+    "name": "demo",
+    "title": "Demo",
+    "tasks": [{"name": "t", "type": "idiom-detection", "title": "T"}],
+    "boards": [
+        {"name": "b", "title": "B", "task": "t", "columns": [{"metric": "macro_f1", "split": "zero_shot/all"}]},
+    ],
+    "phases": [{"name": "p", "title": "P", "start": "2026-01-01 00:00 UTC", "tasks": {"t": {}}}],
+}
+
+
+def models(model: type[BaseModel]) -> set[type[BaseModel]]:
+    """The model and all that are inside of it."""
+    found = {model}
+    waiting: list[Any] = [field.annotation for field in model.model_fields.values()]
+    while waiting:
+        annotation = waiting.pop()
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation not in found:
+            found |= models(annotation)
+        waiting += get_args(annotation)
+    return found
+
+
+def test_minimal_competition_gets_defaults() -> None:
+    declared = CompetitionDeclaration.model_validate(MINIMAL)
+    phase = declared.phases[0]
+    assert phase.end is None
+    assert (phase.entry, phase.limits.per_day, phase.limits.upload_bytes) == ("best", None, 16 * 1024 * 1024)
+    assert phase.tasks["t"] == PhaseTaskDeclaration()
+    assert declared.boards[0].columns[0].decimals == 4
+
+
+@pytest.mark.parametrize("name", ["Demo", "a b", "a--b", "-a", "a_b", "", "ä", "a" * 61, "../x"])
+def test_name_that_cannot_stand_in_an_address_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError):
+        CompetitionDeclaration.model_validate({**MINIMAL, "name": name})
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../gold.csv", "a/../../b", "a\\b", "", "a\nb"])
+@pytest.mark.parametrize("key", ["gold", "items"])
+def test_path_outside_of_its_folder_is_refused(key: str, path: str) -> None:
+    with pytest.raises(ValidationError):
+        PhaseTaskDeclaration.model_validate({key: path})
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, "5", True, 2**31])
+def test_limit_is_a_positive_whole_number(value: object) -> None:
+    with pytest.raises(ValidationError):
+        LimitsDeclaration.model_validate({"per_day": value})
+
+
+@pytest.mark.parametrize("website", ["javascript:alert(1)", "example.org", "https://a b", "data:text/html,x"])
+def test_website_is_a_web_address(website: str) -> None:
+    with pytest.raises(ValidationError):
+        CompetitionDeclaration.model_validate({**MINIMAL, "website": website})
+
+
+@pytest.mark.parametrize("title", ["", "   ", "two\nlines", "bell\a"])
+def test_title_is_one_line(title: str) -> None:
+    with pytest.raises(ValidationError):
+        CompetitionDeclaration.model_validate({**MINIMAL, "title": title})
+
+
+def test_schema_in_the_docs_is_up_to_date() -> None:
+    kept = (REPOSITORY / "docs" / "phases.schema.json").read_text(encoding="utf-8")
+    assert kept == schema_text(), "run: python -m app.competitions > docs/phases.schema.json"
+
+
+def test_schema_forbids_unknown_keys_everywhere() -> None:
+    schema = json.loads(schema_text())
+    objects = [schema, *(part for part in schema["$defs"].values() if part["type"] == "object")]
+    assert len(objects) == len(models(PhasesFile))
+    assert all(part["additionalProperties"] is False for part in objects)
+
+
+def test_schema_takes_moments_as_organisers_write_them() -> None:
+    start = json.loads(schema_text())["$defs"]["PhaseDeclaration"]["properties"]["start"]
+    assert start["type"] == "string"
+    assert re.search(start["pattern"], "2026-01-31 23:59 AoE")
+    assert not re.search(start["pattern"], "2026-01-31 23:59")
+
+
+@pytest.mark.parametrize("model", sorted(models(PhasesFile), key=lambda model: model.__name__))
+def test_every_key_is_in_the_reference(model: type[BaseModel]) -> None:
+    for name in model.model_fields:
+        assert f"`{name}`" in REFERENCE, f"docs/phases-yaml.md does not explain {model.__name__}.{name}"
+
+
+def test_reference_names_the_defaults() -> None:
+    for model in (LimitsDeclaration, PhaseDeclaration):
+        for name, field in model.model_fields.items():
+            if isinstance(field.default, int) and not isinstance(field.default, bool):
+                row = next(line for line in REFERENCE.splitlines() if line.startswith(f"| `{name}`"))
+                assert str(field.default) in row.replace(",", "")

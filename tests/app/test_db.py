@@ -1,0 +1,136 @@
+"""Engines and column types: SQLite set up to lose nothing, times aware, transactions that end as they should."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, select, text, update
+from sqlalchemy.exc import IntegrityError, StatementError
+
+from app.db import get_engine, make_engine, reading, writing
+from app.models import Phase, TeamMember, User
+from tests.threads import in_threads
+from tests.world import NOW, add_competition, add_user
+
+
+def test_sqlite_survives_a_power_cut_and_checks_references(tmp_path: Path) -> None:
+    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    with engine.connect() as connection:
+        pragmas = [
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        ]
+    engine.dispose()
+    assert pragmas == ["wal", 2, 1, 30_000]  # 2: FULL
+
+
+@pytest.mark.parametrize(
+    "address", ["postgres://ada:s%40crt@db/evergold", "postgresql://ada:s%40crt@db/evergold?sslmode=require"]
+)
+def test_postgresql_addresses_need_no_driver(address: str) -> None:
+    engine = make_engine(address)
+    assert engine.url.drivername == "postgresql+psycopg"
+    assert (engine.url.username, engine.url.password, engine.url.database) == ("ada", "s@crt", "evergold")
+
+
+def test_a_process_has_one_engine_per_address(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path / 'a.db'}"
+    assert get_engine(address) is get_engine(address)
+
+
+# ------------------------------------------------------------------------------------------------------------- times
+
+
+def test_times_come_back_aware_and_exact(engine: Engine) -> None:
+    moment = datetime(2026, 3, 29, 1, 30, 15, 123456, tzinfo=UTC)  # an hour that central Europe skips
+    add_competition(engine, starts_at=moment, ends_at=None)
+    with reading(engine) as session:
+        found = session.scalars(select(Phase.starts_at)).one()
+    assert found == moment
+    assert found.utcoffset() == timedelta(0)
+    assert found.microsecond == 123456
+
+
+def test_times_of_any_zone_are_kept_and_compared_as_moments(engine: Engine) -> None:
+    tokyo = timezone(timedelta(hours=9))
+    add_competition(engine, starts_at=datetime(2026, 1, 10, 6, tzinfo=tokyo), ends_at=None)  # 2026-01-09 21:00 UTC
+    with reading(engine) as session:
+        before = select(Phase.id).where(Phase.starts_at <= datetime(2026, 1, 9, 20, 59, 59, tzinfo=UTC))
+        at = select(Phase.id).where(Phase.starts_at <= datetime(2026, 1, 9, 21, tzinfo=UTC))
+        assert session.scalar(before) is None
+        assert session.scalar(at) is not None
+
+
+def test_a_naive_time_is_refused(engine: Engine) -> None:
+    add_competition(engine)
+    naive = NOW.replace(tzinfo=None)
+    with writing(engine) as session, pytest.raises(StatementError, match="times are aware UTC"):
+        session.execute(update(Phase).values(starts_at=naive))
+
+
+# ------------------------------------------------------------------------------------------------------- transactions
+
+
+def test_writing_commits_at_the_end_of_the_block(engine: Engine) -> None:
+    ada = add_user(engine, "ada")
+    with reading(engine) as session:
+        assert session.get_one(User, ada.id).username == "ada"
+
+
+def test_writing_rolls_back_on_any_exception(engine: Engine) -> None:
+    ada = add_user(engine, "ada")
+
+    def break_off() -> None:
+        with writing(engine) as session:
+            session.execute(update(User).values(display_name="Other"))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        break_off()
+    with reading(engine) as session:
+        assert session.get_one(User, ada.id).display_name == "Ada"
+
+
+def test_reading_changes_nothing(engine: Engine) -> None:
+    ada = add_user(engine, "ada")
+    with reading(engine) as session:
+        session.get_one(User, ada.id).display_name = "Other"
+        session.flush()
+    with reading(engine) as session:
+        assert session.get_one(User, ada.id).display_name == "Ada"
+
+
+def test_references_are_checked_on_both_databases(engine: Engine) -> None:
+    with pytest.raises(IntegrityError), writing(engine) as session:
+        session.add(TeamMember(team_id=1, user_id=1, competition_id=1))
+
+
+def test_what_was_counted_does_not_change_before_the_commit(sqlite_engine: Engine) -> None:
+    """On SQLite the write lock is taken at the beginning: twenty threads count to twenty."""
+    ada = add_user(sqlite_engine, "ada", "0")
+
+    def add_one(_: int) -> None:
+        with writing(sqlite_engine) as session:
+            user = session.get_one(User, ada.id)
+            user.display_name = str(int(user.display_name) + 1)
+
+    in_threads(20, add_one)
+    with reading(sqlite_engine) as session:
+        assert session.get_one(User, ada.id).display_name == "20"
+
+
+def test_readers_do_not_wait_for_a_writer(sqlite_engine: Engine) -> None:
+    ada = add_user(sqlite_engine, "ada")
+    with writing(sqlite_engine) as writer:
+        writer.execute(update(User).values(display_name="Other"))
+        with reading(sqlite_engine) as session:
+            assert session.get_one(User, ada.id).display_name == "Ada"
+
+
+def test_tables_can_be_read_with_plain_sql(engine: Engine) -> None:
+    """Statuses and kinds are words in the tables, for organisers who ask with SQL."""
+    add_competition(engine)
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT entry_rule FROM phases")).scalar() == "best"

@@ -1,0 +1,275 @@
+"""`import_semeval2022`: from the official repository's layout to a competition that is ready to apply and to score."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from app.apply import apply_phases
+from app.check import CompetitionDeclaration, check_phases, load_competitions
+from app.config import get_settings
+from app.db import get_engine, reading, writing
+from app.importers.semeval2022 import import_semeval2022
+from app.leaderboard import Leaderboard, build_leaderboard
+from app.migrate import upgrade
+from app.models import HistoricRow, RunStatus, ScoringRun, User
+from app.queries import find_board, find_competition, find_phase_task
+from app.storage import store_file
+from app.submissions import accept_submission
+from scoring.errors import InvalidFile
+from tests.conformance import conformance
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+@pytest.fixture
+def source() -> Path:
+    return conformance("semeval2022", "repository")
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Path:
+    """A server's folder; the competition comes to competitions/semeval2022."""
+    (tmp_path / "phases.yaml").write_text(
+        'version: 1\ninclude: ["competitions/*/competition.yaml"]\n', encoding="utf-8"
+    )
+    return tmp_path
+
+
+def imported(source: Path, server: Path) -> CompetitionDeclaration:
+    import_semeval2022(source, server / "competitions" / "semeval2022", server / "var" / "gold")
+    (loaded,) = load_competitions(server / "phases.yaml")
+    return loaded.declaration
+
+
+# ------------------------------------------------------------------------------------------------------- declaration
+
+
+def test_result_has_no_errors_and_warns_of_the_absent_gold_only(source: Path, server: Path) -> None:
+    imported(source, server)
+    found = check_phases(server / "phases.yaml", now=NOW)
+    assert [(f.severity, f.message.split(":")[0]) for f in found] == [
+        ("warning", "'idiom-detection' has no gold in phase 'eval'"),
+        ("warning", "'idiom-similarity' has no gold in phase 'eval'"),
+        ("warning", "'idiom-detection' has no gold in phase 'test'"),
+        ("warning", "'idiom-similarity' has no gold in phase 'test'"),
+    ]
+
+
+def test_phases_are_practice_eval_and_test_and_none_of_them_ends(source: Path, server: Path) -> None:
+    declared = imported(source, server)
+    assert [(phase.name, phase.end, phase.limits.total, phase.limits.per_day) for phase in declared.phases] == [
+        ("practice", None, 999, None),
+        ("eval", None, None, 10),
+        ("test", None, None, 10),
+    ]
+    practice, evaluation, test = declared.phases
+    assert practice.tasks["idiom-detection"].gold == "semeval2022-task2/dev/idiom-detection.csv"
+    assert {asked.gold for phase in (evaluation, test) for asked in phase.tasks.values()} == {None}
+
+
+def test_languages_are_those_of_the_items_of_each_phase(source: Path, server: Path) -> None:
+    declared = imported(source, server)
+    assert {task.name: task.options for task in declared.tasks} == {
+        "idiom-detection": {"languages": ["en", "pt", "gl"]},
+        "idiom-similarity": {"languages": ["en", "pt", "gl"]},
+    }
+    options = {(phase.name, name): asked.options for phase in declared.phases for name, asked in phase.tasks.items()}
+    for (phase, _), own in options.items():
+        assert own == ({} if phase == "test" else {"languages": ["en", "pt"]})
+
+
+def test_official_files_are_copied_unchanged(source: Path, server: Path) -> None:
+    written = import_semeval2022(source, server / "competitions" / "semeval2022", server / "var" / "gold")
+    assert all(path.is_file() for path in written)
+    assert len(written) == len(set(written)) == len([p for p in server.rglob("*") if p.is_file()]) - 1
+    public = server / "competitions" / "semeval2022" / "public"
+    for copy, original in (
+        (public / "practice/idiom-detection/dev.csv", "SubTaskA/Data/dev.csv"),
+        (public / "practice/idiom-detection/dev_gold.csv", "SubTaskA/Data/dev_gold.csv"),
+        (public / "test/idiom-similarity/test_submission_format.csv", "SubTaskB/TestData/test_submission_format.csv"),
+        (server / "var/gold/semeval2022-task2/dev/idiom-similarity.csv", "SubTaskB/EvaluationData/dev.gold.csv"),
+    ):
+        assert copy.read_bytes() == (source / original).read_bytes()
+
+
+def test_gold_that_comes_later_needs_one_line(source: Path, server: Path) -> None:
+    imported(source, server)
+    file = server / "competitions" / "semeval2022" / "competition.yaml"
+    text = file.read_text(encoding="utf-8")
+    waiting = re.findall(r"^ +# gold: (.*)$", text, re.MULTILINE)
+    tasks = ("idiom-detection", "idiom-similarity")
+    assert waiting == [f"semeval2022-task2/{split}/{task}.csv" for split in ("eval", "test") for task in tasks]
+    file.write_text(text.replace("# gold: semeval2022-task2/test/", "gold: semeval2022-task2/test/"), encoding="utf-8")
+    (loaded,) = load_competitions(server / "phases.yaml")
+    golds = [asked.gold for asked in loaded.declaration.phases[2].tasks.values()]
+    assert golds == ["semeval2022-task2/test/idiom-detection.csv", "semeval2022-task2/test/idiom-similarity.csv"]
+
+
+# --------------------------------------------------------------------------------------------------- what may be absent
+
+
+@pytest.fixture
+def checkout(source: Path, tmp_path: Path) -> Path:
+    """A copy that tests may take things out of; beside the server's folder."""
+    copy = tmp_path.parent / f"{tmp_path.name}-checkout"
+    shutil.copytree(source, copy)
+    for path in [copy, *copy.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return copy
+
+
+def test_folder_that_is_no_checkout_is_refused_in_words(server: Path) -> None:
+    with pytest.raises(InvalidFile, match="this is no checkout of SemEval_2022_Task2-idiomaticity") as refused:
+        import_semeval2022(server, server / "competitions" / "semeval2022", server / "gold")
+    assert "SubTaskA/Data/dev.csv" in str(refused.value)
+    assert not (server / "competitions").exists()
+
+
+def test_subtask_phase_results_and_templates_may_be_absent(checkout: Path, server: Path) -> None:
+    shutil.rmtree(checkout / "SubTaskB")
+    shutil.rmtree(checkout / "SubTaskA" / "TestData")
+    (checkout / "SubTaskA/Data/eval_submission_format.csv").unlink()
+    shutil.rmtree(checkout / "results")
+    declared = imported(checkout, server)
+    assert [task.name for task in declared.tasks] == ["idiom-detection"]
+    assert [board.name for board in declared.boards] == ["zero-shot", "one-shot"]
+    assert [phase.name for phase in declared.phases] == ["practice", "eval"]
+    assert declared.tasks[0].options == {"languages": ["en", "pt"]}  # Galician came with the test set
+    assert all(not asked.options for phase in declared.phases for asked in phase.tasks.values())
+    template = server / "competitions/semeval2022/public/eval/idiom-detection/eval_submission_format.csv"
+    original = conformance("semeval2022", "repository", "SubTaskA", "Data", "eval_submission_format.csv")
+    made, official = ({*path.read_text(encoding="utf-8-sig").splitlines()} for path in (template, original))
+    assert made == official
+
+
+def test_results_of_a_task_that_the_test_set_lacks_are_left_out(checkout: Path, server: Path) -> None:
+    (checkout / "SubTaskA/TestData/test.csv").unlink()
+    declared = imported(checkout, server)
+    assert {board.name: len(board.historic) for board in declared.boards} == {
+        "zero-shot": 0,
+        "one-shot": 0,
+        "pre-train": 1,
+        "fine-tune": 1,
+    }
+
+
+def test_absent_dev_gold_leaves_practice_without_gold(checkout: Path, server: Path) -> None:
+    (checkout / "SubTaskA/Data/dev_gold.csv").unlink()
+    declared = imported(checkout, server)
+    assert declared.phases[0].tasks["idiom-detection"].gold is None
+
+
+def test_training_data_are_offered_where_the_checkout_has_them(checkout: Path, server: Path) -> None:
+    (checkout / "SubTaskA/Data/train_zero_shot.csv").write_text("DataID,Label\nx,1\n", encoding="utf-8")
+    declared = imported(checkout, server)
+    files = {download.file for download in declared.phases[0].tasks["idiom-detection"].downloads}
+    assert "public/practice/idiom-detection/train_zero_shot.csv" in files
+
+
+def test_damaged_checkout_is_told_by_file_and_line_and_nothing_is_written(checkout: Path, server: Path) -> None:
+    (checkout / "SubTaskA/Data/dev_gold.csv").write_text("ID,DataID,Language,Label\n1,x,EN,7\n", encoding="utf-8")
+    (checkout / "results/best_submission_for_each_participant/subtask_a_one_shot.csv").write_text(
+        ",User,F1 Score,Date\n1,maimao,0.9385,yesterday\n", encoding="utf-8"
+    )
+    with pytest.raises(InvalidFile) as refused:
+        imported(checkout, server)
+    said = [str(problem) for problem in refused.value.problems]
+    assert said[0].startswith("SubTaskA/Data/dev_gold.csv, line 2, column Label")
+    assert "subtask_a_one_shot.csv, line 2, column Date: this is not a moment" in said[1]
+    assert not (server / "competitions").exists()
+
+
+def test_edited_competition_is_not_overwritten(source: Path, server: Path) -> None:
+    imported(source, server)
+    file = server / "competitions" / "semeval2022" / "competition.yaml"
+    file.write_text("edited", encoding="utf-8")
+    with pytest.raises(InvalidFile, match="move it away"):
+        imported(source, server)
+    assert file.read_text(encoding="utf-8") == "edited"
+
+
+# --------------------------------------------------------------------------------------------------- applied and scored
+
+
+def apply_imported(source: Path, server: Path) -> None:
+    imported(source, server)
+    engine = get_engine(get_settings().database_address)
+    get_settings().data_dir.mkdir(parents=True, exist_ok=True)
+    upgrade(engine)
+    loaded = load_competitions(server / "phases.yaml")
+    for expected in (True, False):
+        with writing(engine) as session:
+            changes = apply_phases(session, loaded, storage_dir=get_settings().storage_dir, now=NOW)
+        assert any(change.counts for change in changes) is expected
+
+
+def board_of(phase: str, board: str) -> Leaderboard:
+    with reading(get_engine(get_settings().database_address)) as session:
+        found = find_board(find_competition(session, "semeval2022-task2"), phase, board)
+        return build_leaderboard(session, *found, None, NOW)
+
+
+def test_official_results_are_historic_rows_of_the_test_boards(source: Path, server: Path) -> None:
+    """Expected from the official lists: the first row of each, and how many rows they have."""
+    apply_imported(source, server)
+    expected = {
+        "zero-shot": ("clay", [0.8895], 20),
+        "one-shot": ("maimao", [0.9385], 17),
+        "pre-train": ("drsphelps", [0.6402, 0.4030, 0.8641], 6),
+        "fine-tune": ("Meredith", [0.6648, 0.4277, 0.6637], 5),
+    }
+    for name, (team, values, count) in expected.items():
+        rows = board_of("test", name).rows
+        assert len(rows) == count
+        assert (rows[0].team, [c.value for c in rows[0].cells if c.value is not None]) == (team, values)
+        assert all((row.kind, row.rank) == ("historic", None) for row in rows)
+        assert all(row.source and row.source.startswith("SemEval-2022 Task 2, official results") for row in rows)
+        assert board_of("practice", name).rows == ()
+    with reading(get_engine(get_settings().database_address)) as session:
+        unranked = session.scalars(select(HistoricRow).where(HistoricRow.source.endswith("without a rank"))).all()
+        assert [row.team for row in unranked] == ["robvanderg"]
+        assert unranked[0].achieved_at == datetime(2022, 1, 30, 14, 32, 28, tzinfo=UTC)
+
+
+def test_official_scores_stand_on_the_boards(source: Path, server: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Expected from the official evaluators' output for these submissions."""
+    from workers.score import score_submission
+
+    monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(server / "var" / "gold"))
+    apply_imported(source, server)
+    engine = get_engine(get_settings().database_address)
+    with writing(engine) as session:
+        user = User(username="ada", email="ada@example.org", display_name="Ada", created_at=NOW)
+        session.add(user)
+        session.flush()
+        runs = []
+        for task, file in (("idiom-detection", "A_noisy.csv"), ("idiom-similarity", "B_char.csv")):
+            path = conformance("semeval2022", "submissions", file)
+            phase_task = find_phase_task(session, "semeval2022-task2", "practice", task)
+            upload = store_file(path, get_settings().storage_dir)
+            runs.append(accept_submission(session, user=user, phase_task=phase_task, upload=upload, now=NOW).run_id)
+    for run_id in runs:
+        score_submission(run_id)
+    with reading(engine) as session:
+        assert {session.get_one(ScoringRun, run_id).status for run_id in runs} == {RunStatus.SCORED}
+    expected = json.loads(conformance("semeval2022", "submissions", "expected.json").read_text(encoding="utf-8"))
+    noisy, char = expected["subtask_a"]["A_noisy"], expected["subtask_b"]["B_char"]
+    for name, setting in (("zero-shot", "zero_shot"), ("one-shot", "one_shot")):
+        values = [cell.value for cell in board_of("practice", name).rows[0].cells]
+        official = [noisy[f"{setting}/{languages}"] for languages in ("EN+PT", "EN", "PT")]
+        assert values[:3] == pytest.approx(official, abs=1e-9)
+        assert values[3] is None  # no Galician in this phase
+    for name, setting in (("pre-train", "pre_train"), ("fine-tune", "fine_tune")):
+        values = [cell.value for cell in board_of("practice", name).rows[0].cells]
+        pooled = char[f"{setting}/EN+PT"]
+        official = [pooled[subset] for subset in ("all", "idiom", "sts")]
+        official += [char[f"{setting}/{language}"]["all"] for language in ("EN", "PT")]
+        assert values[:5] == pytest.approx(official, abs=1e-9)
+        assert values[5] is None

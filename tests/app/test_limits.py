@@ -1,0 +1,265 @@
+"""Phases open and close by the clock, quotas count what they should, and no race gets a team one submission more."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from sqlalchemy import Engine
+
+from app.db import reading
+from app.errors import GoldMissing, LimitReached, PhaseNotOpen
+from app.limits import Quota, check_phase_open, phase_state, quota
+from app.models import Phase, User
+from app.teams import find_team
+from tests.threads import in_threads
+from tests.world import (
+    DAY,
+    HOUR,
+    NOW,
+    SECOND,
+    add_competition,
+    add_team,
+    add_user,
+    answer_to,
+    fail,
+    reject,
+    score,
+    submit,
+    the_phase_task,
+)
+
+MICROSECOND = timedelta(microseconds=1)
+MIDNIGHT = datetime(2026, 1, 11, tzinfo=NOW.tzinfo)
+
+
+def quota_of(engine: Engine, user: User, now: datetime = NOW) -> Quota:
+    with reading(engine) as session:
+        phase_task = the_phase_task(session)
+        return quota(session, find_team(session, user, phase_task.phase.competition_id), phase_task, now)
+
+
+# ----------------------------------------------------------------------------------------------------------- phases
+
+
+@pytest.mark.parametrize(
+    ("now", "state"),
+    [
+        (NOW - MICROSECOND, "upcoming"),
+        (NOW, "open"),
+        (NOW + HOUR - MICROSECOND, "open"),
+        (NOW + HOUR, "closed"),
+        (NOW + HOUR + SECOND, "closed"),
+    ],
+)
+def test_a_phase_is_open_from_its_start_until_just_before_its_end(now: datetime, state: str) -> None:
+    phase = Phase(name="evaluation", title="Evaluation", starts_at=NOW, ends_at=NOW + HOUR)
+    assert phase_state(phase, now) == state
+    if state == "open":
+        check_phase_open(phase, now)
+    else:
+        with pytest.raises(PhaseNotOpen):
+            check_phase_open(phase, now)
+
+
+def test_a_phase_without_end_stays_open() -> None:
+    phase = Phase(name="post", title="Post", starts_at=NOW, ends_at=None)
+    assert phase_state(phase, NOW + 3650 * DAY) == "open"
+
+
+def test_refusal_after_the_end_names_both_clocks() -> None:
+    # 2026-01-10 12:00 UTC is midnight at its beginning anywhere on Earth (UTC-12).
+    phase = Phase(name="evaluation", title="Evaluation", starts_at=NOW - DAY, ends_at=NOW)
+    with pytest.raises(PhaseNotOpen) as refused:
+        check_phase_open(phase, NOW + SECOND)
+    assert "ended at 2026-01-10 12:00 UTC (2026-01-10 00:00 AoE)" in refused.value.message
+    assert "2026-01-10 12:00:01 UTC" in refused.value.message
+    assert refused.value.details == {
+        "phase": "evaluation",
+        "state": "closed",
+        "starts_at": "2026-01-09T12:00:00+00:00",
+        "ends_at": "2026-01-10T12:00:00+00:00",
+        "now": "2026-01-10T12:00:01+00:00",
+    }
+
+
+def test_refusal_before_the_start_says_when_it_opens() -> None:
+    phase = Phase(name="post", title="Post", starts_at=NOW, ends_at=None)
+    with pytest.raises(PhaseNotOpen, match="'Post' opens at 2026-01-10 12:00 UTC"):
+        check_phase_open(phase, NOW - SECOND)
+
+
+@pytest.mark.parametrize(
+    ("now", "answer"),
+    [
+        (NOW - MICROSECOND, "phase_not_open"),
+        (NOW, "accepted"),
+        (NOW + HOUR - MICROSECOND, "accepted"),
+        (NOW + HOUR, "phase_not_open"),
+        (NOW + HOUR + SECOND, "phase_not_open"),
+    ],
+)
+def test_uploads_obey_the_phase_to_the_microsecond(engine: Engine, now: datetime, answer: str) -> None:
+    add_competition(engine, starts_at=NOW, ends_at=NOW + HOUR)
+    ada = add_user(engine, "ada")
+    assert answer_to(lambda: submit(engine, ada, now)) == answer
+
+
+def test_without_gold_nothing_is_accepted(engine: Engine) -> None:
+    add_competition(engine, gold=None)
+    ada = add_user(engine, "ada")
+    with pytest.raises(GoldMissing, match="have not added the gold"):
+        submit(engine, ada)
+    with reading(engine) as session:
+        assert find_team(session, ada, the_phase_task(session).phase.competition_id) is None, (
+            "a refusal changes nothing"
+        )
+
+
+# -------------------------------------------------------------------------------------------------------- per day
+
+
+def test_the_eleventh_of_ten_is_refused_until_midnight(engine: Engine) -> None:
+    add_competition(engine, per_day=10)
+    ada = add_user(engine, "ada")
+    for number in range(10):
+        assert quota_of(engine, ada).remaining == 10 - number
+        submit(engine, ada, NOW + number * SECOND)
+    with pytest.raises(LimitReached) as refused:
+        submit(engine, ada, NOW + 10 * SECOND)
+    assert "all 10 submissions of today; the next is possible at 2026-01-11 00:00 UTC" in refused.value.message
+    assert refused.value.details == {"limit": 10, "used": 10, "per": "day", "retry_at": "2026-01-11T00:00:00+00:00"}
+    assert quota_of(engine, ada).remaining == 0
+
+
+def test_a_day_ends_at_midnight_utc(engine: Engine) -> None:
+    add_competition(engine, per_day=1, ends_at=None)
+    ada = add_user(engine, "ada")
+    submit(engine, ada, MIDNIGHT - MICROSECOND)
+    assert answer_to(lambda: submit(engine, ada, MIDNIGHT - MICROSECOND)) == "limit_reached"
+    assert answer_to(lambda: submit(engine, ada, MIDNIGHT)) == "accepted"
+    assert answer_to(lambda: submit(engine, ada, MIDNIGHT + 23 * HOUR)) == "limit_reached"
+
+
+def test_days_are_of_utc_whatever_zone_now_is_given_in(engine: Engine) -> None:
+    """2026-01-11 01:00 in a zone two hours ahead is still the 10th in UTC."""
+    add_competition(engine, per_day=1)
+    ada = add_user(engine, "ada")
+    submit(engine, ada, NOW)
+    ahead = datetime(2026, 1, 11, 1, tzinfo=timezone(timedelta(hours=2)))
+    assert answer_to(lambda: submit(engine, ada, ahead)) == "limit_reached"
+
+
+def test_a_request_from_before_midnight_is_not_charged_for_one_from_behind_it(engine: Engine) -> None:
+    """The clock is read before the lock is got: the later request may come first."""
+    add_competition(engine, per_day=1)
+    ada = add_user(engine, "ada")
+    submit(engine, ada, MIDNIGHT)
+    assert answer_to(lambda: submit(engine, ada, MIDNIGHT - MICROSECOND)) == "accepted"
+
+
+# ------------------------------------------------------------------------------------------------- total, and others
+
+
+def test_the_total_does_not_come_back_the_next_day(engine: Engine) -> None:
+    add_competition(engine, per_day=None, total=2, ends_at=None)
+    ada = add_user(engine, "ada")
+    submit(engine, ada, NOW)
+    submit(engine, ada, NOW + DAY)
+    with pytest.raises(LimitReached, match="all 2 submissions of this task in this phase") as refused:
+        submit(engine, ada, NOW + 2 * DAY)
+    assert refused.value.details["retry_at"] is None
+
+
+def test_without_limits_there_is_no_end(engine: Engine) -> None:
+    add_competition(engine, per_day=None, total=None)
+    ada = add_user(engine, "ada")
+    for _ in range(15):
+        submit(engine, ada)
+    used = quota_of(engine, ada)
+    assert (used.used_today, used.used_total, used.remaining) == (15, 15, None)
+
+
+def test_the_smaller_of_two_limits_is_what_remains(engine: Engine) -> None:
+    add_competition(engine, per_day=10, total=3)
+    ada = add_user(engine, "ada")
+    submit(engine, ada)
+    assert quota_of(engine, ada).remaining == 2
+
+
+def test_teams_do_not_use_up_each_others_quota(engine: Engine) -> None:
+    add_competition(engine, per_day=1)
+    ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
+    submit(engine, ada)
+    assert answer_to(lambda: submit(engine, bob)) == "accepted"
+
+
+def test_members_of_one_team_share_its_quota(engine: Engine) -> None:
+    add_competition(engine, per_day=1)
+    ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
+    add_team(engine, ada, bob, name="Both")
+    submit(engine, ada)
+    assert answer_to(lambda: submit(engine, bob)) == "limit_reached"
+
+
+def test_whoever_has_no_team_yet_has_used_nothing(engine: Engine) -> None:
+    add_competition(engine, per_day=10, total=5)
+    ada = add_user(engine, "ada")
+    used = quota_of(engine, ada)
+    assert (used.used_today, used.used_total, used.remaining, used.day_ends_at) == (0, 0, 5, MIDNIGHT)
+
+
+# ---------------------------------------------------------------------------------------------------- free of charge
+
+
+def test_rejected_and_failed_submissions_cost_nothing(engine: Engine) -> None:
+    add_competition(engine, per_day=1, total=1)
+    ada = add_user(engine, "ada")
+    reject(engine, submit(engine, ada).run_id)
+    fail(engine, submit(engine, ada).run_id)
+    used = quota_of(engine, ada)
+    assert (used.used_today, used.used_total, used.rejected_last_hour) == (0, 0, 1)
+    score(engine, submit(engine, ada).run_id, 0.5)
+    assert answer_to(lambda: submit(engine, ada)) == "limit_reached"
+
+
+def test_a_waiting_submission_counts_until_it_turns_out_to_be_free(engine: Engine) -> None:
+    add_competition(engine, per_day=1)
+    ada = add_user(engine, "ada")
+    waiting = submit(engine, ada)
+    assert answer_to(lambda: submit(engine, ada)) == "limit_reached"
+    reject(engine, waiting.run_id)
+    assert answer_to(lambda: submit(engine, ada)) == "accepted"
+
+
+def test_rejected_uploads_have_a_cap_of_their_own_per_hour(engine: Engine) -> None:
+    add_competition(engine, rejected_per_hour=3, per_day=None)
+    ada = add_user(engine, "ada")
+    for minutes in (0, 10, 20):
+        reject(engine, submit(engine, ada, NOW + timedelta(minutes=minutes)).run_id)
+    with pytest.raises(LimitReached, match="3 files of your team were rejected within the last hour") as refused:
+        submit(engine, ada, NOW + timedelta(minutes=30))
+    # The first of the three was sent at 12:00 and is an hour old at 13:00.
+    assert refused.value.details == {"limit": 3, "used": 3, "per": "hour", "retry_at": "2026-01-10T13:00:00+00:00"}
+    assert answer_to(lambda: submit(engine, ada, NOW + HOUR - SECOND)) == "limit_reached"
+    assert answer_to(lambda: submit(engine, ada, NOW + HOUR)) == "accepted"
+
+
+# ------------------------------------------------------------------------------------------------------------ races
+
+
+def test_ten_threads_after_one_place_get_it_once(engine: Engine) -> None:
+    add_competition(engine, per_day=1)
+    ada = add_user(engine, "ada")
+    answers = in_threads(10, lambda n: answer_to(lambda: submit(engine, ada, NOW, content=f"file {n}")))
+    assert sorted(answers) == ["accepted"] + 9 * ["limit_reached"]
+    assert quota_of(engine, ada).used_total == 1
+
+
+def test_twenty_threads_of_two_members_get_exactly_ten_places(engine: Engine) -> None:
+    add_competition(engine, per_day=10)
+    ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
+    add_team(engine, ada, bob, name="Both")
+    answers = in_threads(20, lambda n: answer_to(lambda: submit(engine, (ada, bob)[n % 2], content=f"file {n}")))
+    assert sorted(answers) == 10 * ["accepted"] + 10 * ["limit_reached"]
+    assert quota_of(engine, ada).used_total == 10

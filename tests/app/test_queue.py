@@ -1,0 +1,146 @@
+"""Waking workers: a message is a run id; a broker that is down, hangs or forgot everything costs nobody anything."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from celery import Celery
+from structlog.testing import capture_logs
+
+from app.config import get_settings
+from app.queue import CPU_QUEUE, GPU_QUEUE, SCORE_TASK, _sender, broker_settings, send_run
+from tests.services import Valkey, free_port
+
+
+@pytest.fixture
+def messages(tmp_path: Path) -> Iterator[Path]:
+    """The folder in which the embedded broker keeps what was sent."""
+    yield tmp_path / "var" / "broker" / "messages"
+    close_sender()
+
+
+@pytest.fixture
+def live_broker(valkey: Valkey, monkeypatch: pytest.MonkeyPatch) -> Iterator[Valkey]:
+    """A real broker that `send_run` uses."""
+    use_broker(monkeypatch, valkey.address)
+    yield valkey
+    close_sender()
+
+
+def use_broker(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setenv("EVERGOLD_BROKER_URL", address)
+    get_settings.cache_clear()
+    _sender.cache_clear()
+
+
+def close_sender() -> None:
+    """Connections of this test must not outlive it."""
+    if _sender.cache_info().currsize:
+        _sender().close()
+        _sender.cache_clear()
+
+
+def waiting(broker: Valkey, queue: str) -> list[dict[str, object]]:
+    """The messages in a queue, as any consumer of this broker would see them."""
+    found = []
+    with Celery(broker=broker.address, set_as_current=False).connection_for_read() as connection:
+        simple = connection.SimpleQueue(queue)
+        while message := simple.queue.get():
+            found.append(message.headers | {"args": json.loads(message.body)[0]})
+            message.ack()
+        simple.close()
+    return found
+
+
+def test_a_message_is_a_run_id_for_the_scoring_task(live_broker: Valkey) -> None:
+    assert send_run(4711)
+    (message,) = waiting(live_broker, CPU_QUEUE)
+    assert (message["task"], message["args"]) == (SCORE_TASK, [4711])
+    assert waiting(live_broker, GPU_QUEUE) == []
+
+
+def test_tasks_that_need_a_gpu_have_a_queue_of_their_own(live_broker: Valkey) -> None:
+    assert send_run(1, needs_gpu=True)
+    assert waiting(live_broker, CPU_QUEUE) == []
+    assert [message["args"] for message in waiting(live_broker, GPU_QUEUE)] == [[1]]
+
+
+def test_a_broker_that_is_down_is_logged_at_once_and_used_again_when_it_is_back(live_broker: Valkey) -> None:
+    assert send_run(1)
+    live_broker.stop()
+    began = time.monotonic()
+    with capture_logs() as logged:
+        assert [send_run(2), send_run(3)] == [False, False]
+    assert time.monotonic() - began < 1.0, "nobody waits for it"
+    assert [(entry["event"], entry["log_level"], entry["run_id"]) for entry in logged] == [
+        ("broker_down", "warning", 2),
+        ("broker_down", "warning", 3),
+    ]
+    live_broker.start()
+    assert send_run(4)
+    assert [message["args"] for message in waiting(live_broker, CPU_QUEUE)] == [[4]]
+
+
+def test_a_broker_that_was_restarted_between_two_messages_gets_the_second(live_broker: Valkey) -> None:
+    """The connection in the pool is dead, and nobody noticed yet."""
+    assert send_run(1)
+    live_broker.stop()
+    live_broker.start()
+    assert send_run(2)
+
+
+def test_a_broker_that_hangs_is_given_up_soon(live_broker: Valkey) -> None:
+    assert send_run(1)
+    live_broker.hang()
+    began = time.monotonic()
+    with capture_logs():
+        assert not send_run(2)
+    assert time.monotonic() - began < 4.0
+    live_broker.wake()
+    assert send_run(3)
+
+
+def test_a_broker_that_never_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_broker(monkeypatch, f"redis://127.0.0.1:{free_port()}/0")
+    began = time.monotonic()
+    with capture_logs() as logged:
+        assert not send_run(1)
+    assert time.monotonic() - began < 3.0
+    assert [entry["event"] for entry in logged] == ["broker_down"]
+    close_sender()
+
+
+def test_without_a_broker_messages_are_files_in_the_data_folder(messages: Path) -> None:
+    assert send_run(4711)
+    (file,) = messages.iterdir()
+    assert file.name.endswith(f"{CPU_QUEUE}.msg")
+    assert json.loads(file.read_text())["headers"]["task"] == SCORE_TASK
+
+
+def test_a_data_folder_that_cannot_be_written_is_a_broker_that_is_down(
+    messages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert send_run(1)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("builtins.open", full)
+    with capture_logs() as logged:
+        sent = send_run(2)
+    monkeypatch.undo()
+    assert not sent
+    assert [entry["event"] for entry in logged] == ["broker_down"]
+
+
+def test_broker_settings_name_the_broker_or_make_its_folders(tmp_path: Path) -> None:
+    assert broker_settings("redis://db:6379/0", tmp_path)["broker_url"] == "redis://db:6379/0"
+    assert list(tmp_path.iterdir()) == []
+    settings = broker_settings("", tmp_path)
+    assert settings["broker_url"] == "filesystem://"
+    folders = [value for value in settings["broker_transport_options"].values() if isinstance(value, str)]
+    assert all(Path(folder).is_dir() and Path(folder).is_absolute() for folder in folders)

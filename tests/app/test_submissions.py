@@ -1,0 +1,292 @@
+"""Accepting submissions: teams made once, idempotency keys, words that come along, and what is stored of an upload."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+from sqlalchemy import Engine, func, select
+
+from app.db import reading, writing
+from app.errors import IdempotencyConflict, InvalidForm, LimitReached, NameTaken, PhaseNotOpen
+from app.models import RunStatus, ScoringRun, Submission, Team, TeamMember
+from app.submissions import accept_submission, find_replay, precheck
+from app.teams import find_team, team_for
+from tests.threads import in_threads
+from tests.world import (
+    COMPETITION,
+    DAY,
+    NOW,
+    SECOND,
+    add_competition,
+    add_team,
+    add_user,
+    answer_to,
+    reject,
+    submit,
+    the_phase_task,
+    the_run,
+    upload_of,
+)
+
+
+def count(engine: Engine, table: type[Submission] | type[ScoringRun] | type[Team] | type[TeamMember]) -> int:
+    with reading(engine) as session:
+        return session.scalars(select(func.count()).select_from(table)).one()
+
+
+# ---------------------------------------------------------------------------------------------------------- accepted
+
+
+def test_an_accepted_submission_waits_in_the_queue(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    accepted = submit(engine, ada, content="my file", method="BERT")
+    assert accepted.created
+    run = the_run(engine, accepted.run_id)
+    assert (run.submission_id, run.status, run.is_current) == (accepted.submission.id, RunStatus.QUEUED, True)
+    assert (run.gold, run.attempts, run.queued_at, run.sent_at) == ("gold.csv", 0, NOW, None)
+    with reading(engine) as session:
+        stored = session.get_one(Submission, accepted.submission.id)
+        assert (stored.sha256, stored.size_bytes) == (upload_of("my file").sha256, 7)
+        assert (stored.filename, stored.method, stored.submitted_at) == ("predictions.csv", "BERT", NOW)
+        assert stored.user_id == ada.id
+
+
+def test_a_refusal_leaves_no_trace(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    with pytest.raises(PhaseNotOpen):
+        submit(engine, ada, NOW + DAY)
+    assert [count(engine, table) for table in (Submission, ScoringRun, Team, TeamMember)] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("predictions.csv", "predictions.csv"),
+        ("C:\\Users\\Ada\\my predictions.zip", "my predictions.zip"),
+        ("../../etc/passwd", "passwd"),
+        ("/etc/", ""),
+        ("predições.csv", "predições.csv"),
+        ("a\0b\r\n\u202ec.csv", "abc.csv"),
+        ("\udcff.csv", ".csv"),
+        ("x" * 300, "x" * 200),
+    ],
+)
+def test_of_a_file_name_the_showable_last_part_is_kept(engine: Engine, sent: str, kept: str) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    with writing(engine) as session:
+        accepted = accept_submission(
+            session, user=ada, phase_task=the_phase_task(session), upload=upload_of("x"), filename=sent, now=NOW
+        )
+    with reading(engine) as session:
+        assert session.get_one(Submission, accepted.submission.id).filename == kept
+
+
+def test_words_are_bounded_and_said_by_field(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    with writing(engine) as session, pytest.raises(InvalidForm) as refused:
+        accept_submission(
+            session,
+            user=ada,
+            phase_task=the_phase_task(session),
+            upload=upload_of("x"),
+            method="x" * 201,
+            description="y\0",
+            idempotency_key="k" * 201,
+            now=NOW,
+        )
+    assert refused.value.details["fields"] == {
+        "method": "At most 200 characters; this has 201.",
+        "description": "NUL characters cannot be kept.",
+        "Idempotency-Key": "At most 200 characters; this has 201.",
+    }
+
+
+def test_precheck_refuses_what_is_sure_before_a_byte_was_read(engine: Engine) -> None:
+    add_competition(engine, per_day=1)
+    ada = add_user(engine, "ada")
+
+    def check(now: datetime = NOW) -> None:
+        with reading(engine) as session:
+            precheck(session, ada, the_phase_task(session), now)
+
+    check()
+    assert count(engine, Team) == 0, "it makes no team"
+    with pytest.raises(PhaseNotOpen):
+        check(NOW + DAY)
+    submit(engine, ada)
+    with pytest.raises(LimitReached):
+        check()
+
+
+# ------------------------------------------------------------------------------------------------------ idempotency
+
+
+def test_a_retried_upload_is_the_same_submission(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    first = submit(engine, ada, key="k1")
+    again = submit(engine, ada, NOW + SECOND, key="k1")
+    assert (again.created, again.submission.id, again.run_id) == (False, first.submission.id, first.run_id)
+    assert (count(engine, Submission), count(engine, ScoringRun)) == (1, 1)
+
+
+def test_a_retry_after_the_deadline_or_the_limit_still_finds_the_first(engine: Engine) -> None:
+    """The client timed out, its upload had arrived in time."""
+    add_competition(engine, per_day=1)
+    ada = add_user(engine, "ada")
+    first = submit(engine, ada, key="k1")
+    for now in (NOW + SECOND, NOW + 2 * DAY):
+        assert submit(engine, ada, now, key="k1").submission.id == first.submission.id
+
+
+def test_a_retry_of_a_rejected_upload_says_that_it_was_rejected(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    first = submit(engine, ada, key="k1")
+    reject(engine, first.run_id)
+    assert submit(engine, ada, key="k1").run_id == first.run_id
+
+
+def test_a_key_with_another_file_is_a_conflict(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    first = submit(engine, ada, key="k1", content="one")
+    with pytest.raises(IdempotencyConflict) as refused:
+        submit(engine, ada, key="k1", content="another")
+    assert refused.value.details == {"submission": str(first.submission.id)}
+    assert count(engine, Submission) == 1
+
+
+def test_a_key_for_another_competition_is_a_conflict(engine: Engine) -> None:
+    add_competition(engine)
+    add_competition(engine, name="other")
+    ada = add_user(engine, "ada")
+    submit(engine, ada, key="k1")
+    with pytest.raises(IdempotencyConflict):
+        submit(engine, ada, key="k1", competition="other")
+
+
+def test_keys_belong_to_a_person(engine: Engine) -> None:
+    add_competition(engine)
+    ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
+    first, second = submit(engine, ada, key="k1"), submit(engine, bob, key="k1")
+    assert second.created
+    with reading(engine) as session:
+        for user, accepted in ((ada, first), (bob, second)):
+            found = find_replay(session, user, "k1")
+            assert found is not None
+            assert found.id == accepted.submission.id
+
+
+@pytest.mark.parametrize("key", [None, ""])
+def test_without_a_key_every_upload_is_a_new_submission(engine: Engine, key: str | None) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    assert submit(engine, ada, key=key).created
+    assert submit(engine, ada, key=key, content="another").created
+    assert submit(engine, ada, key=key).created
+
+
+def test_ten_retries_at_once_make_one_submission(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    accepted = in_threads(10, lambda _: submit(engine, ada, key="k1"))
+    assert sorted(a.created for a in accepted) == 9 * [False] + [True]
+    assert len({(a.submission.id, a.run_id) for a in accepted}) == 1
+    assert (count(engine, Submission), count(engine, ScoringRun)) == (1, 1)
+
+
+def test_one_key_raced_in_two_competitions_makes_one_submission(engine: Engine) -> None:
+    """Other competition, other team, no lock in common: the unique key decides."""
+    add_competition(engine)
+    add_competition(engine, name="other")
+    ada = add_user(engine, "ada")
+    names = (COMPETITION, "other")
+    answers = in_threads(10, lambda n: answer_to(lambda: submit(engine, ada, key="k1", competition=names[n % 2])))
+    assert sorted(answers) == 5 * ["accepted"] + 5 * ["idempotency_conflict"]
+    assert (count(engine, Submission), count(engine, ScoringRun)) == (1, 1)
+
+
+# ------------------------------------------------------------------------------------------------------------- teams
+
+
+def test_the_first_submission_makes_a_team_of_one(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada", "Ada Lovelace")
+    submit(engine, ada)
+    submit(engine, ada)
+    with reading(engine) as session:
+        assert [team.name for team in session.scalars(select(Team))] == ["Ada Lovelace"]
+
+
+def test_a_person_has_a_team_per_competition(engine: Engine) -> None:
+    add_competition(engine)
+    add_competition(engine, name="other")
+    ada = add_user(engine, "ada")
+    submit(engine, ada)
+    submit(engine, ada, competition="other")
+    assert count(engine, Team) == 2
+
+
+def test_ten_first_uploads_at_once_make_one_team(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    in_threads(10, lambda n: submit(engine, ada, content=f"file {n}"))
+    assert (count(engine, Team), count(engine, TeamMember), count(engine, Submission)) == (1, 1, 10)
+
+
+def test_namesakes_get_teams_that_can_be_told_apart(engine: Engine) -> None:
+    add_competition(engine)
+    for username in ("ada", "ada2"):
+        submit(engine, add_user(engine, username, "Ada"))
+    third = add_user(engine, "ada3", "Ada")
+    add_team(engine, name="Ada (ada3)")
+    submit(engine, third)
+    with reading(engine) as session:
+        names = session.scalars(select(Team.name).order_by(Team.id)).all()
+    assert list(names) == ["Ada", "Ada (ada2)", "Ada (ada3)", f"ada3 #{third.id}"]
+
+
+def test_long_display_names_still_make_a_team_name(engine: Engine) -> None:
+    add_competition(engine)
+    name = "A" * 100
+    add_team(engine, name=name)
+    username = "a" * 40
+    submit(engine, add_user(engine, username, name))
+    with reading(engine) as session:
+        assert session.scalars(select(Team.name).where(Team.name != name)).all() == [f"{name[:50]} ({username})"]
+
+
+def test_ten_namesakes_at_once_get_ten_teams(engine: Engine) -> None:
+    add_competition(engine)
+    users = [add_user(engine, f"ada{n}", "Ada") for n in range(10)]
+    in_threads(10, lambda n: submit(engine, users[n]))
+    with reading(engine) as session:
+        names = session.scalars(select(Team.name)).all()
+    assert sorted(names)[0] == "Ada"
+    assert len(set(names)) == 10
+
+
+def test_when_every_name_is_taken_it_is_said(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada", "Ada")
+    for name in ("Ada", "Ada (ada)", f"ada #{ada.id}"):
+        add_team(engine, name=name)
+    with pytest.raises(NameTaken):
+        submit(engine, ada)
+
+
+def test_a_member_submits_for_the_team(engine: Engine) -> None:
+    add_competition(engine)
+    ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
+    team = add_team(engine, ada, bob, name="Both")
+    assert {submit(engine, user).submission.team_id for user in (ada, bob)} == {team.id}
+    cat = add_user(engine, "cat")
+    with writing(engine) as session:
+        assert team_for(session, bob, team.competition_id, NOW).id == team.id
+        assert find_team(session, cat, team.competition_id) is None

@@ -1,0 +1,325 @@
+"""`evergold serve`, as a process of its own: what it starts, what it explains, and that it leaves nothing behind."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli import run
+from app.cli_output import Code
+from tests import services
+from tests.processes import REPOSITORY, Service, kill, short_folder, start, wait_until
+
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes in /proc"),
+]
+
+START = (sys.executable, "-P", "-m", "app.cli")
+#: As where there is no wheel of Valkey.
+START_WITHOUT_VALKEY = (
+    *(sys.executable, "-P", "-c"),
+    "from app import broker, cli; broker.find_valkey = lambda: None; cli.main()",
+)
+
+
+@dataclass
+class Server:
+    """A running `evergold serve`."""
+
+    service: Service
+    data_dir: Path
+
+    @property
+    def address(self) -> str:
+        return re.findall(r"Evergold runs at (\S+)", self.service.said())[-1]
+
+    def get(self, path: str) -> Any:
+        with urllib.request.urlopen(f"{self.address}{path}", timeout=20) as response:
+            return json.loads(response.read())
+
+    def child(self, words: str) -> int:
+        """The process id of a child, by its command line."""
+        return next(pid for pid, command in processes_of(self.data_dir).items() if words in command)
+
+
+def processes_of(data_dir: Path) -> dict[int, str]:
+    """Every process that works on this directory: ours carry it in their environment, Valkey in its title."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        with suppress(OSError, ValueError):
+            pid = int(folder.name)
+            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+            mine = f"EVERGOLD_DATA_DIR={data_dir}\0".encode() in (folder / "environ").read_bytes()
+            if command and (mine or str(data_dir) in command) and pid != os.getpid():
+                found[pid] = command
+    return found
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A short path, so that Valkey's socket can lie in it; nothing may be left working on it."""
+    with short_folder() as path:
+        yield path
+        wait_until(lambda: not processes_of(path / "var"), f"no process is left: {processes_of(path / 'var')}")
+
+
+@contextmanager
+def serving(
+    folder: Path,
+    *options: str,
+    program: tuple[str, ...] = START,
+    phases: Path = REPOSITORY / "phases.yaml",
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Server]:
+    """`evergold serve` on a free port, up and answering."""
+    command = [*program, "serve", "--port", "0", "--data-dir", folder / "var", "--phases", phases, *options]
+    service = start("serve", command, folder, {**services.environment_of(), **(environment or {})})
+    said_before = service.said()
+    try:
+        wait_until(lambda: "Logs " in service.said()[len(said_before) :], "the summary is printed", service, 60)
+        yield Server(service, folder / "var")
+    finally:
+        if service.is_running():
+            service.process.terminate()
+            service.process.wait(40)
+        kill(service)
+
+
+def refusal(folder: Path, *options: str, environment: Mapping[str, str] | None = None) -> str:
+    """The one line with which a start is refused."""
+    command = [*START, "serve", "--data-dir", folder / "var", *options]
+    if "--port" not in options:
+        command += ["--port", "0"]
+    if "--phases" not in options:
+        command += ["--phases", REPOSITORY / "phases.yaml"]
+    done = subprocess.run(
+        command, env={**services.environment_of(), **(environment or {})}, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == Code.ERROR, done.stdout + done.stderr
+    said = done.stderr.strip()
+    assert "Traceback" not in said
+    assert said.startswith("Error: ")
+    return said.removeprefix("Error: ")
+
+
+def wait_for_board(server: Server, teams: set[str]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+
+    def is_complete() -> bool:
+        rows[:] = server.get("/api/v1/competitions/demo/phases/evaluation/boards/zero-shot")["rows"]
+        return teams <= {row["team"] for row in rows}
+
+    wait_until(is_complete, f"the board shows {teams}", server.service, 60)
+    return rows
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+# -------------------------------------------------------------------------------------------------------------- life
+
+
+def test_first_start_with_demo_really_scores_and_a_second_one_adds_nothing(folder: Path) -> None:
+    with serving(folder, "--demo") as server:
+        assert "password magpie-demo" in server.service.said()
+        wait_for_board(server, {"Magpie", "Saudade Lab", "Majority class"})
+        web = server.child("app.web")
+        assert b"EVERGOLD_GOLD_DIR" not in Path(f"/proc/{web}/environ").read_bytes()
+        worker = server.child("celery")
+        assert b"EVERGOLD_GOLD_DIR" in Path(f"/proc/{worker}/environ").read_bytes()
+    assert server.service.process.returncode == 0
+    assert not processes_of(folder / "var")
+    with serving(folder, "--demo") as server:
+        said = server.service.said().split("Stopped.")[1]
+        assert "Changed" not in said
+        rows = wait_for_board(server, {"Magpie"})
+        assert [row["entries"] for row in rows if row["team"] == "Magpie"] == [1]
+
+
+def test_ctrl_c_stops_everything_in_order(folder: Path) -> None:
+    with serving(folder) as server:
+        os.killpg(server.service.process.pid, signal.SIGINT)
+        assert server.service.process.wait(40) == 0
+    assert server.service.said().rstrip().endswith("Stopped.")
+    assert not processes_of(folder / "var")
+
+
+def test_second_ctrl_c_stops_at_once(folder: Path) -> None:
+    with serving(folder) as server:
+        os.kill(server.child("celery"), signal.SIGSTOP)  # a worker that will not hear of stopping
+        server.service.process.send_signal(signal.SIGINT)
+        wait_until(lambda: "Stopping" in server.service.said(), "it is stopping", server.service)
+        server.service.process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        assert server.service.process.wait(40) == 0
+        assert time.monotonic() - began < 10
+
+
+def test_kill_9_of_the_supervisor_leaves_nothing_and_a_new_start_waits_for_that(folder: Path) -> None:
+    with serving(folder) as server:
+        server.service.process.kill()
+        server.service.process.wait()
+        with serving(folder) as second:
+            assert second.get("/healthz")["status"] == "ok"
+    wait_until(lambda: not processes_of(folder / "var"), "everything is gone")
+
+
+def test_stop_while_starting_leaves_nothing(folder: Path) -> None:
+    command = [*START, "serve", "--port", "0", "--data-dir", folder / "var", "--phases", REPOSITORY / "phases.yaml"]
+    service = start("serve", command, folder, services.environment_of())
+    wait_until(lambda: len(processes_of(folder / "var")) >= 4, "it has begun to start", service)
+    service.process.terminate()
+    assert service.process.wait(40) == 0
+    kill(service)
+    assert not processes_of(folder / "var")
+
+
+def test_set_up_that_was_killed_half_way_is_completed(folder: Path) -> None:
+    command = [*START, "serve", "--demo", "--port", "0", "--data-dir", folder / "var"]
+    command += ["--phases", REPOSITORY / "phases.yaml"]
+    service = start("serve", command, folder, services.environment_of())
+    wait_until(lambda: (folder / "var/evergold.db").exists(), "the database is begun", service)
+    kill(service)
+    with serving(folder, "--demo") as server:
+        wait_for_board(server, {"Magpie", "Saudade Lab", "Majority class"})
+
+
+@pytest.mark.parametrize("words", ["app.web", "celery", "workers.sweep", "valkey-server"])
+def test_child_that_is_killed_is_said_and_started_again(folder: Path, words: str) -> None:
+    with serving(folder) as server:
+        dead = server.child(words)
+        os.kill(dead, signal.SIGKILL)
+        wait_until(lambda: "died (signal SIGKILL)" in server.service.said(), "the death is noticed", server.service)
+        assert server.get("/healthz")["status"] == "ok"  # a request while web starts again only waits
+        wait_until(
+            lambda: any(words in c and p != dead for p, c in processes_of(folder / "var").items()),
+            "it is started again",
+            server.service,
+        )
+
+
+def test_killed_worker_leaves_no_pool_process_behind(folder: Path) -> None:
+    with serving(folder) as server:
+        wait_until(lambda: len(celery_of(folder)) >= 2, "the pool is up", server.service)
+        workers = celery_of(folder)
+        os.kill(min(workers), signal.SIGKILL)
+        wait_until(lambda: all(is_gone(pid) for pid in workers), "the old pool is gone", server.service)
+
+
+def celery_of(folder: Path) -> set[int]:
+    return {pid for pid, command in processes_of(folder / "var").items() if "celery" in command}
+
+
+# ------------------------------------------------------------------------------------------------------------ broker
+
+
+def test_without_valkey_the_broker_works_over_files(folder: Path) -> None:
+    with serving(folder, "--demo", program=START_WITHOUT_VALKEY) as server:
+        assert f"files in {folder / 'var/broker'}" in server.service.said()
+        assert not [c for c in processes_of(folder / "var").values() if "valkey" in c]
+        wait_for_board(server, {"Magpie", "Saudade Lab"})
+
+
+def test_broker_that_the_environment_names_is_used_and_none_started(folder: Path) -> None:
+    with (
+        services.valkey() as broker,
+        serving(folder, "--demo", environment={"EVERGOLD_BROKER_URL": broker.address}) as server,
+    ):
+        assert "the one of EVERGOLD_BROKER_URL" in server.service.said()
+        assert not [c for c in processes_of(folder / "var").values() if "valkey-server" in c]
+        wait_for_board(server, {"Magpie"})
+
+
+# ---------------------------------------------------------------------------------------------------------- refusals
+
+
+def test_taken_port_is_explained(folder: Path) -> None:
+    (folder / "first").mkdir()
+    with serving(folder / "first") as server:
+        port = server.address.rpartition(":")[2]
+        said = refusal(folder, "--port", port)
+        assert said.startswith(f"Port {port} on 127.0.0.1 is taken by another program")
+        assert "\n" not in said
+
+
+def test_second_server_on_the_same_data_is_refused(folder: Path) -> None:
+    with serving(folder) as server:
+        said = refusal(folder)
+        assert server.address in said
+        assert said.startswith(f"A server already runs on {folder / 'var'}")
+
+
+def test_data_dir_that_cannot_be_written_is_explained(folder: Path) -> None:
+    (folder / "var").write_text("a file")
+    assert refusal(folder).startswith(f"Cannot write to the data directory {folder / 'var'}")
+    (folder / "var").unlink()
+
+
+def test_missing_phases_file_is_explained(folder: Path) -> None:
+    said = refusal(folder, "--phases", str(folder / "phases.yaml"))
+    assert said.startswith(f"There is no {folder / 'phases.yaml'}. `evergold init`")
+
+
+def test_errors_in_phases_are_listed_by_line(folder: Path) -> None:
+    (folder / "phases.yaml").write_text("version: 1\ncompetition: []\nincludes: []\n")
+    lines = refusal(folder, "--phases", str(folder / "phases.yaml")).splitlines()
+    assert lines[0] == f"{folder / 'phases.yaml'} has 2 errors:"
+    assert [line.strip().partition(": ")[0] for line in lines[1:]] == [f"{folder}/phases.yaml:{n}:1" for n in (2, 3)]
+
+
+def test_database_of_a_newer_version_is_explained(folder: Path) -> None:
+    (folder / "var").mkdir()
+    database = sqlite3.connect(folder / "var/evergold.db")
+    with database:
+        database.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+        database.execute("INSERT INTO alembic_version VALUES ('9999_the_future')")
+    database.close()
+    said = refusal(folder)
+    assert "newer version of Evergold" in said
+    assert "\n" not in said
+
+
+def test_file_that_is_no_database_is_explained(folder: Path) -> None:
+    (folder / "var").mkdir()
+    (folder / "var/evergold.db").write_bytes(b"this is no database, but long enough to be looked at closely" * 50)
+    said = refusal(folder)
+    assert said == f"The database (SQLite, {folder / 'var/evergold.db'}) cannot be used: file is not a database."
+
+
+def test_database_server_that_is_away_is_explained_without_its_password(folder: Path) -> None:
+    address = f"postgresql+psycopg://evergold:secret@127.0.0.1:{services.free_port()}/evergold"
+    said = refusal(folder, environment={"EVERGOLD_DATABASE_URL": address})
+    assert "cannot be used" in said
+    assert "secret" not in said
+
+
+def test_demo_is_refused_on_a_server_made_with_init(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("a long password\n"))
+    arguments = ["--admin-username", "ada", "--admin-email", "ada@example.org", "--password-stdin"]
+    assert run(["init", str(folder), *arguments]) == Code.OK
+    assert "competition 'demo'" in refusal(folder, "--demo", "--phases", str(folder / "phases.yaml"))
+    assert "real server" in refusal(folder, "--demo")  # not even with the demo's own phases.yaml
+    database = sqlite3.connect(folder / "var/evergold.db")
+    people = database.execute("SELECT username FROM users WHERE password_hash IS NOT NULL").fetchall()
+    database.close()
+    assert people == [("ada",)]

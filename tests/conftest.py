@@ -1,0 +1,138 @@
+"""What every test starts from: settings of its own, and databases fresh from the migrations."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, event
+
+from tests import postgres, services
+
+SERVERS = {"valkey", "postgres_server", "postgresql_engine"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever asks for a server's fixture is marked `services`."""
+    for item in items:
+        if isinstance(item, pytest.Function) and SERVERS & set(item.fixturenames):
+            item.add_marker(pytest.mark.services)
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No EVERGOLD_ setting of the machine reaches a test, and none of a test the next; data lie in its tmp_path."""
+    for name in list(os.environ):
+        if name.startswith("EVERGOLD_") and not name.startswith(("EVERGOLD_TEST_", "EVERGOLD_CONFORMANCE")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("EVERGOLD_DATA_DIR", str(tmp_path / "var"))
+    _forget_settings()
+    yield
+    _forget_settings()
+
+
+def _forget_settings() -> None:
+    """Whatever is cached once per process; modules that nobody imported yet stay so."""
+    for module, function in (("app.config", "get_settings"), ("app.db", "get_engine"), ("app.queue", "_sender")):
+        if module in sys.modules:
+            getattr(sys.modules[module], function).cache_clear()
+
+
+@pytest.fixture
+def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Argon2 with the least work there is, for tests that register many; a real hash takes 0.1 s on purpose."""
+    from argon2 import PasswordHasher
+
+    from app import auth
+
+    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr(auth, "_hasher", lambda: hasher)
+    auth._decoy_hash.cache_clear()
+
+
+# ------------------------------------------------------------------------------------------------------- databases
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.services)])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """A migrated database of the test's own; the test runs once on each kind."""
+    found: Engine = request.getfixturevalue(f"{request.param}_engine")
+    return found
+
+
+@pytest.fixture
+def sqlite_engine(_sqlite_engine: Engine, _sqlite_template: Path) -> Iterator[Engine]:
+    """A migrated SQLite file without a row."""
+    path = Path(_sqlite_engine.url.database or "")
+    shutil.copyfile(_sqlite_template, path)
+    yield _sqlite_engine
+    _sqlite_engine.dispose()
+    for leftover in path.parent.glob(f"{path.name}*"):
+        leftover.unlink()
+
+
+@pytest.fixture
+def postgresql_engine(_postgresql_engine: Engine) -> Iterator[Engine]:
+    """A migrated PostgreSQL database without a row."""
+    yield _postgresql_engine
+    _postgresql_engine.dispose()
+    postgres.empty(_postgresql_engine)
+
+
+# One engine for all tests: it keeps the compiled statements, which take longer than running them.
+
+
+@pytest.fixture(scope="session")
+def _sqlite_engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    from app.db import make_engine
+
+    engine = make_engine(f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'evergold.db'}")
+    # A test's database need not survive a power cut; syncing every commit would take most of the time.
+    event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
+    return engine
+
+
+@pytest.fixture(scope="session")
+def _sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "evergold.db"
+    _migrate(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def _postgresql_engine(postgres_server: str) -> Iterator[Engine]:
+    """On one database, emptied after each test: a new one takes a hundred times as long as deleting the rows."""
+    from app.db import make_engine
+
+    with postgres.database(postgres_server) as address:
+        _migrate(address)
+        engine = make_engine(address)
+        yield engine
+        engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The address of a PostgreSQL server; each process of pytest-xdist has its own."""
+    with postgres.server() as address:
+        yield address
+
+
+def _migrate(address: str) -> None:
+    from app.db import make_engine
+    from app.migrate import upgrade
+
+    engine = make_engine(address)
+    upgrade(engine)
+    engine.dispose()
+
+
+@pytest.fixture
+def valkey() -> Iterator[services.Valkey]:
+    """A broker of the test's own."""
+    with services.valkey() as server:
+        yield server

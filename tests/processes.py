@@ -1,0 +1,142 @@
+"""Child processes of tests: each with a process group and a log of its own, reliably ended.
+
+A guard process ends them all should the tests themselves be killed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from app import guard
+
+START_SECONDS = 30.0
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+@dataclass
+class Service:
+    """A running child process, the leader of its group; what it says stands in `log`."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    def said(self) -> str:
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+
+def start(
+    name: str,
+    command: Sequence[str | Path],
+    folder: Path,
+    environment: Mapping[str, str],
+    *,
+    user: str | None = None,
+    keep_open: Sequence[int] = (),
+) -> Service:
+    """Start a command in a process group of its own; its log is `folder/name.log`."""
+    log = folder / f"{name}.log"
+    group = pwd.getpwnam(user).pw_gid if user else None
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            env=dict(environment),
+            cwd="/" if user else REPOSITORY,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=tuple(keep_open),
+            process_group=0,
+            user=user,
+            group=group,
+            extra_groups=[] if user else None,
+        )
+    _tell_guard(f"+{process.pid}")
+    return Service(name, process, log)
+
+
+def stop(service: Service, number: int = signal.SIGTERM, seconds: float = 20.0) -> None:
+    """Ask the leader to stop, then end whatever is left of its group; nothing outlives this."""
+    if service.is_running():
+        service.process.send_signal(number)
+        with suppress(subprocess.TimeoutExpired):
+            service.process.wait(seconds)
+    kill(service)
+
+
+def kill(service: Service) -> None:
+    """kill -9, the whole group at once."""
+    guard.signal_group(service.process.pid, signal.SIGKILL)
+    service.process.wait()
+    _tell_guard(f"-{service.process.pid}")
+
+
+def wait_until(done: Callable[[], object], what: str, service: Service | None = None, seconds: float = 0.0) -> None:
+    """Return as soon as `done()`; fails in words, with the end of the log, if that takes too long."""
+    deadline = time.monotonic() + (seconds or START_SECONDS)
+    while not done():
+        ended = service is not None and not service.is_running()
+        if ended or time.monotonic() > deadline:
+            said = service.said()[-3000:] if service else ""
+            pytest.fail(f"waited in vain until {what}\n{said}")
+        time.sleep(0.01)
+
+
+@lru_cache(maxsize=1)
+def _guard() -> subprocess.Popen[str]:
+    """Watches our groups; the end of its input, however we end, is its signal to end them."""
+    command = [sys.executable, "-I", "-S", str(Path(guard.__file__))]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, bufsize=1, start_new_session=True)
+    atexit.register(_dismiss, process)
+    return process
+
+
+def _tell_guard(line: str) -> None:
+    stdin = _guard().stdin
+    assert stdin is not None
+    stdin.write(f"{line}\n")
+
+
+def _dismiss(process: subprocess.Popen[str]) -> None:
+    if process.stdin:
+        process.stdin.close()
+    process.wait()
+
+
+@contextmanager
+def short_folder(owner: str | None = None) -> Iterator[Path]:
+    """A temporary folder with a path short enough for Unix sockets."""
+    folder = Path(tempfile.mkdtemp(prefix="evg-"))
+    if owner:
+        account = pwd.getpwnam(owner)
+        os.chown(folder, account.pw_uid, account.pw_gid)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def missing(what: str) -> NoReturn:
+    """Skip, saying what is not installed; with CI=true that is a failure."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(what)
+    pytest.skip(what)

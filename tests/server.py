@@ -1,0 +1,176 @@
+"""A whole running Evergold, with a competition to submit to and ways to break its parts, in two forms:
+
+the embedded default under `evergold serve`, and single processes on PostgreSQL and Valkey, as containers run them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+from sqlalchemy import Engine, select
+
+from app import broker
+from app.db import make_engine, reading
+from app.models import ScoringRun
+from tests import postgres
+from tests.processes import START_SECONDS, Service, short_folder, stop, wait_until
+from tests.services import environment_of, evergold, start_sweep, start_web, start_worker, valkey
+
+#: Short, so that a lost worker is noticed soon.
+TIMES = {"lease_seconds": 2, "sweep_seconds": 0.5}
+
+PHASES = """\
+version: 1
+include: ["imported/*/competition.yaml"]
+competitions:
+  - name: swans
+    title: "Swan songs"
+    tasks:
+      - {name: detection, type: idiom-detection, title: "Detection", options: {languages: [en]}}
+    boards:
+      - name: zero-shot
+        title: "Zero-shot"
+        task: detection
+        columns:
+          - {metric: macro_f1, split: zero_shot/all, title: "All"}
+          - {metric: accuracy, split: zero_shot/all, title: "Accuracy"}
+    phases:
+      - name: evaluation
+        title: "Evaluation"
+        start: "2020-01-01 00:00 UTC"
+        limits: {per_day: 2}
+        tasks:
+          detection: {gold: swans/gold.csv, items: items.csv}
+      - name: stalled
+        title: "Whose gold hangs until a test lets it go"
+        start: "2020-01-01 00:00 UTC"
+        tasks:
+          detection: {gold: swans/stalled.csv, items: items.csv}
+      - name: over
+        title: "Over"
+        start: "2020-01-01 00:00 UTC"
+        end: "2020-01-02 00:00 UTC"
+        tasks:
+          detection: {gold: swans/gold.csv, items: items.csv}
+"""
+ITEMS = "ID,Language,MWE,Target\n" + "".join(f"{n},EN,swan song,A swan song.\n" for n in (1, 2, 3, 4))
+GOLD = "ID,DataID,Language,Label\n1,d1,EN,0\n2,d2,EN,0\n3,d3,EN,1\n4,d4,EN,1\n"
+
+
+@dataclass
+class Server:
+    """A server that answers at `address`; `engine` looks into its database from outside.
+
+    break_broker makes it useless without a word, mend_broker brings it back without its messages. replace_worker is for
+    servers on which nobody looks after processes.
+    """
+
+    address: str
+    engine: Engine
+    gold: Path
+    break_broker: Callable[[], None]
+    mend_broker: Callable[[], None]
+    replace_worker: Callable[[], None] = lambda: None
+
+
+Prepare = Callable[[Path], None]
+
+
+@contextmanager
+def embedded(prepare: Prepare) -> Iterator[Server]:
+    """`evergold serve` with nothing named: SQLite, and the broker out of a wheel. `prepare` may add to the folder."""
+    with short_folder() as folder:
+        _write_competition(folder, prepare)
+        data = folder / "var"
+        paths = ("--data-dir", str(data), "--phases", str(folder / "phases.yaml"))
+        environment = environment_of(gold_dir=folder / "gold", **TIMES)
+        service = evergold("serve", folder, environment, "serve", "--port", "0", *paths)
+        engine = make_engine(f"sqlite:///{data / 'evergold.db'}")
+        try:
+            wait_until(lambda: "runs at http" in service.said(), "the server says where it is", service)
+            found = re.search(r"http://[\d.:]+", service.said())
+            assert found is not None
+            lifeline = EmbeddedBroker(data)
+            yield Server(found[0], engine, folder / "gold", lifeline.hang, lifeline.lose)
+        finally:
+            engine.dispose()
+            stop(service)
+
+
+@contextmanager
+def on_real_parts(postgres_server: str, prepare: Prepare) -> Iterator[Server]:
+    """PostgreSQL and a broker of their own, and web, worker and sweep started one by one."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(short_folder())
+        _write_competition(folder, prepare)
+        own_broker = stack.enter_context(valkey())
+        database = stack.enter_context(postgres.database(postgres_server))
+        shared = environment_of(
+            database_url=database,
+            broker_url=own_broker.address,
+            data_dir=folder / "data",
+            phases_file=folder / "phases.yaml",
+            **TIMES,
+        )
+        with_gold = {**shared, "EVERGOLD_GOLD_DIR": str(folder / "gold")}
+        _run_to_end(evergold("apply", folder, shared, "apply", "--migrate"))
+        web, address = start_web(folder, shared)
+        stack.callback(stop, web)
+        for service in (start_worker(folder, with_gold, processes=2), start_sweep(folder, shared)):
+            stack.callback(stop, service)
+        engine = make_engine(database)
+        stack.callback(engine.dispose)
+
+        def replace_worker() -> None:
+            stack.callback(stop, start_worker(folder, with_gold, name="another-worker"))
+
+        yield Server(address, engine, folder / "gold", own_broker.stop, own_broker.start, replace_worker)
+
+
+class EmbeddedBroker:
+    """The broker that a supervisor looks after: it hangs while it is broken, and is lost when it is mended."""
+
+    def __init__(self, data: Path) -> None:
+        path = broker.socket_path(data)
+        assert path is not None
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.connect(str(path))
+            connection.sendall(b"INFO server\r\n")
+            told = re.search(rb"process_id:(\d+)", connection.recv(65_536))
+        assert told is not None
+        self._process = int(told[1])
+
+    def hang(self) -> None:
+        os.kill(self._process, signal.SIGSTOP)
+
+    def lose(self) -> None:
+        os.kill(self._process, signal.SIGKILL)
+
+
+def kill_worker_of(server: Server, submission_id: UUID) -> None:
+    """kill -9 for the worker that holds this submission's run, with all its processes."""
+    with reading(server.engine) as session:
+        worker = session.scalars(select(ScoringRun.worker).where(ScoringRun.submission_id == submission_id)).one()
+    assert worker is not None
+    os.killpg(os.getpgid(int(worker.rpartition(":")[2])), signal.SIGKILL)
+
+
+def _write_competition(folder: Path, prepare: Prepare) -> None:
+    (folder / "gold" / "swans").mkdir(parents=True)
+    (folder / "gold" / "swans" / "gold.csv").write_text(GOLD)
+    (folder / "items.csv").write_text(ITEMS)
+    (folder / "phases.yaml").write_text(PHASES)
+    prepare(folder)
+
+
+def _run_to_end(service: Service) -> None:
+    assert service.process.wait(START_SECONDS) == 0, service.said()
+    stop(service)

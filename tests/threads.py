@@ -1,0 +1,25 @@
+"""Real threads that start at the same moment: how races are tested."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+
+#: A race that hangs fails instead.
+LIMIT_SECONDS = 60.0
+
+
+def in_threads(count: int, work: Callable[[int], T]) -> list[T]:
+    """`work(0) … work(count - 1)`, each in a thread of its own, all let go by one barrier; raises what they raise."""
+    barrier = threading.Barrier(count)
+
+    def wait_and_work(number: int) -> T:
+        barrier.wait(LIMIT_SECONDS)
+        return work(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return [future.result(LIMIT_SECONDS) for future in [pool.submit(wait_and_work, n) for n in range(count)]]

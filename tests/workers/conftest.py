@@ -1,0 +1,38 @@
+"""A worker's surroundings: its database, its storage, its gold folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from app.config import get_settings
+from app.db import get_engine
+from app.models import User
+from app.queue import _sender
+from tests.workers.files import GOLD
+from tests.world import add_competition, add_user
+
+
+@pytest.fixture
+def workplace(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The data folder of a worker that uses the test's database; gold.csv lies where it looks for gold."""
+    address = engine.url.render_as_string(hide_password=False)
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", address)
+    get_settings.cache_clear()
+    data = tmp_path / "var"
+    (data / "gold").mkdir(parents=True)
+    (data / "gold" / "gold.csv").write_text(GOLD)
+    yield data
+    get_engine(address).dispose()
+    if _sender.cache_info().currsize:
+        _sender().close()
+
+
+@pytest.fixture
+def ada(engine: Engine) -> User:
+    """Somebody who may submit, and a competition to submit to."""
+    add_competition(engine, per_day=None)
+    return add_user(engine, "ada")

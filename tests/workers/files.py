@@ -1,0 +1,22 @@
+"""Small files whose scores are known by hand, and how they are sent."""
+
+from __future__ import annotations
+
+from sqlalchemy import Engine
+
+from app.config import get_settings
+from app.models import User
+from app.storage import store_upload
+from tests.world import submit
+
+GOLD = "ID,DataID,Language,Label\n1,d1,EN,0\n2,d2,EN,0\n3,d3,EN,1\n4,d4,EN,1\n"
+
+#: Label 0: precision 1/1, recall 1/2, F1 2/3. Label 1: precision 2/3, recall 2/2, F1 4/5. Macro F1 11/15, accuracy 3/4.
+PREDICTION = "ID,Language,Setting,Label\n1,EN,zero_shot,0\n2,EN,zero_shot,1\n3,EN,zero_shot,1\n4,EN,zero_shot,1\n"
+MACRO_F1, ACCURACY = 11 / 15, 3 / 4
+
+
+def upload(engine: Engine, user: User, content: str | bytes = PREDICTION) -> int:
+    """Store and accept a file, as the web process does; the id of its run."""
+    data = content.encode() if isinstance(content, str) else content
+    return submit(engine, user, stored=store_upload([data], get_settings().storage_dir, limit_bytes=10**8)).run_id

@@ -1,0 +1,171 @@
+"""Gold: found only inside the workers' folder, parsed once, read anew when it was replaced."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from app.config import get_settings
+from app.runs import Claim
+from app.storage import store_upload
+from scoring.errors import InvalidGold, InvalidItems
+from scoring.task import AnyTask, read_options
+from scoring.tasks import TASKS
+from tests.workers.files import GOLD
+from workers import gold
+from workers.gold import GoldNotFound, gold_folder, read_gold, read_items
+
+TASK = TASKS["idiom-detection"]
+OPTIONS = read_options(TASK)
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache() -> None:
+    gold._cache.clear()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The default gold folder, with gold.csv in it."""
+    found = tmp_path / "var" / "gold"
+    found.mkdir(parents=True)
+    (found / "gold.csv").write_text(GOLD)
+    return found
+
+
+@dataclass
+class Counting:
+    """The task type, keeping a list of the gold files that were really read."""
+
+    task: AnyTask
+    read: list[Path]
+
+
+@pytest.fixture
+def counting() -> Counting:
+    read: list[Path] = []
+
+    def read_and_count(path: Path, options: Any) -> Any:
+        read.append(path)
+        return TASK.read_gold(path, options)
+
+    return Counting(replace(TASK, read_gold=read_and_count), read)
+
+
+def claim_with(items_sha256: str | None) -> Claim:
+    return Claim(1, "token", 1, uuid4(), "0" * 64, 1, TASK.name, {}, "gold.csv", items_sha256)
+
+
+# -------------------------------------------------------------------------------------------------------------- folder
+
+
+def test_gold_lies_beside_the_data_unless_the_worker_is_told_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert gold_folder() == tmp_path / "var" / "gold"
+    monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(tmp_path / "safe"))
+    assert gold_folder() == tmp_path / "safe"
+    monkeypatch.setenv("EVERGOLD_GOLD_DIR", "")
+    assert gold_folder() == tmp_path / "var" / "gold", "empty is not the current folder"
+
+
+def test_settings_that_the_web_process_has_say_nothing_of_gold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVERGOLD_GOLD_DIR", "/safe")
+    settings = get_settings()
+    assert "gold" not in " ".join(type(settings).model_fields)
+    assert "/safe" not in repr(settings)
+
+
+@pytest.mark.parametrize("name", ["", ".", "/etc/passwd", "../secret.csv", "a/../../secret.csv", "..", "/"])
+def test_a_name_never_leads_out_of_the_folder(folder: Path, name: str) -> None:
+    (folder.parent / "secret.csv").write_text(GOLD)
+    with pytest.raises(InvalidGold, match="gold folder"):
+        read_gold(TASK, OPTIONS, name)
+
+
+def test_gold_that_is_not_there_is_said_by_name(folder: Path) -> None:
+    with pytest.raises(GoldNotFound, match="gold 'test/gold.csv' is not in this worker's gold folder"):
+        read_gold(TASK, OPTIONS, "test/gold.csv")
+
+
+def test_gold_may_lie_in_a_folder_of_the_folder(folder: Path) -> None:
+    (folder / "test").mkdir()
+    (folder / "test" / "gold.csv").write_text(GOLD)
+    assert list(read_gold(TASK, OPTIONS, "test/gold.csv").labels) == [0, 0, 1, 1]
+
+
+# --------------------------------------------------------------------------------------------------------------- cache
+
+
+def test_gold_is_parsed_once(folder: Path, counting: Counting) -> None:
+    first, second = (read_gold(counting.task, OPTIONS, "gold.csv") for _ in range(2))
+    assert first is second
+    assert counting.read == [folder / "gold.csv"]
+
+
+def test_gold_that_was_replaced_is_read_anew(folder: Path) -> None:
+    assert list(read_gold(TASK, OPTIONS, "gold.csv").labels) == [0, 0, 1, 1]
+    new = folder / "new.csv"
+    new.write_text(GOLD.replace("EN,0", "EN,1"))
+    new.replace(folder / "gold.csv")
+    assert list(read_gold(TASK, OPTIONS, "gold.csv").labels) == [1, 1, 1, 1]
+
+
+def test_gold_that_was_replaced_within_one_second_by_the_same_size_is_read_anew(folder: Path) -> None:
+    read_gold(TASK, OPTIONS, "gold.csv")
+    before = (folder / "gold.csv").stat()
+    (folder / "gold.csv").write_text(GOLD.replace("EN,0", "EN,1"))
+    os.utime(folder / "gold.csv", ns=(before.st_atime_ns, before.st_mtime_ns + 1_000_000))
+    assert list(read_gold(TASK, OPTIONS, "gold.csv").labels) == [1, 1, 1, 1]
+
+
+def test_other_options_are_another_reading(folder: Path, counting: Counting) -> None:
+    read_gold(counting.task, OPTIONS, "gold.csv")
+    read_gold(counting.task, read_options(TASK, {"labels": ["0", "1", "2"]}), "gold.csv")
+    assert len(counting.read) == 2
+
+
+def test_what_could_not_be_read_is_not_kept(folder: Path) -> None:
+    (folder / "gold.csv").write_text("ID,DataID,Language,Label\n1,d1,EN,7\n")
+    for _ in range(2):
+        with pytest.raises(InvalidGold):
+            read_gold(TASK, OPTIONS, "gold.csv")
+    assert not gold._cache
+
+
+def test_only_the_last_used_are_kept(folder: Path, counting: Counting) -> None:
+    names = [f"gold-{number}.csv" for number in range(gold.KEPT)]
+    for name in names:
+        (folder / name).write_text(GOLD)
+    for name in ["gold.csv", *names[:-1], "gold.csv", names[-1]]:  # gold.csv is used in between, gold-0.csv is not
+        read_gold(counting.task, OPTIONS, name)
+    assert len(gold._cache) == gold.KEPT
+    counting.read.clear()
+    read_gold(counting.task, OPTIONS, "gold.csv")
+    assert counting.read == []
+    read_gold(counting.task, OPTIONS, names[0])
+    assert counting.read == [folder / names[0]]
+
+
+# --------------------------------------------------------------------------------------------------------------- items
+
+
+def test_items_come_from_gold_where_there_is_no_blind_file(folder: Path) -> None:
+    items = read_items(TASK, OPTIONS, claim_with(None), read_gold(TASK, OPTIONS, "gold.csv"))
+    assert list(items.ids) == ["1", "2", "3", "4"]
+
+
+def test_items_come_from_the_blind_file_where_there_is_one(folder: Path) -> None:
+    blind = store_upload([b"ID,Language\n2,EN\n1,EN\n"], get_settings().storage_dir, 1000)
+    items = read_items(TASK, OPTIONS, claim_with(blind.sha256), gold=None)
+    assert list(items.ids) == ["2", "1"]
+
+
+def test_a_blind_file_that_is_not_in_storage_is_the_organisers_fault(folder: Path) -> None:
+    with pytest.raises(InvalidItems, match="not in storage"):
+        read_items(TASK, OPTIONS, claim_with("0" * 64), gold=None)

@@ -1,0 +1,89 @@
+"""The heartbeat: a run is kept while its process lives, given up when it is lost, and a slow database is survived."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import Engine
+from sqlalchemy.exc import OperationalError
+from structlog.testing import capture_logs
+
+from app.db import writing
+from app.models import RunStatus, User
+from app.runs import Claim, renew_lease, requeue_lost_runs
+from tests.processes import wait_until
+from tests.world import ZERO_SHOT, claim, finish, scores_of, submit, sure, the_run
+from workers.lease import kept_alive
+
+LEASE_SECONDS = 0.3
+
+
+@pytest.fixture
+def held(engine: Engine, ada: User) -> Claim:
+    """A claim on a short lease that begins now."""
+    return sure(claim(engine, submit(engine, ada).run_id, now=datetime.now(UTC), lease_seconds=LEASE_SECONDS))
+
+
+def expiry(engine: Engine, held: Claim) -> datetime:
+    found = the_run(engine, held.run_id).lease_expires_at
+    assert found is not None
+    return found
+
+
+def lease_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "lease"]
+
+
+def test_a_run_is_kept_longer_than_its_first_lease(engine: Engine, held: Claim) -> None:
+    first = expiry(engine, held)
+    with kept_alive(engine, held, LEASE_SECONDS):
+        wait_until(lambda: datetime.now(UTC) > first + timedelta(seconds=LEASE_SECONDS), "two leases have passed")
+        with writing(engine) as session:
+            requeue_lost_runs(session, attempts=3, now=datetime.now(UTC))
+        assert the_run(engine, held.run_id).status == RunStatus.RUNNING
+    assert the_run(engine, held.run_id).status == RunStatus.RUNNING
+
+
+def test_the_heart_stops_with_the_block(engine: Engine, held: Claim) -> None:
+    with kept_alive(engine, held, LEASE_SECONDS):
+        assert len(lease_threads()) == 1
+    assert lease_threads() == []
+    last = expiry(engine, held)
+    time.sleep(LEASE_SECONDS)
+    assert expiry(engine, held) == last, "nobody renews a run that nobody works on"
+
+
+def test_the_heart_stops_when_scoring_raises(engine: Engine, held: Claim) -> None:
+    with pytest.raises(ZeroDivisionError), kept_alive(engine, held, LEASE_SECONDS):
+        raise ZeroDivisionError
+    assert lease_threads() == []
+
+
+def test_a_lost_lease_is_logged_once_and_left_alone(engine: Engine, held: Claim) -> None:
+    with capture_logs() as logged, kept_alive(engine, held, LEASE_SECONDS):
+        with writing(engine) as session:
+            requeue_lost_runs(session, attempts=3, now=datetime.now(UTC) + timedelta(days=1))
+        wait_until(lambda: not lease_threads(), "the heartbeat has given up")
+    assert [(entry["event"], entry["run_id"]) for entry in logged] == [("lease_lost", held.run_id)]
+    assert the_run(engine, held.run_id).status == RunStatus.QUEUED
+    assert not finish(engine, held, scores_of(ZERO_SHOT, 0.5))
+
+
+def test_a_database_that_is_away_for_a_beat_loses_nothing(
+    engine: Engine, held: Claim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = iter([OperationalError("UPDATE runs", {}, Exception("the server is restarting"))])
+
+    def renew_after_an_error(*arguments: object, **named: object) -> bool:
+        for error in broken:
+            raise error
+        return renew_lease(*arguments, **named)  # type: ignore[arg-type]  # passed on as they came
+
+    monkeypatch.setattr("workers.lease.renew_lease", renew_after_an_error)
+    before = expiry(engine, held)
+    with capture_logs() as logged, kept_alive(engine, held, LEASE_SECONDS):
+        wait_until(lambda: expiry(engine, held) > before, "a later beat renewed the lease")
+    assert [entry["event"] for entry in logged] == ["lease_not_renewed"]

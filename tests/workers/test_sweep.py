@@ -1,0 +1,133 @@
+"""The sweep: repairs from the database, tells workers, and does its work while the broker is away, too."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import signal
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+from structlog.testing import capture_logs
+
+from app.models import RunStatus, User
+from app.runs import UNCLAIMED_SECONDS
+from scoring.tasks import TASKS
+from tests.processes import stop, wait_until
+from tests.services import environment_of, free_port, start_sweep
+from tests.world import HOUR, NOW, add_competition, add_user, claim, submit, the_run
+from workers.sweep import sweep
+
+OVERDUE = NOW + timedelta(seconds=UNCLAIMED_SECONDS)
+
+
+@pytest.fixture
+def messages(workplace: Path) -> Path:
+    """Where the embedded broker keeps what was sent."""
+    return workplace / "broker" / "messages"
+
+
+def told(messages: Path, queue: str = "cpu") -> list[int]:
+    """The run ids in the messages of a queue."""
+    files = sorted(messages.glob(f"*.{queue}.msg"), key=lambda file: file.name)
+    return sorted(run_id_in(file) for file in files)
+
+
+def run_id_in(message: Path) -> int:
+    body = json.loads(base64.b64decode(json.loads(message.read_text())["body"]))
+    return int(body[0][0])
+
+
+def sent_at(engine: Engine, run_id: int) -> datetime | None:
+    return the_run(engine, run_id).sent_at
+
+
+def test_a_run_whose_message_was_lost_is_announced_and_marked(engine: Engine, ada: User, messages: Path) -> None:
+    run_id = submit(engine, ada).run_id
+    assert sweep(engine, OVERDUE) == 1
+    assert told(messages) == [run_id]
+    assert sent_at(engine, run_id) == OVERDUE
+    assert sweep(engine, OVERDUE) == 0, "the queue is not filled with echoes"
+
+
+def test_a_run_whose_worker_was_lost_is_queued_again_and_announced(engine: Engine, ada: User, messages: Path) -> None:
+    run_id = submit(engine, ada).run_id
+    claim(engine, run_id, NOW, lease_seconds=60)
+    assert sweep(engine, NOW + timedelta(seconds=59)) == 0
+    assert sweep(engine, NOW + timedelta(seconds=60)) == 1
+    assert (the_run(engine, run_id).status, told(messages)) == (RunStatus.QUEUED, [run_id])
+
+
+def test_how_often_a_run_is_tried_is_a_setting(
+    engine: Engine, ada: User, messages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERGOLD_ATTEMPTS", "1")
+    run_id = submit(engine, ada).run_id
+    claim(engine, run_id, NOW, lease_seconds=60)
+    assert sweep(engine, NOW + timedelta(seconds=60)) == 0
+    assert the_run(engine, run_id).status == RunStatus.FAILED
+
+
+def test_runs_that_need_a_gpu_are_announced_to_gpu_workers(
+    engine: Engine, ada: User, messages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = TASKS["idiom-detection"]
+    monkeypatch.setitem(TASKS, task.name, dataclasses.replace(task, needs_gpu=True))
+    run_id = submit(engine, ada).run_id
+    sweep(engine, OVERDUE)
+    assert (told(messages, "gpu"), told(messages, "cpu")) == ([run_id], [])
+
+
+def test_a_task_type_that_is_gone_does_not_stop_the_sweep(
+    engine: Engine, ada: User, messages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(TASKS, "idiom-detection")
+    submit(engine, ada)
+    assert sweep(engine, OVERDUE) == 1
+
+
+def test_while_the_broker_is_away_leases_are_swept_and_nothing_counts_as_sent(
+    engine: Engine, ada: User, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERGOLD_BROKER_URL", f"redis://127.0.0.1:{free_port()}/0")
+    lost, waiting = submit(engine, ada, content="lost").run_id, submit(engine, ada, content="waiting").run_id
+    claim(engine, lost, NOW, lease_seconds=60)
+    with capture_logs() as logged:
+        assert sweep(engine, NOW + timedelta(seconds=60)) == 0
+    assert [entry["event"] for entry in logged] == ["broker_down"], "one refusal is enough to know"
+    assert the_run(engine, lost).status == RunStatus.QUEUED
+    assert [sent_at(engine, run_id) for run_id in (lost, waiting)] == [None, None]
+
+
+# ------------------------------------------------------------------------------------------------------- as a process
+
+
+def test_the_process_sweeps_at_once_and_again_and_stops_when_told(engine: Engine, tmp_path: Path) -> None:
+    an_hour_ago = datetime.now(UTC) - HOUR
+    add_competition(engine, starts_at=an_hour_ago, ends_at=None)
+    first = submit(engine, add_user(engine, "ada"), an_hour_ago).run_id
+    data = tmp_path / "server"
+    address = engine.url.render_as_string(hide_password=False)
+    environment = environment_of(data_dir=data, database_url=address, sweep_seconds=0.2)
+    process = start_sweep(tmp_path, environment)
+    try:
+        wait_until(lambda: sent_at(engine, first), "the first run is announced", process)
+        second = submit(engine, add_user(engine, "bob"), an_hour_ago).run_id
+        wait_until(lambda: sent_at(engine, second), "the second run is announced", process)
+        assert told(data / "broker" / "messages") == [first, second]
+        process.process.send_signal(signal.SIGTERM)
+        assert process.process.wait(5.0) == 0
+    finally:
+        stop(process)
+
+
+def test_the_process_outlives_a_database_that_is_not_there_yet(tmp_path: Path) -> None:
+    environment = environment_of(data_dir=tmp_path, database_url=f"sqlite:///{tmp_path}/no/a.db", sweep_seconds=0.1)
+    process = start_sweep(tmp_path, environment)
+    try:
+        wait_until(lambda: process.said().count("sweep_failed") >= 2, "it has tried twice", process)
+    finally:
+        stop(process)

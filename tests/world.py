@@ -1,0 +1,245 @@
+"""Rows to test with: a competition of idiom detection, people, submissions and their outcomes, by short calls.
+
+`app.apply` makes the declared rows on a real server; here they are made by hand, so that each test sees what it needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
+
+from app.db import reading, writing
+from app.errors import EvergoldError
+from app.models import (
+    Board,
+    Competition,
+    CompetitionTask,
+    EntryRule,
+    Phase,
+    PhaseTask,
+    ScoringRun,
+    Submission,
+    Team,
+    TeamKind,
+    TeamMember,
+    User,
+)
+from app.queries import find_phase_task
+from app.runs import Claim, claim_run, record_failure, record_rejection, record_scores
+from app.storage import StoredFile
+from app.submissions import Accepted, accept_submission
+from scoring.errors import Problem
+from scoring.task import NOT_ENTERED, Score
+
+NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
+DAY, HOUR, SECOND = timedelta(days=1), timedelta(hours=1), timedelta(seconds=1)
+
+COMPETITION, PHASE, TASK = "idioms", "evaluation", "detection"
+ZERO_SHOT, ONE_SHOT = "zero_shot/all", "one_shot/all"
+
+
+def add_competition(
+    engine: Engine,
+    *,
+    name: str = COMPETITION,
+    per_day: int | None = 10,
+    total: int | None = None,
+    rejected_per_hour: int = 60,
+    starts_at: datetime = NOW - DAY,
+    ends_at: datetime | None = NOW + DAY,
+    entry_rule: EntryRule = EntryRule.BEST,
+    gold: str | None = "gold.csv",
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    """A competition with one task, one phase, and a board for zero-shot and one for one-shot."""
+    with writing(engine) as session:
+        competition = Competition(name=name, title=name.capitalize(), created_at=NOW)
+        session.add(competition)
+        session.flush()
+        task = CompetitionTask(
+            competition_id=competition.id,
+            name=TASK,
+            task_type="idiom-detection",
+            title="Detection",
+            options=dict(options or {}),
+        )
+        phase = Phase(
+            competition_id=competition.id,
+            name=PHASE,
+            title="Evaluation",
+            starts_at=starts_at,
+            ends_at=ends_at,
+            entry_rule=entry_rule,
+            submissions_per_day=per_day,
+            submissions_total=total,
+            rejected_per_hour=rejected_per_hour,
+            upload_limit_bytes=1_000_000,
+        )
+        session.add_all([task, phase])
+        session.flush()
+        session.add(PhaseTask(phase_id=phase.id, task_id=task.id, gold=gold))
+        for position, (board, split) in enumerate((("zero-shot", ZERO_SHOT), ("one-shot", ONE_SHOT))):
+            session.add(_board(competition, task, board, split, position))
+
+
+def _board(competition: Competition, task: CompetitionTask, name: str, split: str, position: int) -> Board:
+    columns = [
+        {"metric": metric, "split": split, "title": title, "decimals": 4, "percent": False}
+        for metric, title in (("macro_f1", "F1"), ("accuracy", "Accuracy"))
+    ]
+    return Board(
+        competition_id=competition.id,
+        task_id=task.id,
+        name=name,
+        title=name,
+        rank_metric="macro_f1",
+        rank_split=split,
+        columns=columns,
+        position=position,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------- people
+
+
+def add_user(engine: Engine, username: str, display_name: str = "", *, is_administrator: bool = False) -> User:
+    """Somebody who cannot log in: hashing a password would take longer than most tests."""
+    with writing(engine) as session:
+        user = User(
+            username=username,
+            email=f"{username}@example.org",
+            display_name=display_name or username.capitalize(),
+            is_administrator=is_administrator,
+            created_at=NOW,
+        )
+        session.add(user)
+    return user
+
+
+def add_team(engine: Engine, *members: User, name: str, kind: TeamKind = TeamKind.TEAM) -> Team:
+    """A team of several, or a baseline."""
+    with writing(engine) as session:
+        competition = session.scalars(select(Competition)).one()
+        team = Team(competition_id=competition.id, name=name, kind=kind, created_at=NOW)
+        session.add(team)
+        session.flush()
+        for user in members:
+            session.add(TeamMember(team_id=team.id, user_id=user.id, competition_id=competition.id))
+    return team
+
+
+# ----------------------------------------------------------------------------------------------------- submissions
+
+
+def upload_of(content: str) -> StoredFile:
+    """What storage would say of a file with this content."""
+    return StoredFile(hashlib.sha256(content.encode()).hexdigest(), len(content.encode()))
+
+
+def the_phase_task(session: Session, competition: str = COMPETITION) -> PhaseTask:
+    return find_phase_task(session, competition, PHASE, TASK)
+
+
+def submit(
+    engine: Engine,
+    user: User,
+    now: datetime = NOW,
+    *,
+    content: str = "ID,Language,Setting,Label",
+    stored: StoredFile | None = None,
+    key: str | None = None,
+    competition: str = COMPETITION,
+    method: str = "",
+) -> Accepted:
+    """Accept an upload and commit, as the route does."""
+    with writing(engine) as session:
+        return accept_submission(
+            session,
+            user=user,
+            phase_task=the_phase_task(session, competition),
+            upload=stored or upload_of(content),
+            filename="predictions.csv",
+            method=method,
+            idempotency_key=key,
+            now=now,
+        )
+
+
+def the_run(engine: Engine, run_id: int) -> ScoringRun:
+    """The run as it stands in the database now."""
+    with reading(engine) as session:
+        return session.get_one(ScoringRun, run_id)
+
+
+def the_submission(engine: Engine, submission_id: UUID) -> Submission:
+    with reading(engine) as session:
+        return session.get_one(Submission, submission_id)
+
+
+def board_version_number(engine: Engine) -> int:
+    with reading(engine) as session:
+        return session.scalars(select(PhaseTask.board_version)).one()
+
+
+# -------------------------------------------------------------------------------------------------------- outcomes
+
+
+def claim(engine: Engine, run_id: int, now: datetime = NOW, lease_seconds: float = 60) -> Claim | None:
+    with writing(engine) as session:
+        return claim_run(session, run_id, worker="worker:1", lease_seconds=lease_seconds, now=now)
+
+
+def score(engine: Engine, run_id: int, zero_shot: float | None, one_shot: float | None = None) -> None:
+    """Let a worker score the run with these macro F1s; None: not entered."""
+    finish(engine, sure(claim(engine, run_id)), [*scores_of(ZERO_SHOT, zero_shot), *scores_of(ONE_SHOT, one_shot)])
+
+
+def scores_of(split: str, value: float | None, reason: str = NOT_ENTERED) -> list[Score]:
+    """Macro F1 and an accuracy that is always half of it."""
+    half = None if value is None else value / 2
+    why = reason if value is None else None
+    return [
+        Score(metric, split, number, why, f"idiom-detection:1|{metric}|{split}")
+        for metric, number in (("macro_f1", value), ("accuracy", half))
+    ]
+
+
+def finish(engine: Engine, held: Claim, scores: list[Score], now: datetime = NOW) -> bool:
+    columns = frozenset((score.metric, score.split) for score in scores)
+    with writing(engine) as session:
+        return record_scores(session, held, scores=scores, columns=columns, task_version=1, now=now)
+
+
+def reject(engine: Engine, run_id: int, now: datetime = NOW) -> bool:
+    problem = Problem("duplicate-id", "id 203 appears twice, first on line 9", line=14)
+    with writing(engine) as session:
+        return record_rejection(session, sure(_claimed(session, run_id)), problems=[problem], omitted=2, now=now)
+
+
+def fail(engine: Engine, run_id: int, attempts: int = 1, now: datetime = NOW) -> bool:
+    with writing(engine) as session:
+        return record_failure(session, sure(_claimed(session, run_id)), error="Broken", attempts=attempts, now=now)
+
+
+def _claimed(session: Session, run_id: int) -> Claim | None:
+    return claim_run(session, run_id, worker="worker:1", lease_seconds=60, now=NOW)
+
+
+def sure(held: Claim | None) -> Claim:
+    assert held is not None, "somebody else holds this run, or it is finished"
+    return held
+
+
+def answer_to(call: Callable[[], object]) -> str:
+    """`accepted`, or the code of the refusal: for counting how a race ended; anything unexpected is raised."""
+    try:
+        call()
+    except EvergoldError as refused:
+        return refused.code
+    return "accepted"
