@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from app.apply_boards import apply_boards
 from app.apply_files import apply_public_files
 from app.apply_missing import note_missing_competitions, settle_missing
+from app.apply_tracks import note_other_tracks
 from app.baselines import apply_baselines
 from app.changes import Change, Changes, Work
 from app.check import LoadedCompetition
@@ -103,6 +104,7 @@ def _asked_words(competition: str, phase: str, task: str) -> str:
 
 def _competition(work: Work, declared: CompetitionDeclaration, position: int) -> Applied:
     values = {**declared.model_dump(include=_COMPETITION_TEXTS), "position": position}
+    values["tracks"] = [track.model_dump() for track in declared.tracks]
     row = work.session.scalar(select(Competition).where(Competition.name == declared.name))
     if row is None:
         row = Competition(name=declared.name, created_at=work.now, **values)
@@ -111,7 +113,9 @@ def _competition(work: Work, declared: CompetitionDeclaration, position: int) ->
         work.changes.add(f"added competition '{declared.name}'")
         return Applied(row)
     applied = Applied(row)
-    if work.changes.update(row, f"'{declared.name}'", values):
+    if changed := work.changes.update(row, f"'{declared.name}'", values):
+        if "tracks" in changed:
+            note_other_tracks(work, row)
         everything = select(PhaseTask.id).join(Phase, Phase.id == PhaseTask.phase_id)
         applied.stale |= set(work.session.scalars(everything.where(Phase.competition_id == row.id)))
     return applied

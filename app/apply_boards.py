@@ -62,6 +62,7 @@ def _board_values(declared: CompetitionDeclaration, board: BoardDeclaration) -> 
         "rank_metric": rank.metric,
         "rank_split": rank.split,
         "columns": columns,
+        "track": board.track,
     }
 
 

@@ -1,6 +1,6 @@
 """The organisers' own systems: teams without members whose files are scored like any other, as soon as there is gold.
 
-A file is submitted once; a changed one is a new submission, and so is one whose run had failed.
+A file is submitted once; a changed one or another track is a new submission, and so is one whose run had failed.
 """
 
 from __future__ import annotations
@@ -38,16 +38,18 @@ def apply_baselines(
             continue
         file = keep_file(folder / baseline.file, work.storage_dir)
         team = _team(work, competition, baseline.name)
-        why = _why_submit(work.session, team, phase_task, file)
+        why = _why_submit(work.session, team, phase_task, file, baseline.track)
         if why is not None:
             run = _submit(work, team, phase_task, baseline, file, phase_task.gold)
             work.changes.add(f"submitted baseline '{baseline.name}' to {what}{why}", run_id=run.id)
 
 
-def _why_submit(session: Session, team: Team, phase_task: PhaseTask, file: StoredFile) -> str | None:
+def _why_submit(
+    session: Session, team: Team, phase_task: PhaseTask, file: StoredFile, track: str | None
+) -> str | None:
     """Why the file must be submitted, to be put after a sentence; None if it was already."""
     last = session.execute(
-        select(Submission.sha256, ScoringRun.status)
+        select(Submission.sha256, Submission.track, ScoringRun.status)
         .join(ScoringRun, (ScoringRun.submission_id == Submission.id) & ScoringRun.is_current)
         .where(Submission.team_id == team.id, Submission.phase_task_id == phase_task.id)
         .order_by(ScoringRun.id.desc())
@@ -57,6 +59,8 @@ def _why_submit(session: Session, team: Team, phase_task: PhaseTask, file: Store
         return ""
     if last.sha256 != file.sha256:
         return ": its file has changed"
+    if last.track != track:
+        return ": its track has changed"
     return ": scoring it had failed" if last.status == RunStatus.FAILED else None
 
 
@@ -70,6 +74,7 @@ def _submit(
         sha256=file.sha256,
         size_bytes=file.size_bytes,
         filename=PurePosixPath(baseline.file).name[:200],
+        track=baseline.track,
         method=baseline.method,
         description=baseline.description,
         submitted_at=work.now,

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.check_shape import report
+from app.check_tracks import check_tracks
 from app.findings import Findings, did_you_mean, listed
 from app.historic import score_fault
 from app.times import in_utc, parse_moment
@@ -81,6 +82,13 @@ def check_competition(competition: Node, now: datetime | None, found: Findings) 
         if name not in in_phases:
             found.warning(task.node, f"no phase asks the task '{name}': it is shown nowhere")
     _warn_of_overlaps(asked, found)
+    check_names(elements(competition, "tracks"), "the track", found)
+    check_tracks(
+        elements(competition, "tracks"),
+        boards=elements(competition, "boards"),
+        baselines=[baseline for one in asked for baseline in elements(one.node, "baselines")],
+        found=found,
+    )
     return Parts(asked, boards)
 
 

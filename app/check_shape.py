@@ -74,6 +74,7 @@ def _inner_model(annotation: Any) -> type[BaseModel] | None:
 #: What an element of a list, or a value of a mapping, is called.
 _ONE_OF = {
     "competitions": "the competition",
+    "tracks": "the track",
     "tasks": "the task",
     "boards": "the board",
     "phases": "the phase",

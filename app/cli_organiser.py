@@ -131,7 +131,9 @@ def _apply(migrate_first: bool) -> list[Change]:
     from app.datadir import ServeError
 
     try:
-        if migrate_first and prepare.migrate():
+        if not migrate_first:
+            prepare.check_migrated()
+        elif prepare.migrate():
             remark("The database was migrated.")
         return prepare.apply()
     except ServeError as error:

@@ -79,6 +79,14 @@ class HistoricDeclaration(Declaration):
     source: Line = Field(max_length=1_000, description="where they were published; shown with every row")
 
 
+class TrackDeclaration(Declaration):
+    """A kind of system that competes apart from others, such as closed (only the data provided) and open."""
+
+    name: Name = Field(description="what teams choose, and in files; never change it")
+    title: Title
+    description: str = Field("", max_length=1_000, description="one or two sentences: which systems belong here")
+
+
 class BoardDeclaration(Declaration):
     """A leaderboard of one task; it appears in every phase that asks the task."""
 
@@ -86,6 +94,7 @@ class BoardDeclaration(Declaration):
     title: Title
     description: Markdown = Field("", description="Markdown, shown above the board")
     task: Name = Field(description="a name under tasks")
+    track: Name | None = Field(None, description="a name under tracks: only its submissions; absent: those of all")
     rank_by: ScoreDeclaration | None = Field(None, description="the ranking column; default: the first column")
     columns: tuple[ColumnDeclaration, ...] = Field(min_length=1, max_length=100)
     historic: tuple[HistoricDeclaration, ...] = Field((), description="published results")
@@ -113,6 +122,7 @@ class BaselineDeclaration(Declaration):
 
     name: Line = Field(max_length=NAME_CHARACTERS, description="as it stands on the board")
     file: RelativePath = Field(description="a prediction, as a team would upload it")
+    track: Name | None = Field(None, description="a name under tracks; absent: it stands on the boards of every track")
     method: str = Field("", max_length=200, description="one line, shown on the board")
     description: str = Field("", max_length=5_000)
 
@@ -162,6 +172,9 @@ class CompetitionDeclaration(Declaration):
     description: Markdown = Field("", description="Markdown")
     website: str = Field("", max_length=500, pattern=r"^(https?://\S+)?$", description="http:// or https://")
     contact: str = Field("", max_length=320, description="an e-mail address, or how to reach the organisers")
+    tracks: tuple[TrackDeclaration, ...] = Field(
+        (), max_length=20, description="every submission belongs to one of them; absent: there are no tracks"
+    )
     tasks: tuple[TaskDeclaration, ...] = Field(min_length=1)
     boards: tuple[BoardDeclaration, ...] = Field(min_length=1)
     phases: tuple[PhaseDeclaration, ...] = Field(min_length=1)

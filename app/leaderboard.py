@@ -1,7 +1,7 @@
 """A leaderboard, derived from scored runs whenever it is asked for and never incremented.
 
 Ranked: teams' entries with a defined score in the ranking column. Shown without a rank: entries whose ranking score is
-undefined, baselines, and historic rows. Not shown: a team that did not enter the board's setting.
+undefined, baselines, and historic rows. Not shown: a team that did not enter the board's setting, or its track.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, and_, func, or_, select, true
 from sqlalchemy.orm import Session
 
+from app.board_columns import BoardColumn, columns_shown
 from app.models import (
     Board,
+    Competition,
     EntryRule,
     HistoricRow,
     Phase,
@@ -32,22 +34,8 @@ from app.models import (
     User,
 )
 from scoring.task import NOT_ENTERED
-from scoring.tasks import TASKS
 
 RowKind = Literal["team", "baseline", "historic"]
-
-
-@dataclass(frozen=True, slots=True)
-class BoardColumn:
-    """metric and split say which score; the rest how it is shown."""
-
-    metric: str
-    split: str
-    title: str
-    decimals: int
-    percent: bool
-    higher_is_better: bool
-    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +58,7 @@ class LeaderboardRow:
     achieved_at: datetime | None
     method: str
     entries: int
+    track: str | None = None
     source: str | None = None
     submission_id: UUID | None = None  # of the viewer's own rows only
     is_mine: bool = False
@@ -77,13 +66,17 @@ class LeaderboardRow:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """rank_by: index of the ranking column. version: equal versions show equal boards (to the same viewer)."""
+    """rank_by: index of the ranking column. version: equal versions show equal boards (to the same viewer).
+
+    has_tracks: whether submissions belong to tracks, which rows then name.
+    """
 
     columns: tuple[BoardColumn, ...]
     rank_by: int
     rows: tuple[LeaderboardRow, ...]
     version: str
     entry_rule: EntryRule
+    has_tracks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +86,7 @@ class _Entry:
     kind: TeamKind
     submission_id: UUID
     submitted_at: datetime
+    track: str | None
     method: str
     cells: tuple[Cell, ...]
 
@@ -108,7 +102,8 @@ def board_version(session: Session, phase: Phase, board: Board) -> str:
 def build_leaderboard(session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime) -> Leaderboard:
     """The board as this viewer sees it at this moment. `board.task` must be loaded."""
     version = board_version(session, phase, board)
-    columns = board_columns(board)
+    options, tracks = _surroundings(session, phase, board)
+    columns = columns_shown(board, options)
     rank_by = next(i for i, c in enumerate(columns) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
     entries = [e for e in _entries(session, phase, board, columns) if e.cells[rank_by].reason != NOT_ENTERED]
     sign = -1.0 if columns[rank_by].higher_is_better else 1.0
@@ -117,24 +112,19 @@ def build_leaderboard(session: Session, phase: Phase, board: Board, viewer: User
     rows = [_live_row(entry, counts[entry.team_id], entry.team_id in mine) for entry in chosen]
     rows += _historic_rows(session, phase, board, columns)
     ordered = sorted(rows, key=lambda row: _order(row, rank_by, sign))
-    return Leaderboard(columns, rank_by, _ranked(ordered, rank_by), version, EntryRule(phase.entry_rule))
+    ranked = _ranked(ordered, rank_by)
+    return Leaderboard(columns, rank_by, ranked, version, EntryRule(phase.entry_rule), bool(tracks))
 
 
-def board_columns(board: Board) -> tuple[BoardColumn, ...]:
-    """The declared columns with what the task type knows of their metrics."""
-    metrics = TASKS[board.task.task_type].metrics
-    return tuple(
-        BoardColumn(
-            metric=column["metric"],
-            split=column["split"],
-            title=column["title"],
-            decimals=column["decimals"],
-            percent=column["percent"],
-            higher_is_better=metrics[column["metric"]].higher_is_better,
-            description=metrics[column["metric"]].description,
-        )
-        for column in board.columns
-    )
+def _surroundings(session: Session, phase: Phase, board: Board) -> tuple[dict[str, Any], list[Any]]:
+    """The task's options as they hold in this phase, and the competition's tracks."""
+    found = session.execute(
+        select(PhaseTask.options, Competition.tracks)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(Competition, Competition.id == Phase.competition_id)
+        .where(PhaseTask.phase_id == phase.id, PhaseTask.task_id == board.task_id)
+    ).first()
+    return ({**board.task.options, **found.options}, found.tracks) if found else (board.task.options, [])
 
 
 # ---------------------------------------------------------------------------------------------------------- live rows
@@ -142,7 +132,16 @@ def board_columns(board: Board) -> tuple[BoardColumn, ...]:
 
 def _entries(session: Session, phase: Phase, board: Board, columns: Sequence[BoardColumn]) -> list[_Entry]:
     runs = session.execute(
-        select(ScoringRun.id, Submission.id, Submission.submitted_at, Submission.method, Team.id, Team.name, Team.kind)
+        select(
+            ScoringRun.id,
+            Submission.id,
+            Submission.submitted_at,
+            Submission.track,
+            Submission.method,
+            Team.id,
+            Team.name,
+            Team.kind,
+        )
         .join(Submission, Submission.id == ScoringRun.submission_id)
         .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
         .join(Team, Team.id == Submission.team_id)
@@ -151,14 +150,23 @@ def _entries(session: Session, phase: Phase, board: Board, columns: Sequence[Boa
             PhaseTask.task_id == board.task_id,
             ScoringRun.is_current,
             ScoringRun.status == RunStatus.SCORED,
+            _in_track(board),
         )
         .order_by(Submission.submitted_at, ScoringRun.id)
     ).all()
     cells = _cells(session, phase, board, columns)
     return [
-        _Entry(team_id, team, TeamKind(kind), submission_id, submitted_at, method, cells[run_id])
-        for run_id, submission_id, submitted_at, method, team_id, team, kind in runs
+        _Entry(team_id, team, TeamKind(kind), submission_id, submitted_at, track, method, cells[run_id])
+        for run_id, submission_id, submitted_at, track, method, team_id, team, kind in runs
     ]
+
+
+def _in_track(board: Board) -> ColumnElement[bool]:
+    """The board's own track; a baseline without one is there for all to compare with."""
+    if board.track is None:
+        return true()
+    for_all = and_(Submission.track.is_(None), Team.kind == TeamKind.BASELINE)
+    return or_(Submission.track == board.track, for_all)
 
 
 def _cells(
@@ -196,9 +204,14 @@ def _choose(
     counts = {team_id: len(theirs) for team_id, theirs in by_team.items()}
     if rule is EntryRule.ALL:
         return list(entries), counts
-    if rule is EntryRule.LAST:
-        return [theirs[-1] for theirs in by_team.values()], counts
-    return [min(theirs, key=lambda e: _goodness(e.cells[rank_by].value, sign)) for theirs in by_team.values()], counts
+    chosen = [
+        # Organisers replace a baseline's file; the one they replaced must not outlive it because it was better.
+        theirs[-1]
+        if rule is EntryRule.LAST or theirs[-1].kind is TeamKind.BASELINE
+        else min(theirs, key=lambda entry: _goodness(entry.cells[rank_by].value, sign))
+        for theirs in by_team.values()
+    ]
+    return chosen, counts
 
 
 def _goodness(value: float | None, sign: float) -> tuple[bool, float]:
@@ -215,6 +228,7 @@ def _live_row(entry: _Entry, entries: int, is_mine: bool) -> LeaderboardRow:
         achieved_at=entry.submitted_at,
         method=entry.method,
         entries=entries,
+        track=entry.track,
         submission_id=entry.submission_id if is_mine else None,
         is_mine=is_mine,
     )

@@ -141,6 +141,7 @@ class Competition(Base):
     description: Mapped[str] = mapped_column(Text, default="")  # Markdown
     website: Mapped[str] = mapped_column(String(500), default="")
     contact: Mapped[str] = mapped_column(String(320), default="")
+    tracks: Mapped[list[Any]] = mapped_column(default=list)  # [{"name", "title", "description"}]; a submission has one
     position: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
 
@@ -244,6 +245,7 @@ class Board(Base):
     rank_metric: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     rank_split: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     columns: Mapped[list[Any]]
+    track: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # shows submissions of this track; None: of all
     position: Mapped[int] = mapped_column(default=0)
 
     task: Mapped[CompetitionTask] = relationship(lazy="raise")
@@ -286,6 +288,7 @@ class Submission(Base):
     sha256: Mapped[str] = mapped_column(String(64))
     size_bytes: Mapped[int]
     filename: Mapped[str] = mapped_column(String(200), default="")
+    track: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # None where the competition had no tracks
     method: Mapped[str] = mapped_column(String(200), default="")
     description: Mapped[str] = mapped_column(Text, default="")
     idempotency_key: Mapped[str | None] = mapped_column(String(200))

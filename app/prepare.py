@@ -25,7 +25,7 @@ from app.config import Settings, get_settings
 from app.datadir import ServeError
 from app.db import get_engine, reading, writing
 from app.errors import EvergoldError
-from app.migrate import DatabaseTooNew, upgrade
+from app.migrate import DatabaseTooNew, is_current, upgrade
 from app.models import CompetitionTask, PhaseTask, ScoringRun, Submission
 from app.runs import mark_sent
 
@@ -42,6 +42,18 @@ def migrate() -> bool:
         raise ServeError(f"Cannot write to the data directory: {_words(error)}") from None
     except SQLAlchemyError as error:
         raise ServeError(f"The database ({shown_address(settings)}) cannot be used: {_reason(error)}") from None
+
+
+def check_migrated() -> None:
+    """Raises ServeError unless the tables have this version's form."""
+    settings = get_settings()
+    try:
+        with get_engine(settings.database_address).connect() as connection:
+            current = is_current(connection)
+    except SQLAlchemyError as error:
+        raise ServeError(f"The database ({shown_address(settings)}) cannot be used: {_reason(error)}") from None
+    if not current:
+        raise ServeError(f"The database ({shown_address(settings)}) is not of this version: `evergold migrate` first.")
 
 
 def apply() -> list[Change]:

@@ -18,6 +18,7 @@ from app.models import PhaseTask, ScoringRun, Submission, User
 from app.queries import current_run
 from app.storage import StoredFile
 from app.teams import find_team, lock_team, team_for
+from app.tracks import check_track
 
 METHOD_CHARACTERS = 200
 DESCRIPTION_CHARACTERS = 5_000
@@ -41,6 +42,7 @@ def accept_submission(
     phase_task: PhaseTask,
     upload: StoredFile,
     filename: str = "",
+    track: str | None = None,
     method: str = "",
     description: str = "",
     idempotency_key: str | None = None,
@@ -49,10 +51,12 @@ def accept_submission(
     """The submission and its queued run; the caller commits, then sends. `phase_task` as `find_phase_task` gives it."""
     check_words(method, description, idempotency_key)
     idempotency_key = idempotency_key or None  # an empty header is no key
+    track = track or None
     team = team_for(session, user, phase_task.phase.competition_id, now)
     lock_team(session, team)
     if idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
-        return _replayed(earlier, phase_task, upload)
+        return _replayed(earlier, phase_task, upload, track)
+    check_track(phase_task.phase.competition, track)
     gold = check_gold_present(phase_task)
     check_phase_open(phase_task.phase, now)
     check_submission_limit(session, team, phase_task, now)
@@ -63,6 +67,7 @@ def accept_submission(
         sha256=upload.sha256,
         size_bytes=upload.size_bytes,
         filename=_base_name(filename),
+        track=track,
         method=method.strip(),
         description=description.strip(),
         idempotency_key=idempotency_key,
@@ -75,7 +80,7 @@ def accept_submission(
         earlier = find_replay(session, user, idempotency_key or "")
         if earlier is None:
             raise
-        return _replayed(earlier, phase_task, upload)
+        return _replayed(earlier, phase_task, upload, track)
     return Accepted(submission, add_run(session, submission, gold, now).id, created=True)
 
 
@@ -128,8 +133,8 @@ def _base_name(filename: str) -> str:
     return "".join(c for c in last if c.isprintable())[:FILENAME_CHARACTERS]
 
 
-def _replayed(earlier: Submission, phase_task: PhaseTask, upload: StoredFile) -> Accepted:
-    if (earlier.phase_task_id, earlier.sha256) != (phase_task.id, upload.sha256):
+def _replayed(earlier: Submission, phase_task: PhaseTask, upload: StoredFile, track: str | None) -> Accepted:
+    if (earlier.phase_task_id, earlier.sha256, earlier.track) != (phase_task.id, upload.sha256, track):
         raise IdempotencyConflict(
             "This Idempotency-Key was already used for another upload; use a new key for a new submission.",
             submission=str(earlier.id),

@@ -7,9 +7,9 @@ from typing import Literal
 from alembic import context
 from sqlalchemy import JSON, Connection
 
+import app.models  # noqa: F401 - fills Base.metadata
 from app.config import get_settings
-from app.db import UtcDateTime, make_engine
-from app.models import Base
+from app.db import Base, UtcDateTime, make_engine
 
 config = context.config
 

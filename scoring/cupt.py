@@ -15,6 +15,7 @@ from scoring.errors import InvalidFile, Problems, Severity
 
 ID, FORM, LEMMA, MWE = "ID", "FORM", "LEMMA", "PARSEME:MWE"
 
+_LONGEST_HEADER_BYTES = 10_000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -83,11 +84,31 @@ def sentences(data: bytes) -> Iterator[Sentence]:
         start = end + 2 if end >= 0 else len(data)
 
 
-def noter(
-    problems: Problems, file: str | None, lines: Sequence[int] | Mapping[int, int], sentence_id: str | None
-) -> Note:
+def sentence_id(comments: Sequence[bytes]) -> str | None:
+    """What a sentence is called: the last word of its `source_sent_id` or `sent_id`; None where it has neither."""
+    for comment in comments:
+        name, _, value = comment.partition(b"=")
+        if name.strip(b"# \t") in (b"source_sent_id", b"sent_id") and value.strip():
+            return value.split()[-1].decode("utf-8", "replace")
+    return None
+
+
+def note_columns(sentence: Sentence, header: Header, file: str | None, problems: Problems, name: str | None) -> bool:
+    """Whether every token line has as many columns as the header; a problem for each that has not."""
+    expected, place = len(header.names), _place(name)
+    sound = True
+    for row, line in zip(sentence.rows, sentence.lines, strict=True):
+        count = row.count(b"\t") + 1
+        if count != expected:
+            sound = False
+            message = f"{count} column{'s' if count != 1 else ''} where the first line names {expected}{place}"
+            problems.add("wrong-columns", message, file=file, line=line)
+    return sound
+
+
+def noter(problems: Problems, file: str | None, lines: Sequence[int] | Mapping[int, int], name: str | None) -> Note:
     """Where `read_mwes` notes what it finds in one sentence. lines: the number in the file of each token line."""
-    place = f" (sentence {sentence_id})" if sentence_id else ""
+    place = _place(name)
 
     def note(code: str, message: str, row: int, severity: Severity) -> None:
         problems.add(code, message + place, file=file, line=lines[row], column=MWE, severity=severity)
@@ -95,12 +116,16 @@ def noter(
     return note
 
 
+def _place(name: str | None) -> str:
+    return f" (sentence {name})" if name else ""
+
+
 def _read_header(first: bytes, file: str | None, problems: Problems, needed: tuple[str, ...]) -> Header | None:
     if first.startswith((b"\xff\xfe", b"\xfe\xff")):
         problems.add("wrong-encoding", "the file is UTF-16: save it as UTF-8", file=file, line=1)
         return None
-    before, equals, after = first.partition(b"=")
-    if not equals or before.strip(b"# \t") != b"global.columns":
+    before, equals, after = first[:_LONGEST_HEADER_BYTES].partition(b"=")
+    if not equals or len(first) > _LONGEST_HEADER_BYTES or before.strip(b"# \t") != b"global.columns":
         message = "the first line must name the columns: `# global.columns = ID FORM LEMMA … PARSEME:MWE`"
         shown = first[:200].decode("utf-8", "replace")
         problems.add("missing-header", message, file=file, line=1, text=shown)
@@ -124,13 +149,3 @@ def _sentence(block: bytes, rows: list[bytes], first: int, line: int) -> Sentenc
         kept = [(number, row) for number, row in zip(lines, tokens, strict=True) if row[:1] != b"#"]
         lines, tokens = [number for number, _ in kept], [row for _, row in kept]
     return Sentence(tokens, lines, comments)
-
-
-def note_column_counts(
-    counts: Iterator[int] | Sequence[int], expected: int, lines: Sequence[int], file: str | None, problems: Problems
-) -> None:
-    """Adds a problem for every line whose number of columns is not `expected`."""
-    for count, line in zip(counts, lines, strict=True):
-        if count != expected:
-            message = f"{count} column{'s' if count != 1 else ''} where the first line names {expected}"
-            problems.add("wrong-columns", message, file=file, line=line)

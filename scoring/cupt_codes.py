@@ -75,6 +75,8 @@ def read_codes(field: bytes, row: int, note: Note) -> tuple[Code, ...]:
 def _parse_codes(field: bytes) -> tuple[Code, ...] | None:
     """The codes of one field as they stand, or None where it is malformed (or `*` or `_`)."""
     codes: list[Code] = []
+    if len(field) > _LONGEST_FIELD_BYTES:
+        return None
     for part in field.split(b";"):
         match = _CODE.fullmatch(part)
         if match is None:
@@ -84,6 +86,8 @@ def _parse_codes(field: bytes) -> tuple[Code, ...] | None:
     return tuple(codes)
 
 
+#: Longer is no annotation: a token in hundreds of MWEs.
+_LONGEST_FIELD_BYTES = 2048
 #: A few short fields (`1`, `1:VID`) make up nearly every file.
 _RECURRING_BYTES = 24
 _recurring_codes = lru_cache(maxsize=1024)(_parse_codes)

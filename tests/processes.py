@@ -25,7 +25,7 @@ import pytest
 
 from app import guard
 
-START_SECONDS = 30.0
+START_SECONDS = 60.0
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 

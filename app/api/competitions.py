@@ -13,6 +13,7 @@ from app.config import Settings
 from app.limits import PhaseState, phase_state
 from app.models import Board, Competition, CompetitionTask, EntryRule, Phase, PhaseTask, PublicFile
 from app.queries import boards_of
+from app.tracks import tracks_of
 
 _EXAMPLE_LIMITS = {"per_day": 10, "total": None, "rejected_per_hour": 60, "upload_bytes": 16777216}
 _EXAMPLE_PHASE = {
@@ -35,6 +36,7 @@ _EXAMPLE_FILE = {
     "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "link": "/api/v1/competitions/demo/phases/evaluation/tasks/idiom-detection/files/items.csv",
 }
+_EXAMPLE_TRACK = {"name": "closed", "title": "Closed", "description": "Nothing but the data provided."}
 _EXAMPLE_COMPETITION = {
     "name": "demo",
     "title": "Idioms in three languages",
@@ -42,6 +44,7 @@ _EXAMPLE_COMPETITION = {
     "description": "Markdown.",
     "website": "https://example.org",
     "contact": "organisers@example.org",
+    "tracks": [_EXAMPLE_TRACK],
     "tasks": [
         {"name": "idiom-detection", "title": "Idiom detection", "type": "idiom-detection", "description": "Markdown."}
     ],
@@ -68,6 +71,12 @@ class Quota(ApiModel):
     rejected_last_hour: int
     remaining: int | None = Field(description="submissions left right now")
     day_ends_at: Moment
+
+
+class TrackOut(Named):
+    """A kind of system that competes apart from others; a submission names one."""
+
+    description: str
 
 
 class TaskSummary(Named):
@@ -102,6 +111,7 @@ class CompetitionOut(Named):
     description: str = Field(description="Markdown")
     website: str
     contact: str
+    tracks: list[TrackOut] = Field(description="empty: submissions have no track")
     tasks: list[TaskSummary]
     phases: list[PhaseOut]
     link: str
@@ -139,6 +149,7 @@ class PhaseTaskOut(Named):
             "description": "Markdown.",
             "state": "open",
             "accepts_submissions": True,
+            "tracks": [_EXAMPLE_TRACK],
             "limits": _EXAMPLE_LIMITS,
             "quota": {
                 "used_today": 2,
@@ -160,6 +171,7 @@ class PhaseTaskOut(Named):
     description: str = Field(description="Markdown")
     state: PhaseState
     accepts_submissions: bool = Field(description="the phase is open and its gold is there")
+    tracks: list[TrackOut] = Field(description="a submission names one of them; empty: none")
     limits: Limits
     quota: Quota | None = Field(description="null for anonymous viewers")
     downloads: list[Download]
@@ -180,6 +192,7 @@ def competition_out(competition: Competition, settings: Settings, now: datetime)
         description=competition.description,
         website=competition.website,
         contact=competition.contact,
+        tracks=_tracks(competition),
         tasks=[_task(task) for task in competition.tasks],
         phases=[phase_out(competition, phase, settings, now) for phase in competition.phases],
         link=links.api_competition(competition.name),
@@ -220,6 +233,7 @@ def phase_task_out(
         description=task.description,
         state=state,
         accepts_submissions=state == "open" and phase_task.gold is not None,
+        tracks=_tracks(phase.competition),
         limits=_limits(phase, settings),
         quota=_quota(used) if used else None,
         downloads=[_download(file, place) for file in phase_task.files],
@@ -231,6 +245,10 @@ def phase_task_out(
 
 def _task(task: CompetitionTask) -> TaskSummary:
     return TaskSummary(name=task.name, title=task.title, type=task.task_type, description=task.description)
+
+
+def _tracks(competition: Competition) -> list[TrackOut]:
+    return [TrackOut(name=one.name, title=one.title, description=one.description) for one in tracks_of(competition)]
 
 
 def _named_board(board: Board) -> Named:

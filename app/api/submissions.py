@@ -36,6 +36,7 @@ _EXAMPLE = {
     "finished_at": "2026-01-11T09:00:00.300Z",
     "queue_position": None,
     "filename": "my_predictions.csv",
+    "track": None,
     "size_bytes": 20480,
     "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "method": "XLM-R large",
@@ -121,6 +122,7 @@ class SubmissionOut(ApiModel):
     filename: str
     size_bytes: int
     sha256: str
+    track: str | None = Field(description="null where the competition had no tracks")
     method: str
     description: str
     scores: list[ScoreOut]
@@ -159,6 +161,7 @@ def submission_out(submission: Submission, queue_position: int | None = None) ->
         filename=submission.filename,
         size_bytes=submission.size_bytes,
         sha256=submission.sha256,
+        track=submission.track,
         method=submission.method,
         description=submission.description,
         scores=[_score(score) for score in run.scores],

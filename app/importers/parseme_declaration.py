@@ -66,12 +66,19 @@ def declaration(plan: Plan) -> dict[str, Any]:
         "title": texts.TITLES[version],
         "summary": texts.SUMMARIES[version],
         "description": texts.DESCRIPTION.format(
-            edition=version, count=plan.count, ranking=texts.RANKINGS[version], paper=texts.PAPERS[version]
+            edition=version,
+            count=plan.count,
+            what=texts.WHAT[version],
+            ranking=texts.RANKINGS[version],
+            paper=texts.PAPERS[version],
         ),
         "website": edition.website,
         "tasks": [_task(plan)],
         "boards": [board(plan, ranking) for board in (_overall, _by_language) for ranking in edition.rankings],
-        "phases": [*([_practice(plan)] if plan.having(DEV) else []), *map(lambda name: _on_test(plan, name), TEST_PHASES)],
+        "phases": [
+            *([_practice(plan)] if plan.having(DEV) else []),
+            *map(lambda name: _on_test(plan, name), TEST_PHASES),
+        ],
     }
 
 
@@ -83,7 +90,6 @@ def _task(plan: Plan) -> dict[str, Any]:
         "title": "Identification of multiword expressions",
         "description": texts.TASK.format(
             seen=texts.SEEN[edition.unseen_against],
-            count=plan.count,
             diversity=texts.DIVERSITY if edition.diversity else "",
         ),
         "options": Inline(
@@ -150,7 +156,9 @@ def _number(metric: str, title: str, decimals: int) -> Inline:
 def _practice(plan: Plan) -> dict[str, Any]:
     """dev.cupt is the gold here, so that only the training data can say what is unseen."""
     with_dev = plan.having(DEV)
-    options: dict[str, Any] = {} if len(with_dev) == len(plan.languages) else {"languages": [one.name for one in with_dev]}
+    options: dict[str, Any] = (
+        {} if len(with_dev) == len(plan.languages) else {"languages": [one.name for one in with_dev]}
+    )
     if plan.edition.unseen_against != "train":
         options["unseen_against"] = "train"
     asked = _asked(plan, "practice", "dev-blind", "Blind development data")
@@ -165,14 +173,15 @@ def _on_test(plan: Plan, name: str) -> dict[str, Any]:
     start, end = plan.edition.evaluation
     asked = _asked(plan, "evaluation", "test-blind", "Blind test data")
     if name == "evaluation":
-        phase = {**_phase(name, "Evaluation", texts.EVALUATION, start), "end": end}
+        phase = _phase(name, "Evaluation", texts.EVALUATION, start, end)
     else:
         phase = _phase(name, "Post-evaluation", texts.POST_EVALUATION, end)
     return {**phase, "limits": Inline(per_day=10, upload_bytes=UPLOAD_BYTES), "tasks": {NAME: asked}}
 
 
-def _phase(name: str, title: str, description: str, start: str) -> dict[str, Any]:
-    return {"name": name, "title": title, "description": description, "start": start, "entry": "best"}
+def _phase(name: str, title: str, description: str, start: str, end: str | None = None) -> dict[str, Any]:
+    times = {"start": start} if end is None else {"start": start, "end": end}
+    return {"name": name, "title": title, "description": description, **times, "entry": "best"}
 
 
 def _asked(plan: Plan, gold: str, blind: str, title: str) -> dict[str, Any]:

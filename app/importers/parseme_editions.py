@@ -11,10 +11,11 @@ from scoring.mwe import MWE_BASED, TOKEN_BASED
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A way in which an edition ranks: by the macro F1 of one view. basis: of the metric; view: None means global."""
+    """A way in which an edition ranks: by the macro F1 of one view. short: for headings; view: None means global."""
 
     name: str
     title: str
+    short: str
     basis: str
     view: str | None = None
 
@@ -23,9 +24,9 @@ class Ranking:
         return f"{root}/{self.view}" if self.view else root
 
 
-GLOBAL = Ranking("mwe-based", "Global, MWE-based", MWE_BASED)
-TOKENS = Ranking("token-based", "Global, token-based", TOKEN_BASED)
-UNSEEN = Ranking("unseen", "Unseen, MWE-based", MWE_BASED, "unseen")
+GLOBAL = Ranking("mwe-based", "Global, MWE-based", "MWE", MWE_BASED)
+TOKENS = Ranking("token-based", "Global, token-based", "Token", TOKEN_BASED)
+UNSEEN = Ranking("unseen", "Unseen, MWE-based", "Unseen", MWE_BASED, "unseen")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,50 +1,212 @@
 """Published results of PARSEME identification as historic rows: the tables of 1.2's paper, and Codabench's for 2.0.
 
 The paper's figures are in `app/data`. What Codabench calls its columns is the organisers' choice, so that whoever reads
-a result list says which score each column is; `result_tables` reads the list itself.
+a result list says which score each column is; how a list is found in a file is in `result_tables`.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from importlib import resources
+from pathlib import Path
 
-from scoring.tasks.mwe_identification import MACRO
+from app.findings import did_you_mean, listed
+from app.importers.result_tables import ResultRow, ResultTable, read_result_table
+from app.times import in_utc
+from scoring.errors import InvalidFile, Problem, Problems, shorten
+from scoring.numerals import finite_number
+from scoring.task import Metric
+from scoring.tasks import get_task
+from scoring.tasks.mwe_identification import MACRO, NAME
 
 PUBLISHED = "published_parseme12.csv"
 #: The day of the workshop whose proceedings have the figures; historic rows bear it.
 PUBLISHED_ON = "2020-12-13"
 #: The languages of edition 1.2: its macro-averages mean nothing beside those of others.
-LANGUAGES = frozenset("de el eu fr ga he hi it pl pt ro sv tr zh".split())
+LANGUAGES = frozenset(("de", "el", "eu", "fr", "ga", "he", "hi", "it", "pl", "pt", "ro", "sv", "tr", "zh"))
+_PROBLEMS_SHOWN = 1_000
+_RANKING = ("mwe_f1", f"{MACRO}/unseen")
 
 #: team, date, metric, split, value
 HistoricRow = tuple[str, str, str, str, str]
+#: What a list calls a column -> (metric, split), or None: known, and left out.
+Meaning = Mapping[str, tuple[str, str] | None]
+
+_NO_VALUE = frozenset(("", "-", "–", "—", "n/a", "na", "none", "null"))
+
+
+# --------------------------------------------------------------------------------------------------------- edition 1.2
 
 
 def published_rows(languages: Collection[str]) -> dict[str, list[HistoricRow]]:
     """The results of 1.2's paper by board, `unseen` and `unseen-by-language`, for a competition with these languages.
 
-    Values are fractions; the team's name tells its track. Macro-averages are left out unless the languages are those of
-    the edition; SHOMA too, whose results are on the data of edition 1.1. A board without rows is left out.
+    Values are fractions, and a system's name tells its track. Macro-averages are left out unless the languages are
+    exactly the edition's; so is SHOMA, whose results are on the test data of 1.1. A board without rows is left out.
     """
-    boards: dict[str, list[HistoricRow]] = {"unseen": [], "unseen-by-language": []}
-    rows = [row for row in _published() if row["system"].partition(" ")[0] != "SHOMA"]
-    tracks = {row["system"]: row["track"] for row in rows if row["track"]}
-    detailed = {row["system"] for row in rows if row["table"] == "6"}
-    comparable = LANGUAGES == set(languages)
-    told: set[str] = set()
-    for row in rows:
-        system, split = row["system"], row["split"]
-        if split.partition("/")[0] not in ({*languages, MACRO} if comparable else languages):
+    rows = _published()
+    overall = [row for row in rows if row["table"] == "5"] if set(languages) == LANGUAGES else []
+    detailed = [row for row in rows if row["table"] == "6" and row["split"].partition("/")[0] in languages]
+    names = {row["system"]: f"{row['system']} ({row['track']})" for row in rows if row["track"]}
+    covered = {row["system"]: row["languages"] for row in overall}
+    counts = {system: (names[system], PUBLISHED_ON, "languages", MACRO, count) for system, count in covered.items()}
+    systems = {row["system"] for row in detailed}
+    macro = [row for row in overall if row["system"] in systems and (row["metric"], row["split"]) == _RANKING]
+    boards = {
+        "unseen": [*_scores(overall, names), *counts.values()],
+        "unseen-by-language": [
+            *_scores([*macro, *detailed], names),
+            *(row for system, row in counts.items() if system in systems),
+        ],
+    }
+    return {board: found for board, found in boards.items() if found}
+
+
+def _published() -> list[dict[str, str]]:
+    text = resources.files("app").joinpath("data", PUBLISHED).read_text(encoding="utf-8")
+    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+
+
+def _scores(rows: Sequence[Mapping[str, str]], names: Mapping[str, str]) -> list[HistoricRow]:
+    """The rows of systems that took part in the edition."""
+    return [
+        (names[row["system"]], PUBLISHED_ON, row["metric"], row["split"], f"{Decimal(row['percent']) / 100:f}")
+        for row in rows
+        if row["system"] in names
+    ]
+
+
+# ----------------------------------------------------------------------------------------------------------- Codabench
+
+
+@dataclass(frozen=True, slots=True)
+class CodabenchResults:
+    """rows: as historic CSV files have them; warnings: what of the list is not in them, and why."""
+
+    rows: list[HistoricRow]
+    warnings: tuple[Problem, ...]
+
+
+def read_codabench_results(
+    path: Path, columns: Meaning, *, task: str = NAME, percent: bool = False, team: str | None = None
+) -> CodabenchResults:
+    """The results of a list: JSON of `/api/phases/{id}/get_leaderboard/`, or a table as CSV or HTML.
+
+    columns: what the list calls a column (its key, its title, or, where tasks share these, `TASK/key`) -> (metric,
+    split), or None for one that is left out on purpose; percent: whether scores of metrics that pages show in percent
+    are percent here, too; team: the column with the teams' names, of a table where it has an unusual one. Values with
+    a % sign are percent always. Columns without a meaning are warned about. Raises InvalidFile with every problem, also
+    for a meaning without a column, or OSError.
+    """
+    table = read_result_table(path, team)
+    problems = Problems(_PROBLEMS_SHOWN)
+    metrics = get_task(task).metrics
+    meanings = _meanings(table, columns, task, problems)
+    rows = [score for row in table.rows for score in _row_scores(row, meanings, metrics, percent, problems)]
+    if not rows and not problems.errors:
+        problems.add("no-results", "the list has no score in any of the columns that have a meaning")
+    _note_repeated(rows, problems)
+    problems.raise_if_any(InvalidFile)
+    return CodabenchResults(rows, tuple(problems.warnings))
+
+
+def _meanings(table: ResultTable, columns: Meaning, task: str, problems: Problems) -> dict[int, tuple[str, str]]:
+    """The score that each column is; columns without a meaning, and meanings without a column, are noted."""
+    found: dict[int, tuple[str, str]] = {}
+    used: set[str] = set()
+    for number, names in enumerate(table.columns):
+        name = next((name for name in names if name in columns), None)
+        if name is None:
+            if names:
+                message = f"the column {shorten(names[0])} has no meaning: it is left out"
+                problems.add("unknown-column", message, column=names[0], severity="warning")
             continue
-        team = f"{system} ({tracks[system]} track)"
-        score = (team, PUBLISHED_ON, row["metric"], split, _fraction(row["percent"]))
-        ranking = (row["metric"], split) == ("mwe_f1", f"{MACRO}/unseen")
-        if row["table"] == "5":
-            boards["unseen"].append(score)
-        if row["table"] == "6" or (ranking and system in detailed):
-            boards["unseen-by-language"].append(score)
-        ...
-    return {board: rows for board, rows in boards.items() if rows}
+        used.add(name)
+        meaning = columns[name]
+        if meaning is not None:
+            found[number] = meaning
+    known = [name for names in table.columns for name in names]
+    metrics = get_task(task).metrics
+    for name, meaning in columns.items():
+        if meaning is not None and meaning[0] not in metrics:
+            hint = f"{did_you_mean(meaning[0], metrics)}; it has {listed(metrics)}"
+            problems.add("unknown-metric", f"{task} has no metric {shorten(meaning[0])}{hint}", column=name)
+        if meaning is not None and name not in used:
+            hint = (
+                f"{did_you_mean(name, known)}; the columns are {listed(names[0] for names in table.columns if names)}"
+            )
+            problems.add("missing-column", f"the list has no column {shorten(name)}{hint}", column=name)
+    for what in table.unread:
+        problems.add("unread", f"{what} is left out", severity="warning")
+    return found
+
+
+def _row_scores(
+    row: ResultRow,
+    meanings: Mapping[int, tuple[str, str]],
+    metrics: Mapping[str, Metric],
+    percent: bool,
+    problems: Problems,
+) -> Iterator[HistoricRow]:
+    """The scores of one result; cells without a value are no scores."""
+    where = f"{row.place}: " if row.line is None else ""
+    team = row.team.strip()
+    if not team:
+        problems.add("no-team", f"{where}the team has no name", line=row.line)
+        return
+    date = _date(row, where, problems)
+    for number, (metric, split) in meanings.items():
+        text = row.cells.get(number, "").strip()
+        if text.lower() in _NO_VALUE or metric not in metrics:
+            continue
+        value = _value(text, metrics[metric], percent)
+        if isinstance(value, Decimal):
+            yield team, date, metric, split, f"{value.normalize():f}"
+        else:
+            problems.add("bad-value", f"{where}{metric} {split}: {value}", line=row.line, text=text)
+
+
+def _value(text: str, metric: Metric, percent: bool) -> Decimal | str:
+    """The number as the metric has it, or what is wrong with it."""
+    written = text.removesuffix("%").strip()
+    if finite_number(written) is None:
+        return f"{shorten(text)!r} is not a number"
+    is_percent = text.endswith("%") or (percent and metric.percent)
+    value = Decimal(written) / (100 if is_percent else 1)
+    low, high = metric.minimum, metric.maximum
+    if (low is not None and value < Decimal(low)) or (high is not None and value > Decimal(high)):
+        hint = "" if is_percent or not metric.percent else "; are the scores of this list percent?"
+        return f"{shorten(text)} lies outside the range of {metric.name}{hint}"
+    return value
+
+
+def _date(row: ResultRow, where: str, problems: Problems) -> str:
+    """The moment as historic files write it; the day alone where no zone is given, nothing where it is no date."""
+    text = row.moment.strip()
+    if text.lower() in _NO_VALUE:
+        return ""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        message = f"{where}{shorten(text)!r} is not a date like 2026-01-31: left out"
+        problems.add("bad-date", message, line=row.line, severity="warning")
+        return ""
+    if moment.tzinfo is not None:
+        return in_utc(moment)
+    if len(text) > len("2026-01-31") and all(warning.code != "no-zone" for warning in problems.warnings):
+        problems.add("no-zone", "times have no zone: only their days are kept", line=row.line, severity="warning")
+    return moment.date().isoformat()
+
+
+def _note_repeated(rows: Sequence[HistoricRow], problems: Problems) -> None:
+    for (team, date, metric, split), count in Counter(row[:4] for row in rows).items():
+        if count > 1:
+            when = f" of {date}" if date else ""
+            message = f"{shorten(team)} has {metric} {split}{when} {count} times"
+            hint = "where tasks have columns of one name, write TASK/column"
+            problems.add("duplicate-score", f"{message}; {hint}")

@@ -56,7 +56,7 @@ async def receive_submission(
         _incoming(request),
         folder=serving.settings.storage_dir,
         limit_bytes=limit_bytes,
-        fields=more_fields | {"method", "description"},
+        fields=more_fields | {"track", "method", "description"},
         before_file=before_file,
     )
     return await run_sync(_accept, serving, user, target, upload, idempotency_key)
@@ -82,6 +82,7 @@ def _accept(serving: Serving, user: User, target: Target, upload: Upload, key: s
             phase_task=phase_task,
             upload=upload.file,
             filename=upload.filename,
+            track=upload.fields.get("track"),
             method=upload.fields.get("method", ""),
             description=upload.fields.get("description", ""),
             idempotency_key=key,

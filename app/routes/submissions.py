@@ -40,6 +40,10 @@ _UPLOAD_BODY: dict[str, Any] = {
                 "required": ["file"],
                 "properties": {
                     "file": {"type": "string", "format": "binary", "description": "your predictions"},
+                    "track": {
+                        "type": "string",
+                        "description": "one of the competition's tracks; left out where there are none",
+                    },
                     "method": {
                         "type": "string",
                         "maxLength": METHOD_CHARACTERS,

@@ -30,6 +30,7 @@ def upgrade() -> None:
         sa.Column("description", sa.Text(), nullable=False),
         sa.Column("website", sa.String(length=500), nullable=False),
         sa.Column("contact", sa.String(length=320), nullable=False),
+        sa.Column("tracks", app.db.Json, nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("created_at", app.db.UtcDateTime(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_competitions")),
@@ -142,6 +143,7 @@ def upgrade() -> None:
         sa.Column("rank_metric", sa.String(length=100), nullable=False),
         sa.Column("rank_split", sa.String(length=100), nullable=False),
         sa.Column("columns", app.db.Json, nullable=False),
+        sa.Column("track", sa.String(length=100), nullable=True),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_boards_competition_id_competitions")
@@ -220,6 +222,7 @@ def upgrade() -> None:
         sa.Column("sha256", sa.String(length=64), nullable=False),
         sa.Column("size_bytes", sa.Integer(), nullable=False),
         sa.Column("filename", sa.String(length=200), nullable=False),
+        sa.Column("track", sa.String(length=100), nullable=True),
         sa.Column("method", sa.String(length=200), nullable=False),
         sa.Column("description", sa.Text(), nullable=False),
         sa.Column("idempotency_key", sa.String(length=200), nullable=True),

@@ -313,6 +313,18 @@ def test_only_members_see_which_submission_a_row_is(engine: Engine, people: list
     assert ids(board(engine, viewer=bob).rows) == [("Both", False, False), ("Bob", True, True)]
 
 
+def test_a_baseline_stands_with_its_last_file_even_where_teams_stand_with_their_best(
+    engine: Engine, people: list[User]
+) -> None:
+    ada, bob, *_ = people
+    add_team(engine, bob, name="Majority", kind=TeamKind.BASELINE)
+    enter(engine, bob, 0.9)
+    enter(engine, bob, 0.2, minute=1)
+    enter(engine, ada, 0.5, minute=2)
+    enter(engine, ada, 0.3, minute=3)
+    assert shown(engine) == [(1, "Ada", 0.5), (None, "Majority", 0.2)]
+
+
 def test_a_list_of_boards_counts_teams_not_files_and_no_baselines(engine: Engine, people: list[User]) -> None:
     ada, bob, organiser, dan = people
     add_team(engine, organiser, name="Majority class", kind=TeamKind.BASELINE)

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, func, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.db import reading, writing
-from app.models import TERMINAL, RunStatus, ScoreRow, ScoringRun
+from app.models import TERMINAL, CompetitionTask, PhaseTask, RunStatus, ScoreRow, ScoringRun
 from app.runs import (
     RESEND_SECONDS,
     UNCLAIMED_SECONDS,
@@ -85,6 +85,13 @@ def test_a_claim_brings_all_that_scoring_needs(engine: Engine, accepted: Accepte
     run = the_run(engine, accepted.run_id)
     assert (run.status, run.worker, run.attempts) == (RunStatus.RUNNING, "worker:1", 1)
     assert (run.started_at, run.lease_expires_at) == (NOW, NOW + LEASE)
+
+
+def test_a_phase_may_set_some_options_otherwise_than_its_task(engine: Engine, accepted: Accepted) -> None:
+    with writing(engine) as session:
+        session.execute(update(PhaseTask).values(options={"languages": ["GL"]}))
+        session.execute(update(CompetitionTask).values(options={"languages": ["EN"], "labels": ["0", "1", "2"]}))
+    assert sure(claim(engine, accepted.run_id)).options == {"languages": ["GL"], "labels": ["0", "1", "2"]}
 
 
 def test_a_run_is_claimed_once(engine: Engine, accepted: Accepted) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Sequence
 
 import pytest
@@ -316,8 +317,8 @@ def test_lines_with_too_few_or_too_many_columns_are_errors() -> None:
     text = cupt().replace("\tPRON\t1:VID", "\t1:VID").replace("\tNOUN\t*", "\tNOUN\t_\t*")
     found = [(problem.code, problem.line, problem.message) for problem in errors(text)]
     assert found == [
-        ("wrong-columns", 5, "4 columns where the first line names 5"),
-        ("wrong-columns", 15, "6 columns where the first line names 5"),
+        ("wrong-columns", 5, "4 columns where the first line names 5 (sentence s-1)"),
+        ("wrong-columns", 15, "6 columns where the first line names 5 (sentence s-2)"),
     ]
 
 
@@ -332,7 +333,7 @@ def test_sentences_run_together_or_split_are_errors() -> None:
     together = cupt().replace("\t1\n\n# source", "\t1\n# source")
     assert [(problem.code, problem.line) for problem in errors(together)] == [
         ("token-mismatch", 11),
-        ("truncated-file", None),
+        ("truncated-file", 15),
     ]
     split = cupt().replace("\t1:VID\n", "\t1:VID\n\n")
     found = [(problem.code, problem.line) for problem in errors(split)]
@@ -351,11 +352,12 @@ def test_an_additional_sentence_is_an_error() -> None:
     for text, line in ((cupt() + extra, 19), (cupt().replace("# source", extra + "# source", 1), 4)):
         (problem,) = errors(text)
         assert (problem.code, problem.line) == ("unknown-sentence", line)
+        assert "a sentence that is not in the blind file (sentence x)" in str(problem)
 
 
 def test_a_truncated_file_is_an_error_that_says_what_is_missing() -> None:
     (problem,) = errors(cupt().partition("# source_sent_id = http://example.org file.conllu s-2")[0])
-    assert problem.code == "truncated-file"
+    assert (problem.code, problem.line) == ("truncated-file", 9)
     assert "sentence s-2 is missing at the end (of 2 sentences in all)" in str(problem)
 
 
@@ -385,6 +387,28 @@ def test_every_sentence_wrong_is_told_up_to_a_limit_and_then_counted() -> None:
     read_predicted_mwes(wrong.encode(), items, problems)
     assert (len(problems.errors), problems.omitted) == (20, 280)
     assert {problem.code for problem in problems.errors} == {"token-mismatch"}
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("# global.columns = ID FORM PARSEME:MWE " + "X " * 3_000_000, "missing-header"),
+        (HEADER + "1\n" * 3_000_000, "too-many-lines"),
+        (HEADER + "\t" * 6_000_000 + "\n\n", "wrong-columns"),
+        (cupt().replace("1:VID", "1;" * 3_000_000 + "1"), "malformed-code"),
+        (cupt("*" * 6_000_000 + " * * * *"), "malformed-code"),
+    ],
+)
+def test_large_rubbish_is_refused_without_much_memory(text: str, code: str) -> None:
+    data = text.encode()
+    tracemalloc.start()
+    try:
+        found = errors(data)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert code in [problem.code for problem in found]
+    assert peak < 4 * len(data)
 
 
 # ------------------------------------------------------------------------------------ the organisers' own files

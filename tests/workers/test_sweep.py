@@ -105,6 +105,7 @@ def test_while_the_broker_is_away_leases_are_swept_and_nothing_counts_as_sent(
 # ------------------------------------------------------------------------------------------------------- as a process
 
 
+@pytest.mark.services
 def test_the_process_sweeps_at_once_and_again_and_stops_when_told(engine: Engine, tmp_path: Path) -> None:
     an_hour_ago = datetime.now(UTC) - HOUR
     add_competition(engine, starts_at=an_hour_ago, ends_at=None)
@@ -124,6 +125,7 @@ def test_the_process_sweeps_at_once_and_again_and_stops_when_told(engine: Engine
         stop(process)
 
 
+@pytest.mark.services
 def test_the_process_outlives_a_database_that_is_not_there_yet(tmp_path: Path) -> None:
     environment = environment_of(data_dir=tmp_path, database_url=f"sqlite:///{tmp_path}/no/a.db", sweep_seconds=0.1)
     process = start_sweep(tmp_path, environment)

@@ -20,6 +20,7 @@ from app.routes.identity import Visitor, known_visitor
 from app.routes.pages import words
 from app.routes.pages.markdown import render_inline, render_markdown
 from app.sizes import readable_size
+from app.tracks import track_title, tracks_of
 
 APP = Path(__file__).resolve().parents[2]
 STATIC = APP / "static"
@@ -69,7 +70,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(links=links, asset=asset, words=words)
+    made.globals.update(links=links, asset=asset, words=words, tracks_of=tracks_of, track_title=track_title)
     made.filters.update(
         markdown=render_markdown,
         inline=render_inline,

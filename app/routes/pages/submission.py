@@ -10,9 +10,9 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query, Request, Response
 
 from app.api.submissions import STATUS_WORDS
+from app.board_columns import BoardColumn, board_columns
 from app.db import reading
-from app.leaderboard import BoardColumn, board_columns
-from app.models import TERMINAL, Board, RunStatus, ScoreRow, ScoringRun, User
+from app.models import TERMINAL, Board, RunStatus, ScoreRow, ScoringRun, Submission, User
 from app.queries import boards_of, current_run, find_competition, get_submission, list_submissions
 from app.routes.identity import VisitorHere
 from app.routes.pages.login import to_login
@@ -82,7 +82,7 @@ def _shown(serving: Serving, user: User, submission_id: UUID) -> dict[str, Any]:
         position = queue_position(session, run)
         competition = find_competition(session, submission.phase_task.phase.competition.name)
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
-    boards = [board for board in boards_of(competition, phase) if board.task_id == submission.phase_task.task_id]
+    boards = [board for board in boards_of(competition, phase) if _stands_on(submission, board)]
     return {
         "submission": submission,
         "run": run,
@@ -99,6 +99,10 @@ def _shown(serving: Serving, user: User, submission_id: UUID) -> dict[str, Any]:
         "metrics": TASKS[submission.phase_task.task.task_type].metrics,
         "is_update": False,
     }
+
+
+def _stands_on(submission: Submission, board: Board) -> bool:
+    return board.task_id == submission.phase_task.task_id and board.track in (None, submission.track)
 
 
 def _standings(boards: list[Board], run: ScoringRun) -> list[Standing]:

@@ -26,6 +26,7 @@ from app.routes.serving import Serving, ServingHere
 from app.storage import stored_path
 from app.submissions import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS
 from app.teams import find_team
+from app.tracks import tracks_of
 from scoring.tasks import TASKS
 
 router = APIRouter()
@@ -76,7 +77,7 @@ async def send_form(
     typed: dict[str, str] = {}
 
     def before_file(fields: Mapping[str, str]) -> None:
-        typed.update({name: fields[name] for name in ("method", "description") if name in fields})
+        typed.update({name: fields[name] for name in ("track", "method", "description") if name in fields})
         check_form(request, fields.get(csrf.FORM_FIELD))
 
     try:
@@ -116,6 +117,7 @@ def _page(request: Request, serving: Serving, visitor: Visitor, target: Target, 
         used=used,
         obstacle=_obstacle(visitor.user, used, phase_task),
         previews=_previews(serving, phase_task),
+        tracks=tracks_of(phase.competition),
         form=form,
         form_key=secrets.token_urlsafe(18),
         method_characters=METHOD_CHARACTERS,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
-from app.leaderboard import BoardColumn
+from app.board_columns import BoardColumn
 from app.models import EntryRule, RunStatus
 from app.times import in_aoe, in_utc
 
@@ -78,5 +78,7 @@ def ordinal(number: int) -> str:
 
 
 def shown_score(value: float, column: BoardColumn) -> str:
-    """The value as the column declares it, with a real minus sign."""
+    """The value as the column declares it, with a real minus sign; `9/14` for what is counted out of something."""
+    if column.out_of is not None:
+        return f"{value:.0f}/{column.out_of}"
     return f"{100 * value if column.percent else value:.{column.decimals}f}".replace("-", "\N{MINUS SIGN}")

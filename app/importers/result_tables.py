@@ -1,0 +1,236 @@
+"""Result lists of Codabench as rows of text: the JSON of its API, CSV exports, tables of HTML pages.
+
+What a column means, and what its values say, is left to `parseme_results`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from app.findings import listed
+from app.importers.html_tables import TooComplex, read_html_tables
+from scoring.errors import InvalidFile, Problems, shorten
+from scoring.tables import decode_text
+
+FILE_LIMIT_BYTES = 8 * 1024 * 1024
+#: Headings, in any case, of the column with the teams' names: the first of these that a table has.
+TEAM_HEADINGS = ("team", "participant", "username", "user", "owner", "system")
+DATE_HEADINGS = ("date", "created when", "created_when", "submitted", "submission date")
+#: How many rows may stand above the headings: names of tasks, say.
+_ROWS_ABOVE = 5
+#: How the CSV export of Codabench writes `Task (its number)-Title`, and what else only this export has.
+_EXPORTED = re.compile(r"(?P<task>.+)\([0-9]+\)-(?P<title>.+)")
+_EXPORT_MARK = "fact_sheet_answers"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """One result: cells by number of the column, as written; moment: "" where none is given; place: for messages."""
+
+    team: str
+    moment: str
+    cells: Mapping[int, str]
+    line: int | None
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """A list of results. columns: what each is called, the most precise name first; unread: what was not used."""
+
+    columns: Sequence[tuple[str, ...]]
+    rows: Sequence[ResultRow]
+    unread: Sequence[str] = ()
+
+
+def read_result_table(path: Path, team: str | None = None) -> ResultTable:
+    """The list in a file; its content decides what it is. team: the heading of the teams' names, if it is unusual.
+
+    Raises InvalidFile with every problem, OSError when the file cannot be opened.
+    """
+    problems = Problems()
+    with path.open("rb") as file:
+        data = file.read(FILE_LIMIT_BYTES + 1)
+    if len(data) > FILE_LIMIT_BYTES:
+        problems.add("too-large", f"the file is larger than {FILE_LIMIT_BYTES // 2**20} MiB")
+    text = None if problems.errors else decode_text(data, problems)
+    table = _read(text, team, problems) if text is not None else None
+    problems.raise_if_any(InvalidFile)
+    return table or ResultTable((), ())
+
+
+def _read(text: str, team: str | None, problems: Problems) -> ResultTable | None:
+    start = text.lstrip()[:1]
+    if start in ("{", "["):
+        return _from_json(text, problems)
+    return _from_html(text, team, problems) if start == "<" else _from_csv(text, team, problems)
+
+
+# ---------------------------------------------------------------------------------------------------------------- JSON
+
+
+class _Column(BaseModel):
+    key: str
+    title: str = ""
+
+
+class _Task(BaseModel):
+    id: int
+    name: str = ""
+    columns: list[_Column]
+
+
+class _Score(BaseModel):
+    column_key: str
+    score: str | int | float | None = None
+    task_id: int | None = None
+
+
+class _Submission(BaseModel):
+    owner: str
+    scores: list[_Score]
+    created_when: str | None = None
+
+
+class _Leaderboard(BaseModel):
+    """What `/api/phases/{id}/get_leaderboard/` gives, as far as it is needed."""
+
+    tasks: list[_Task]
+    submissions: list[_Submission]
+
+
+def _from_json(text: str, problems: Problems) -> ResultTable | None:
+    try:
+        board = _Leaderboard.model_validate_json(text)
+    except ValidationError as invalid:
+        expected = "expected is what /api/phases/<id>/get_leaderboard/ gives"
+        for fault in invalid.errors(include_url=False):
+            where = ".".join(map(str, fault["loc"])) or "the file"
+            problems.add("not-a-leaderboard", f"{where}: {fault['msg']}; {expected}")
+        return None
+    columns: dict[tuple[int | None, str], tuple[str, ...]] = {}
+    for task in board.tasks:
+        for column in task.columns:
+            names = (f"{task.name}/{column.key}", f"{task.name}/{column.title}", column.key, column.title)
+            columns[task.id, column.key] = tuple(dict.fromkeys(name for name in names if name))
+    for score in (score for submission in board.submissions for score in submission.scores):
+        columns.setdefault((score.task_id, score.column_key), (score.column_key,))
+    numbers = {key: number for number, key in enumerate(columns)}
+    rows = []
+    for place, submission in enumerate(board.submissions, start=1):
+        cells: dict[int, str] = {}
+        for score in submission.scores:
+            number = numbers[score.task_id, score.column_key]
+            if number in cells:
+                message = f"submission {place} has two scores for {shorten(score.column_key)}"
+                problems.add("duplicate-score", message)
+            cells[number] = "" if score.score is None else str(score.score)
+        rows.append(ResultRow(submission.owner, submission.created_when or "", cells, None, f"submission {place}"))
+    return ResultTable(list(columns.values()), rows)
+
+
+# -------------------------------------------------------------------------------------------------------------- tables
+
+#: Line and cells of a row.
+_Row = tuple[int, Sequence[str]]
+
+
+def _from_csv(text: str, team: str | None, problems: Problems) -> ResultTable | None:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows: list[_Row] = []
+    try:
+        before = 0
+        for cells in reader:
+            rows.append((before + 1, cells))
+            before = reader.line_num
+    except csv.Error as error:
+        problems.add("not-csv", f"the table cannot be read: {error}", line=reader.line_num)
+        return None
+    rows = [row for row in rows if any(cell.strip() for cell in row[1])]
+    return _from_rows(rows, team, problems)
+
+
+def _from_html(text: str, team: str | None, problems: Problems) -> ResultTable | None:
+    """The first table with a column of teams; the others are left unread, and said."""
+    try:
+        tables = [[(row.line, row.cells) for row in table] for table in read_html_tables(text)]
+    except TooComplex as error:
+        problems.add("too-complex", f"{error}: this is no list of results")
+        return None
+    tables = [rows for rows in tables if rows]
+    lists = [rows for rows in tables if _headings_at(rows, team) is not None]
+    if not tables:
+        problems.add("no-table", "there is no table on this page; a page that is built by scripts has none when saved")
+        return None
+    chosen = lists[0] if lists else tables[0]
+    table = _from_rows(chosen, team, problems)
+    others = [f"the table on line {rows[0][0]}" for rows in tables if rows is not chosen]
+    return None if table is None else replace(table, unread=others)
+
+
+def _from_rows(rows: Sequence[_Row], team: str | None, problems: Problems) -> ResultTable | None:
+    at = _headings_at(rows, team)
+    if at is None:
+        wanted = f"no column is called {shorten(team)}" if team else f"none of {', '.join(TEAM_HEADINGS)} is a heading"
+        found = listed(shorten(cell) for cell in rows[0][1]) if rows else "none"
+        message = f"it is unclear which column has the teams' names: {wanted}; the headings are {found}"
+        problems.add("no-team", message, line=rows[0][0] if rows else None)
+        return None
+    headings = [cell.strip() for cell in rows[at][1]]
+    teams, moments = _column_of(headings, [team] if team else TEAM_HEADINGS), _column_of(headings, DATE_HEADINGS)
+    above = rows[at - 1][1] if at and len(rows[at - 1][1]) == len(headings) else [""] * len(headings)
+    results = []
+    for line, cells in rows[at + 1 :]:
+        if len(cells) != len(headings):
+            message = f"{_fields(len(cells))}, the headings are {len(headings)}"
+            problems.add("wrong-field-count", message, line=line)
+            continue
+        values = {number: cell for number, cell in enumerate(cells) if number not in (teams, moments)}
+        moment = cells[moments] if moments is not None else ""
+        results.append(ResultRow(cells[teams or 0], moment, values, line, f"line {line}"))
+    if _EXPORT_MARK in headings:
+        results = _without_numbers(results)
+    names = [
+        () if number in (teams, moments) else _names(*pair)
+        for number, pair in enumerate(zip(above, headings, strict=True))
+    ]
+    return ResultTable(names, results)
+
+
+def _headings_at(rows: Sequence[_Row], team: str | None) -> int | None:
+    """Which row has the headings: the first one with a column of teams, near the top."""
+    wanted = [team] if team else TEAM_HEADINGS
+    found = (at for at, (_, cells) in enumerate(rows[: _ROWS_ABOVE + 1]) if _column_of(cells, wanted) is not None)
+    return next(found, None)
+
+
+def _column_of(headings: Sequence[str], wanted: Sequence[str]) -> int | None:
+    lowered = [heading.strip().lower() for heading in headings]
+    return next((lowered.index(name.lower()) for name in wanted if name.lower() in lowered), None)
+
+
+def _names(above: str, heading: str) -> tuple[str, ...]:
+    """What a column may be called: with the task above it or before it, as it stands, and alone."""
+    exported = _EXPORTED.fullmatch(heading)
+    names = [f"{above.strip()}/{heading}"] if above.strip() and heading else []
+    names += [f"{exported['task']}/{exported['title']}", heading, exported["title"]] if exported else [heading]
+    return tuple(name for name in names if name)
+
+
+def _without_numbers(rows: Sequence[ResultRow]) -> list[ResultRow]:
+    """The export writes `owner-submission`; the number goes, unless two results would then have one name."""
+    names = [re.sub(r"-[0-9]+$", "", row.team.strip()) for row in rows]
+    often = Counter(names)
+    return [replace(row, team=name) if often[name] == 1 else row for row, name in zip(rows, names, strict=True)]
+
+
+def _fields(count: int) -> str:
+    return f"{count} field{'' if count == 1 else 's'}"

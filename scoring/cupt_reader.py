@@ -1,0 +1,106 @@
+"""Takes in a predicted CUPT file, whole or sentence by sentence, as long as its tokens are the expected ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby, repeat
+from operator import itemgetter
+
+from scoring.cupt import Header, Sentence, noter
+from scoring.cupt_codes import NO_MWE, UNANNOTATED, read_mwes
+from scoring.cupt_corpus import CuptItems, Mwe, lemma_key
+from scoring.cupt_scan import CodedToken
+from scoring.errors import Problems
+
+
+class PredictionReader:
+    """Where the reading of one file stands: the next sentence of the items, and what was found so far."""
+
+    def __init__(self, items: CuptItems, header: Header, problems: Problems, file: str | None) -> None:
+        self.items, self.header, self.problems, self.file = items, header, problems, file
+        self.position = 0
+        self.mwes: list[Mwe] = []
+        self.lemmas: list[bytes] = []
+        self.line_count = 0
+        self.unannotated, self.first_unannotated = 0, 0
+        #: Where each category was first seen: line and sentence.
+        self.categories: dict[str, tuple[int, str]] = {}
+        self._usual = (header.id, header.form, header.mwe) == (0, 1, len(header.names) - 1)
+
+    def accept_all(self, coded: list[CodedToken]) -> None:
+        """Takes in the MWEs of a file that was scanned."""
+        for self.position, group in groupby(coded, key=itemgetter(0)):
+            tokens = list(group)
+            self._take(
+                {token.position: token.field for token in tokens},
+                (),
+                {token.position: token.line for token in tokens},
+                {token.position: token.lemma for token in tokens}.__getitem__,
+            )
+
+    def accept(self, sentence: Sentence) -> bool:
+        """Takes in the MWEs of the next sentence; False, with nothing done, where its tokens are not those expected."""
+        if self.position == len(self.items):
+            return False
+        rows = self.comparable(sentence)
+        expected = rows_of(self.items.key(self.position))
+        columns = len(self.header.names) if self._usual else 3
+        if len(rows) != len(expected) or not all(map(bytes.startswith, rows, expected)):
+            return False
+        if set(map(bytes.count, rows, repeat(b"\t"))) != {columns - 1}:
+            return False
+        fields = [row[row.rfind(b"\t") + 1 :] for row in rows]
+        coded = {row: field for row, field in enumerate(fields) if field != NO_MWE}
+        if coded:
+            ranges = self.items.ranges(self.position)
+            self._take(coded, ranges, sentence.lines, lambda row: self._lemma(sentence.rows[row]))
+        self.position += 1
+        return True
+
+    def comparable(self, sentence: Sentence) -> list[bytes]:
+        """The token lines with ID and FORM first and PARSEME:MWE last, as most files have them anyway."""
+        if self._usual:
+            return sentence.rows
+        chosen = (self.header.id, self.header.form, self.header.mwe)
+        tabs = len(self.header.names) - 1
+        rows = (row.split(b"\t") if row.count(b"\t") == tabs else None for row in sentence.rows)
+        return [b"\t".join([row[i] for i in chosen]) if row is not None else b"" for row in rows]
+
+    def _take(
+        self,
+        coded: dict[int, bytes],
+        ranges: Sequence[int],
+        lines: Sequence[int] | Mapping[int, int],
+        lemma: Callable[[int], bytes],
+    ) -> None:
+        """Adds the MWEs of the sentence at `position`. lines, lemma: by the row of a token line."""
+        if UNANNOTATED in coded.values():
+            unannotated = [row for row, field in coded.items() if field == UNANNOTATED]
+            self.first_unannotated = self.first_unannotated or lines[unannotated[0]]
+            self.unannotated += len(unannotated)
+            coded = {row: field for row, field in coded.items() if field != UNANNOTATED}
+        name = self.items.sentence_ids[self.position]
+        ids = self.items.ids(self.position) if any(row in coded for row in ranges) else ()
+        found = read_mwes(coded, ranges, ids, noter(self.problems, self.file, lines, name))
+        for tokens, category in found:
+            self.mwes.append(Mwe(self.position, tokens, category))
+            self.lemmas.append(lemma_key([lemma(_row(token, ranges)) for token in tokens]))
+            if category is not None and category not in self.categories:
+                self.categories[category] = (lines[_row(tokens[0], ranges)], name)
+
+    def _lemma(self, row: bytes) -> bytes:
+        """The LEMMA column of a token line, `_` where there is none: what the official evaluator takes."""
+        return UNANNOTATED if self.header.lemma is None else row.split(b"\t", self.header.lemma + 1)[self.header.lemma]
+
+
+def rows_of(key: bytes) -> list[bytes]:
+    """`ID<tab>FORM<tab>` of each token line of a sentence."""
+    columns = key.split(b"\t")
+    return [b"%s\t%s\t" % row for row in zip(columns[:-1:2], columns[1::2], strict=True)]
+
+
+def _row(token: int, ranges: Sequence[int]) -> int:
+    """On which token line of its sentence a position stands."""
+    for row in ranges:
+        token += row <= token
+    return token

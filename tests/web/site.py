@@ -1,0 +1,181 @@
+"""A real server on loopback with a small competition in it, and people who can talk to it."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import structlog
+import uvicorn
+from fastapi import FastAPI
+from sqlalchemy import Engine, func, select
+
+from app import auth
+from app.config import Settings
+from app.db import reading, writing
+from app.main import create_app
+from app.models import PublicFile, Submission, User
+from app.storage import store_upload, stored_path
+from tests import world
+from tests.world import COMPETITION, NOW, PHASE, TASK
+
+PASSWORD = "a long pass phrase"
+TASK_PATH = f"/api/v1/competitions/{COMPETITION}/phases/{PHASE}/tasks/{TASK}"
+SUBMIT = f"{TASK_PATH}/submissions"
+BOARD = f"/api/v1/competitions/{COMPETITION}/phases/{PHASE}/boards/zero-shot"
+CONTENT = b"ID,Language,Setting,Label\n1,EN,zero_shot,0\n"
+BROWSER = {"Accept": "text/html"}
+
+
+@dataclass
+class Site:
+    """The server, its rows, and its clock."""
+
+    url: str
+    app: FastAPI
+    settings: Settings
+    engine: Engine
+    now: datetime = NOW
+
+    def set_clock(self, now: datetime) -> None:
+        self.now = now
+
+    def client(self, **headers: str) -> httpx.Client:
+        return httpx.Client(base_url=self.url, headers=headers, timeout=30)
+
+    def person(self, username: str, *, is_administrator: bool = False) -> Person:
+        """Somebody with a token."""
+        user = world.add_user(self.engine, username, is_administrator=is_administrator)
+        with writing(self.engine) as session:
+            _, secret = auth.create_token(session, user, "test", NOW)
+        return Person(self, user, self.client(Authorization=f"Bearer {secret}"))
+
+    def submissions(self) -> int:
+        with reading(self.engine) as session:
+            return session.scalars(select(func.count()).select_from(Submission)).one()
+
+    def stored(self) -> list[str]:
+        """The sha256 of every stored file, and the names of those half-stored."""
+        folder = self.settings.storage_dir
+        return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+    def add_file(self, name: str, content: bytes, title: str = "A file") -> None:
+        """A public file of the task."""
+        stored = store_upload([content], self.settings.storage_dir, 10**6)
+        with writing(self.engine) as session:
+            phase_task = world.the_phase_task(session)
+            session.add(
+                PublicFile(
+                    phase_task_id=phase_task.id,
+                    name=name,
+                    title=title,
+                    sha256=stored.sha256,
+                    size_bytes=stored.size_bytes,
+                )
+            )
+
+
+@dataclass
+class Person:
+    """A user and a client that sends the user's token."""
+
+    site: Site
+    user: User
+    client: httpx.Client
+
+    def submit(self, content: bytes = CONTENT, path: str = SUBMIT, **more: Any) -> httpx.Response:
+        headers = more.pop("headers", {})
+        return self.client.post(path, files={"file": ("predictions.csv", content)}, data=more, headers=headers)
+
+    def submitted(self, content: bytes = CONTENT, **more: Any) -> dict[str, Any]:
+        """An accepted submission."""
+        response = self.submit(content, **more)
+        assert response.status_code == 202, response.text
+        document: dict[str, Any] = response.json()
+        return document
+
+
+@contextmanager
+def serving(app: FastAPI) -> Iterator[str]:
+    """The address at which uvicorn serves the application, in a thread of this process."""
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", ws="none"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive(), "the server did not start"
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(timeout=20)
+
+
+@contextmanager
+def a_site(engine: Engine, settings: Settings) -> Iterator[Site]:
+    """A server on this database, its clock standing at NOW."""
+    app = create_app(settings)
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    with serving(app) as url:
+        site = Site(url, app, settings, engine)
+        app.state.serving = replace(app.state.serving, clock=lambda: site.now)
+        yield site
+
+
+@contextmanager
+def log_in(site: Site, username: str = "ada") -> Iterator[httpx.Client]:
+    """A browser that registered on the page and is logged in."""
+    with site.client(**BROWSER) as browser:
+        browser.follow_redirects = True
+        form = {"username": username, "email": f"{username}@example.org", "password": PASSWORD}
+        page = browser.get("/register").text
+        page = browser.post("/register", data={**form, "csrf_token": csrf_of(page)}).text
+        assert "Log out" in page
+        yield browser
+
+
+def register(site: Site, username: str = "ada") -> None:
+    """An account with PASSWORD."""
+    with log_in(site, username):
+        pass
+
+
+def csrf_of(page: str) -> str:
+    """The token of the first form on a page."""
+    return page.split('name="csrf_token" value="')[1].split('"')[0]
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def file_of(site: Site, content: bytes) -> Path:
+    return stored_path(site.settings.storage_dir, sha256(content))
+
+
+def talk(url: str, request: bytes, wait_seconds: float = 5.0) -> bytes:
+    """Send raw bytes and read the answer until the server closes or is silent."""
+    host, port = url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=wait_seconds) as connection:
+        connection.sendall(request)
+        return read_all(connection)
+
+
+def read_all(connection: socket.socket) -> bytes:
+    answer = b""
+    try:
+        while chunk := connection.recv(65536):
+            answer += chunk
+    except (TimeoutError, ConnectionError):
+        pass
+    return answer

@@ -1,0 +1,110 @@
+"""Competitions, phases and tasks over the API, and the files that everybody may download."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import world
+from tests.web.site import TASK_PATH, Person, Site
+from tests.world import DAY, NOW
+
+
+def test_competitions_are_listed_with_all_their_parts(site: Site) -> None:
+    with site.client() as anonymous:
+        [competition] = anonymous.get("/api/v1/competitions").json()["competitions"]
+        assert anonymous.get(competition["link"]).json() == competition
+        [phase] = competition["phases"]
+        assert anonymous.get(phase["link"]).json() == phase
+    assert (competition["name"], competition["title"]) == ("idioms", "Idioms")
+    assert competition["tasks"] == [
+        {"name": "detection", "title": "Detection", "type": "idiom-detection", "description": ""}
+    ]
+    assert (phase["state"], phase["entry_rule"]) == ("open", "best")
+    assert (phase["starts_at"], phase["ends_at"]) == ("2026-01-09T12:00:00Z", "2026-01-11T12:00:00Z")
+    assert phase["limits"] == {"per_day": 10, "total": None, "rejected_per_hour": 60, "upload_bytes": 1_000_000}
+    assert [board["name"] for board in phase["boards"]] == ["zero-shot", "one-shot"]
+
+
+@pytest.mark.parametrize(
+    ("now", "state"),
+    [(NOW - DAY, "open"), (NOW - DAY * 1.0001, "upcoming"), (NOW + DAY, "closed"), (NOW + DAY * 0.9999, "open")],
+)
+def test_the_servers_clock_says_whether_a_phase_is_open(site: Site, now: object, state: str) -> None:
+    site.now = now  # type: ignore[assignment]
+    with site.client() as anonymous:
+        assert anonymous.get(TASK_PATH).json()["state"] == state
+        assert anonymous.get(TASK_PATH).json()["accepts_submissions"] is (state == "open")
+
+
+def test_the_quota_is_the_viewers(site: Site, ada: Person) -> None:
+    with site.client() as anonymous:
+        assert anonymous.get(TASK_PATH).json()["quota"] is None
+    assert ada.client.get(TASK_PATH).json()["quota"]["remaining"] == 10
+    ada.submitted()
+    quota = ada.client.get(TASK_PATH).json()["quota"]
+    assert quota == {
+        "used_today": 1,
+        "used_total": 1,
+        "rejected_last_hour": 0,
+        "remaining": 9,
+        "day_ends_at": "2026-01-11T00:00:00Z",
+    }
+
+
+@pytest.mark.parametrize("path", ["/competitions/none", "/competitions/%00", "/competitions/idioms/phases/none"])
+def test_what_is_unknown_is_404(site: Site, path: str) -> None:
+    with site.client() as anonymous:
+        response = anonymous.get(f"/api/v1{path}")
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
+
+
+# --------------------------------------------------------------------------------------------------------- downloads
+
+
+def test_a_public_file_is_an_attachment(site: Site) -> None:
+    content = b"<script>alert(1)</script>"
+    site.add_file("items.html", content, "Blind input")
+    with site.client() as anonymous:
+        [file] = anonymous.get(TASK_PATH).json()["downloads"]
+        response = anonymous.get(file["link"])
+        again = anonymous.get(file["link"], headers={"If-None-Match": response.headers["ETag"]})
+        piece = anonymous.get(file["link"], headers={"Range": "bytes=1-6"})
+    assert (file["name"], file["title"], file["size_bytes"]) == ("items.html", "Blind input", len(content))
+    assert response.content == content
+    assert response.headers["ETag"] == f'"{file["sha256"]}"'
+    assert response.headers["Content-Disposition"].startswith('attachment; filename="items.html"')
+    assert response.headers["Content-Type"] == "application/octet-stream"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert (again.status_code, again.content) == (304, b"")
+    assert (piece.status_code, piece.content) == (206, b"script")
+
+
+@pytest.mark.parametrize("name", ["other.csv", "..%2f..%2fevergold.db", "%2e%2e", "items.csv%00"])
+def test_only_declared_files_are_there(site: Site, name: str) -> None:
+    site.add_file("items.csv", b"ID")
+    with site.client() as anonymous:
+        assert anonymous.get(f"{TASK_PATH}/files/{name}").status_code == 404
+
+
+def test_gold_has_no_address(site: Site, ada: Person) -> None:
+    assert "gold.csv" not in ada.client.get(TASK_PATH).text
+    assert "gold.csv" not in ada.client.get("/api/v1/competitions").text
+    assert ada.client.get(f"{TASK_PATH}/files/gold.csv").status_code == 404
+
+
+def test_a_lost_file_is_said_and_not_a_fault(site: Site) -> None:
+    site.add_file("items.csv", b"ID")
+    for path in site.settings.storage_dir.rglob("*"):
+        if path.is_file():
+            path.unlink()
+    with site.client() as anonymous:
+        response = anonymous.get(f"{TASK_PATH}/files/items.csv")
+    assert response.status_code == 404
+    assert "storage" in response.json()["error"]["message"]
+
+
+def test_a_task_of_two_phases_has_its_own_files(site: Site) -> None:
+    world.add_competition(site.engine, name="other")
+    site.add_file("items.csv", b"ID")
+    with site.client() as anonymous:
+        assert anonymous.get(TASK_PATH.replace("idioms", "other")).json()["downloads"] == []

@@ -1,0 +1,415 @@
+"""The way of a submission over the API: accepted, waited for, listed, got back."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from app import queue
+from app.config import get_settings
+from app.db import reading, writing
+from app.models import ScoringRun
+from app.routes import submissions
+from tests import world
+from tests.web.site import CONTENT, SUBMIT, TASK_PATH, Person, Site, file_of, sha256
+from tests.world import DAY, HOUR, NOW, SECOND
+
+
+def run_of(site: Site, submission: dict[str, Any]) -> int:
+    """The id of a submission's run."""
+    with reading(site.engine) as session:
+        wanted = select(ScoringRun.id).where(ScoringRun.submission_id == UUID(submission["id"]))
+        return session.scalars(wanted).one()
+
+
+# ---------------------------------------------------------------------------------------------------------- accepted
+
+
+def test_an_upload_is_accepted_with_its_address(site: Site, ada: Person) -> None:
+    response = ada.submit(method="XLM-R large", description="seed 17")
+    document = response.json()
+    assert response.status_code == 202
+    assert response.headers["Location"] == f"/api/v1/submissions/{document['id']}"
+    assert document["status"] == "queued"
+    assert document["queue_position"] == 1
+    assert (document["method"], document["description"]) == ("XLM-R large", "seed 17")
+    assert (document["filename"], document["size_bytes"]) == ("predictions.csv", len(CONTENT))
+    assert document["sha256"] == sha256(CONTENT)
+    assert document["submitted_at"] == "2026-01-10T12:00:00Z"
+    assert file_of(site, CONTENT).read_bytes() == CONTENT
+
+
+def test_the_worker_is_told_after_the_commit(site: Site, ada: Person) -> None:
+    ada.submitted()
+    messages = list((site.settings.data_dir / "broker" / "messages").iterdir())
+    assert len(messages) == 1
+    assert "workers.score.score_submission" in messages[0].read_text()
+
+
+def test_a_broker_that_is_down_does_not_matter(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVERGOLD_BROKER_URL", "redis://127.0.0.1:1/0")
+    get_settings.cache_clear()
+    queue._sender.cache_clear()
+    document = ada.submitted()
+    world.score(site.engine, run_of(site, document), 0.5)
+    assert ada.client.get(document["links"]["self"]).json()["status"] == "scored"
+
+
+def test_a_name_in_another_script_survives(ada: Person) -> None:
+    response = ada.client.post(
+        SUBMIT, files={"file": ("предсказания — 予測.csv", CONTENT)}, data={"method": "naïve 方法"}
+    )
+    assert response.json()["filename"] == "предсказания — 予測.csv"
+    assert response.json()["method"] == "naïve 方法"
+
+
+def test_a_large_file_is_stored_byte_by_byte(site: Site, ada: Person) -> None:
+    content = bytes(range(256)) * 3_900  # close to the phase's limit of 1,000,000 bytes
+    ada.submitted(content)
+    assert file_of(site, content).read_bytes() == content
+
+
+# ----------------------------------------------------------------------------------------------------------- refused
+
+
+def test_without_a_token_nothing_is_stored(site: Site) -> None:
+    with site.client() as anonymous:
+        response = anonymous.post(SUBMIT, files={"file": ("a.csv", CONTENT)})
+    assert response.status_code == 401
+    assert response.headers["WWW-Authenticate"] == "Bearer"
+    assert site.stored() == []
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (SUBMIT.replace("/idioms/", "/idiots/"), "There is no competition 'idiots'"),
+        (SUBMIT.replace("/evaluation/", "/practice/"), "it has 'evaluation'"),
+        (SUBMIT.replace("/detection/", "/similarity/"), "it has 'detection'"),
+    ],
+)
+def test_an_unknown_target_is_told_with_what_there_is(site: Site, ada: Person, path: str, said: str) -> None:
+    response = ada.submit(path=path)
+    assert response.status_code == 404
+    assert said in response.json()["error"]["message"]
+    assert site.stored() == []
+
+
+def test_one_second_after_the_end_is_too_late(site: Site, ada: Person) -> None:
+    site.set_clock(NOW + DAY - SECOND)
+    assert ada.submit().status_code == 202
+    site.set_clock(NOW + DAY)  # half-open: the end itself is out
+    response = ada.submit(b"another file")
+    assert response.status_code == 409
+    assert response.json()["error"]["code"] == "phase_not_open"
+    assert response.json()["error"]["details"]["ends_at"] == "2026-01-11T12:00:00+00:00"
+    assert site.submissions() == 1
+    assert len(site.stored()) == 1
+
+
+def test_the_clock_is_read_when_the_file_is_complete(site: Site, ada: Person) -> None:
+    """An upload that begins in time and ends too late is too late."""
+
+    def slowly() -> Any:
+        yield b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+        time.sleep(0.3)
+        site.set_clock(NOW + 2 * DAY)
+        yield CONTENT + b"\r\n--b--\r\n"
+
+    response = ada.client.post(SUBMIT, content=slowly(), headers={"Content-Type": "multipart/form-data; boundary=b"})
+    assert response.status_code == 409
+    assert site.submissions() == 0
+
+
+def test_the_eleventh_of_ten_waits_for_tomorrow(site: Site, ada: Person) -> None:
+    for number in range(10):
+        ada.submitted(b"file %d" % number)
+    response = ada.submit(b"one more")
+    assert response.status_code == 429
+    assert response.json()["error"]["code"] == "limit_reached"
+    assert response.json()["error"]["details"]["retry_at"] == "2026-01-11T00:00:00+00:00"
+    assert response.headers["Retry-After"] == str(12 * 3600)
+    assert ada.client.get(TASK_PATH).json()["quota"]["remaining"] == 0
+    assert site.submissions() == 10
+    assert sha256(b"one more") not in site.stored()
+
+
+def test_gold_that_is_not_there_yet_is_said(site: Site, ada: Person) -> None:
+    with writing(site.engine) as session:
+        world.the_phase_task(session).gold = None
+    response = ada.submit()
+    assert (response.status_code, response.json()["error"]["code"]) == (409, "gold_missing")
+    assert ada.client.get(TASK_PATH).json()["accepts_submissions"] is False
+
+
+# ------------------------------------------------------------------------------------------------------- idempotency
+
+
+def test_a_repeated_key_is_the_same_submission(site: Site, ada: Person) -> None:
+    first = ada.submit(headers={"Idempotency-Key": "run-17"})
+    again = ada.submit(headers={"Idempotency-Key": "run-17"})
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert first.json()["id"] == again.json()["id"]
+    assert first.headers["Location"] == again.headers["Location"]
+    assert site.submissions() == 1
+    assert len(list((site.settings.data_dir / "broker" / "messages").iterdir())) == 1
+
+
+def test_a_repeated_key_still_works_after_the_end(site: Site, ada: Person) -> None:
+    first = ada.submitted(headers={"Idempotency-Key": "run-17"})
+    site.set_clock(NOW + 2 * DAY)
+    assert ada.submitted(headers={"Idempotency-Key": "run-17"})["id"] == first["id"]
+
+
+def test_a_key_for_another_file_is_a_conflict(site: Site, ada: Person) -> None:
+    first = ada.submitted(headers={"Idempotency-Key": "run-17"})
+    response = ada.submit(b"another file", headers={"Idempotency-Key": "run-17"})
+    assert response.status_code == 409
+    assert response.json()["error"]["code"] == "idempotency_conflict"
+    assert response.json()["error"]["details"]["submission"] == first["id"]
+
+
+def test_a_key_for_another_competition_is_a_conflict(site: Site, ada: Person) -> None:
+    world.add_competition(site.engine, name="other")
+    ada.submitted(headers={"Idempotency-Key": "run-17"})
+    response = ada.submit(path=SUBMIT.replace("/idioms/", "/other/"), headers={"Idempotency-Key": "run-17"})
+    assert response.json()["error"]["code"] == "idempotency_conflict"
+
+
+def test_keys_are_each_users_own(ada: Person, eve: Person) -> None:
+    keyed = {"headers": {"Idempotency-Key": "run-17"}}
+    assert ada.submitted(**keyed)["id"] != eve.submitted(b"another file", **keyed)["id"]
+
+
+def test_a_key_that_is_too_long_is_refused(ada: Person) -> None:
+    response = ada.submit(headers={"Idempotency-Key": "x" * 201})
+    assert response.status_code == 422
+    assert "Idempotency-Key" in response.json()["error"]["details"]["fields"]
+
+
+def test_the_same_key_at_the_same_moment_is_one_submission(site: Site, ada: Person) -> None:
+    answers: list[httpx.Response] = []
+    barrier = threading.Barrier(6)
+
+    def send() -> None:
+        barrier.wait()
+        answers.append(ada.submit(headers={"Idempotency-Key": "run-17"}))
+
+    threads = [threading.Thread(target=send) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [answer.status_code for answer in answers] == [202] * 6
+    assert len({answer.json()["id"] for answer in answers}) == 1
+    assert site.submissions() == 1
+
+
+# ----------------------------------------------------------------------------------------------------------- waiting
+
+
+def test_waiting_ends_with_the_scores(site: Site, ada: Person) -> None:
+    document = ada.submitted()
+    scoring = threading.Timer(0.4, world.score, [site.engine, run_of(site, document), 0.75])
+    scoring.start()
+    began = time.monotonic()
+    found = ada.client.get(document["links"]["self"], params={"wait": 20}).json()
+    scoring.join()
+    assert 0.3 < time.monotonic() - began < 5
+    assert found["status"] == "scored"
+    scores = {(score["metric"], score["split"]): score for score in found["scores"]}
+    assert scores["macro_f1", "zero_shot/all"]["value"] == 0.75
+    assert scores["macro_f1", "one_shot/all"] == {
+        "metric": "macro_f1",
+        "split": "one_shot/all",
+        "value": None,
+        "reason": "not entered",
+        "signature": "idiom-detection:1|macro_f1|one_shot/all",
+    }
+    assert found["queue_position"] is None
+    assert found["finished_at"] is not None
+
+
+def test_waiting_ends_when_the_time_is_over(ada: Person) -> None:
+    document = ada.submitted()
+    began = time.monotonic()
+    found = ada.client.get(document["links"]["self"], params={"wait": 0.4}).json()
+    assert found["status"] == "queued"
+    assert 0.4 <= time.monotonic() - began < 3
+
+
+def test_the_server_decides_how_long_it_waits(site: Site, ada: Person) -> None:
+    site.settings.long_poll_limit_seconds = 0.2
+    document = ada.submitted()
+    began = time.monotonic()
+    assert ada.client.get(document["links"]["self"], params={"wait": 3600}).status_code == 200
+    assert time.monotonic() - began < 3
+
+
+def test_a_waiting_reader_who_leaves_is_noticed(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[float] = []
+    status = submissions._status
+    monkeypatch.setattr(submissions, "_status", lambda *of: (looks.append(time.monotonic()), status(*of))[1])
+    document = ada.submitted()
+    with pytest.raises(httpx.ReadTimeout):
+        ada.client.get(document["links"]["self"], params={"wait": 30}, timeout=0.5)
+    time.sleep(0.6)
+    count = len(looks)
+    time.sleep(0.6)
+    assert count == len(looks)  # nobody asks the database any more
+
+
+def test_waiting_readers_do_not_block_others(ada: Person) -> None:
+    """More waiting readers than there are threads in the pool: each holds none."""
+    document = ada.submitted()
+    readers = [
+        threading.Thread(target=ada.client.get, args=[document["links"]["self"]], kwargs={"params": {"wait": 2}})
+        for _ in range(60)
+    ]
+    for reader in readers:
+        reader.start()
+    time.sleep(0.5)
+    began = time.monotonic()
+    assert ada.client.get("/healthz").status_code == 200
+    assert time.monotonic() - began < 1.5
+    for reader in readers:
+        reader.join()
+
+
+def test_waiting_is_not_negative(ada: Person) -> None:
+    response = ada.client.get(ada.submitted()["links"]["self"], params={"wait": -1})
+    assert response.status_code == 422
+    assert "wait" in response.json()["error"]["details"]["fields"]
+
+
+# ------------------------------------------------------------------------------------------------------------- states
+
+
+def test_a_rejected_file_has_all_its_problems(site: Site, ada: Person) -> None:
+    document = ada.submitted()
+    world.reject(site.engine, run_of(site, document))
+    found = ada.client.get(document["links"]["self"]).json()
+    assert found["status"] == "rejected"
+    assert found["problems"] == [
+        {
+            "code": "duplicate-id",
+            "message": "id 203 appears twice, first on line 9",
+            "file": None,
+            "line": 14,
+            "column": None,
+            "text": None,
+            "severity": "error",
+            "sentence": "line 14: id 203 appears twice, first on line 9",
+        }
+    ]
+    assert found["problems_omitted"] == 2
+    assert found["scores"] == []
+    assert ada.client.get(TASK_PATH).json()["quota"]["used_today"] == 0
+
+
+def test_a_failed_run_says_nothing_of_our_insides(site: Site, ada: Person) -> None:
+    document = ada.submitted()
+    world.fail(site.engine, run_of(site, document))
+    answer = ada.client.get(document["links"]["self"])
+    assert answer.json()["status"] == "failed"
+    assert "not your fault" in answer.json()["message"]
+    assert "Broken" not in answer.text  # what the organisers get to read
+    assert "worker:1" not in answer.text
+
+
+def test_the_line_moves_on(site: Site, ada: Person) -> None:
+    first, second = ada.submitted(b"1"), ada.submitted(b"2")
+    assert second["queue_position"] == 2
+    world.claim(site.engine, run_of(site, first))
+    assert ada.client.get(second["links"]["self"]).json()["queue_position"] == 1
+    assert ada.client.get(first["links"]["self"]).json()["status"] == "running"
+
+
+# ------------------------------------------------------------------------------------------------------ whose it is
+
+
+def test_somebody_elses_submission_does_not_exist(ada: Person, eve: Person) -> None:
+    theirs = ada.submitted()
+    unknown = "/api/v1/submissions/00000000-0000-4000-8000-000000000000"
+    for path in ("", "/file"):
+        refusals = [eve.client.get(address + path) for address in (theirs["links"]["self"], unknown)]
+        assert [refusal.status_code for refusal in refusals] == [404, 404]
+        assert refusals[0].json() == refusals[1].json()
+
+
+def test_administrators_see_everything(site: Site, ada: Person) -> None:
+    theirs = ada.submitted()
+    with site.person("root", is_administrator=True).client as administrator:
+        assert administrator.get(theirs["links"]["self"]).status_code == 200
+
+
+def test_an_id_that_is_none_is_refused(ada: Person) -> None:
+    assert ada.client.get("/api/v1/submissions/17").status_code == 422
+
+
+def test_the_file_comes_back_as_it_was_sent(ada: Person) -> None:
+    content = b"\xef\xbb\xbfID\r\n\x00<script>alert(1)</script>"
+    document = ada.client.post(SUBMIT, files={"file": ("naïve <file>.csv", content)}).json()
+    response = ada.client.get(document["links"]["file"])
+    assert response.content == content
+    assert response.headers["Content-Type"] == "application/octet-stream"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Content-Disposition"] == (
+        "attachment; filename=\"na_ve _file_.csv\"; filename*=UTF-8''na%C3%AFve%20%3Cfile%3E.csv"
+    )
+    assert response.headers["Cache-Control"] == "private, no-cache"
+
+
+# --------------------------------------------------------------------------------------------------------------- list
+
+
+def test_own_submissions_are_paged_newest_first(site: Site, ada: Person, eve: Person) -> None:
+    sent = []
+    for number in range(5):
+        site.set_clock(NOW + number * SECOND)
+        sent.append(ada.submitted(b"file %d" % number)["id"])
+    eve.submitted(b"hers")
+    page = ada.client.get("/api/v1/submissions", params={"limit": 2})
+    found = [one["id"] for one in page.json()["submissions"]]
+    pages = 1
+    while following := page.json()["next"]:
+        assert page.headers["Link"] == f'<{following}>; rel="next"'
+        page = ada.client.get(following)
+        found += [one["id"] for one in page.json()["submissions"]]
+        pages += 1
+    assert found == sent[::-1]
+    assert pages == 3
+    assert "Link" not in page.headers
+
+
+def test_the_list_can_be_narrowed(site: Site, ada: Person) -> None:
+    world.add_competition(site.engine, name="other")
+    here = ada.submitted(b"here")
+    there = ada.submit(b"there", path=SUBMIT.replace("/idioms/", "/other/")).json()
+    narrowed = ada.client.get("/api/v1/submissions", params={"competition": "other"}).json()
+    assert [one["id"] for one in narrowed["submissions"]] == [there["id"]]
+    assert len(ada.client.get("/api/v1/submissions").json()["submissions"]) == 2
+    assert here["competition"] == "idioms"
+    assert ada.client.get("/api/v1/submissions", params={"phase": "none"}).json()["submissions"] == []
+
+
+def test_a_page_is_not_endless(ada: Person) -> None:
+    assert ada.client.get("/api/v1/submissions", params={"limit": 201}).status_code == 422
+    assert ada.client.get("/api/v1/submissions", params={"limit": 0}).status_code == 422
+
+
+def test_rejected_uploads_are_capped_per_hour(site: Site, ada: Person) -> None:
+    with writing(site.engine) as session:
+        world.the_phase_task(session).phase.rejected_per_hour = 2
+    for number in range(2):
+        world.reject(site.engine, run_of(site, ada.submitted(b"bad %d" % number)))
+    response = ada.submit(b"bad again")
+    assert (response.status_code, response.json()["error"]["details"]["per"]) == (429, "hour")
+    site.set_clock(NOW + HOUR + SECOND)
+    assert ada.submit(b"bad again").status_code == 202
