@@ -14,7 +14,7 @@ run: venv  ## start the demo server: http://127.0.0.1:8321 (another port: make r
 test: venv-dev  ## run all tests (one file: make test TESTS=tests/app/test_times.py)
 	@$(VENV)/pytest -n 2 $(TESTS)
 
-check: test lint types contracts migrations  ## everything that CI runs
+check: test lint types contracts  ## everything that CI runs
 
 bench: venv-dev  ## measure what the README quotes (takes some minutes)
 	@$(VENV)/python -m bench

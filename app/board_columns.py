@@ -47,7 +47,7 @@ def board_columns(board: Board) -> tuple[BoardColumn, ...]:
 
 
 def columns_shown(board: Board, options: Mapping[str, Any]) -> tuple[BoardColumn, ...]:
-    """The columns of a board in one phase: where the task has several languages, the last says how many were sent.
+    """The columns of a board in one phase: where the task has several languages, the first says how many were sent.
 
     options: of the task, with what the phase sets otherwise.
     """
@@ -57,7 +57,8 @@ def columns_shown(board: Board, options: Mapping[str, Any]) -> tuple[BoardColumn
     if metric is None or not isinstance(declared, list) or len(declared) < 2:
         return columns
     if all((column.metric, column.split) != (LANGUAGES, MACRO) for column in columns):
-        columns += (BoardColumn(LANGUAGES, MACRO, metric.title, 0, False, metric.higher_is_better, metric.description),)
+        count = BoardColumn(LANGUAGES, MACRO, metric.title, 0, False, metric.higher_is_better, metric.description)
+        columns = (count, *columns)
     return tuple(
         replace(column, out_of=len(declared)) if (column.metric, column.split) == (LANGUAGES, MACRO) else column
         for column in columns

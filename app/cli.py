@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from app import cli_account, cli_client, cli_organiser, cli_server, cli_submit
+from app import cli_account, cli_client, cli_import, cli_organiser, cli_server, cli_submit
 from app.cli_output import Code, CommandError, complain, print_json, say
 from app.version import version
 
@@ -22,7 +22,7 @@ EXIT_CODES = """Exit codes: 0 scored, or whatever was asked for; 1 an error; 2 r
 64 wrong usage."""
 
 cli = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, epilog=EXIT_CODES, add_completion=True)
-for part in (cli_account, cli_submit, cli_client, cli_organiser, cli_server):
+for part in (cli_account, cli_submit, cli_client, cli_organiser, cli_import, cli_server):
     cli.add_typer(part.commands)
 
 

@@ -29,11 +29,17 @@ def competitions(server: ServerOption = None, as_json: JsonOption = False) -> No
         print_json({"competitions": listed})
         return
     rows = [
-        (f"{competition['name']}/{phase['name']}", phase["state"], _names(phase["tasks"]), _names(phase["boards"]))
+        (
+            f"{competition['name']}/{phase['name']}",
+            phase["state"],
+            _names(phase["tasks"]),
+            _names(phase["boards"]),
+            _names(competition["tracks"]),
+        )
         for competition in listed
         for phase in competition["phases"]
     ]
-    print_table(["Competition/phase", "State", "Tasks", "Boards"], rows)
+    print_table(["Competition/phase", "State", "Tasks", "Boards", "Tracks"], rows)
 
 
 @commands.command(rich_help_panel=TEAM_PANEL)
@@ -87,21 +93,26 @@ def _show_board(document: Json) -> None:
     say(f"{document['competition']}/{document['phase']}: {document['title']}")
     columns = document["columns"]
     titles = [column["title"] for column in columns]
+    with_tracks = document["track"] is None and any(row["track"] for row in document["rows"])
     rows = [
         [
             "" if row["rank"] is None else str(row["rank"]),
             row["team"] if row["kind"] == "team" else f"{row['team']} ({row['kind']})",
+            *([row["track"] or ""] if with_tracks else []),
             *(_cell(cell, column) for cell, column in zip(row["cells"], columns, strict=True)),
             row["method"] or "",
         ]
         for row in document["rows"]
     ]
-    print_table(["Rank", "Team", *titles, "Method"], rows, numbers=["Rank", *titles])
+    track = ["Track"] if with_tracks else []
+    print_table(["Rank", "Team", *track, *titles, "Method"], rows, numbers=["Rank", *titles])
 
 
 def _cell(cell: Json, column: Json) -> str:
     if cell["value"] is None:
         return "–"
+    if column["out_of"] is not None:
+        return f"{cell['value']:.0f}/{column['out_of']}"
     value = cell["value"] * 100 if column["percent"] else cell["value"]
     return f"{value:.{column['decimals']}f}"
 

@@ -29,6 +29,7 @@ _CODES = {"scored": Code.OK, "rejected": Code.REJECTED, "failed": Code.FAILED}
 def submit(
     file: PredictionArgument,
     to: Annotated[str, typer.Option("--to", metavar="COMPETITION/PHASE/TASK", help="Where it goes.")],
+    track: Annotated[str, typer.Option(help="The track, where the competition has tracks.")] = "",
     method: Annotated[str, typer.Option(help="The name of your method, for the board.")] = "",
     description: Annotated[str, typer.Option(help="More words about it.")] = "",
     wait: Annotated[bool, typer.Option(help="Wait for the scores.")] = True,
@@ -51,6 +52,7 @@ def submit(
                 client,
                 place,
                 file,
+                track=track,
                 method=method,
                 description=description,
                 idempotency_key=idempotency_key or uuid.uuid4().hex,

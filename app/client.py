@@ -136,6 +136,7 @@ def submit(
     place: Place,
     path: Path,
     *,
+    track: str = "",
     method: str,
     description: str,
     idempotency_key: str,
@@ -150,7 +151,7 @@ def submit(
             return client.post(
                 f"{place.path('tasks')}/submissions",
                 files={"file": (path.name, counted)},
-                data={"method": method, "description": description},
+                data={"method": method, "description": description} | ({"track": track} if track else {}),
                 headers={"Idempotency-Key": idempotency_key},
             )
 

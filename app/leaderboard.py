@@ -49,7 +49,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """rank: None for everything that is shown without one; entries: how many scored submissions the team has here."""
+    """rank: None for everything that is shown without one; entries: how many scored submissions the team has here;
+    run_id: whose report says more (live rows only; for us, never for readers).
+    """
 
     rank: int | None
     team: str
@@ -62,6 +64,7 @@ class LeaderboardRow:
     source: str | None = None
     submission_id: UUID | None = None  # of the viewer's own rows only
     is_mine: bool = False
+    run_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ class Leaderboard:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
+    run_id: int
     team_id: int
     team: str
     kind: TeamKind
@@ -156,7 +160,7 @@ def _entries(session: Session, phase: Phase, board: Board, columns: Sequence[Boa
     ).all()
     cells = _cells(session, phase, board, columns)
     return [
-        _Entry(team_id, team, TeamKind(kind), submission_id, submitted_at, track, method, cells[run_id])
+        _Entry(run_id, team_id, team, TeamKind(kind), submission_id, submitted_at, track, method, cells[run_id])
         for run_id, submission_id, submitted_at, track, method, team_id, team, kind in runs
     ]
 
@@ -231,6 +235,7 @@ def _live_row(entry: _Entry, entries: int, is_mine: bool) -> LeaderboardRow:
         track=entry.track,
         submission_id=entry.submission_id if is_mine else None,
         is_mine=is_mine,
+        run_id=entry.run_id,
     )
 
 

@@ -15,7 +15,7 @@ from app.config import Settings, get_settings
 from app.db import get_engine, reading
 from app.logs import configure_logging
 from app.models import Competition
-from app.routes import accounts, boards, competitions, docs, files, health, pages, submissions
+from app.routes import accounts, boards, competitions, docs, files, health, pages, reports, results, submissions
 from app.routes.bodies import BoundedBodies, FinishedBodies
 from app.routes.errors import add_error_handlers
 from app.routes.middleware import AnswerHead, Surroundings
@@ -66,16 +66,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI's manual has it
     app.state.serving = Serving(settings, get_engine(settings.database_address))
     app.state.failures = Failures()
-    for part in (health, competitions, files, submissions, boards, accounts, docs, pages):
+    for part in (health, competitions, files, submissions, reports, boards, results, accounts, docs, pages):
         app.include_router(part.router)
     app.mount("/static", StaticAssets(directory=STATIC))
     add_error_handlers(app, error_page)
     # The last one added is the outermost.
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=6, exclude_content_types=UNCOMPRESSED)
     app.add_middleware(AnswerHead)
-    app.add_middleware(BoundedBodies, page=error_page)
+    app.add_middleware(BoundedBodies)
     app.add_middleware(FinishedBodies)
-    app.add_middleware(Surroundings, page=error_page, https_only=settings.secure_cookies)
+    app.add_middleware(Surroundings, https_only=settings.secure_cookies)
     return app
 
 

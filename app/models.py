@@ -332,7 +332,7 @@ class ScoringRun(Base):
     problems: Mapped[list[Any]] = mapped_column(default=list)  # errors of a rejected file, warnings of a scored one
     problems_omitted: Mapped[int] = mapped_column(default=0)
     failure: Mapped[str | None] = mapped_column(Text)  # for organisers; participants only learn that it was our fault
-    report: Mapped[bytes | None] = mapped_column(LargeBinary)  # all scores and aggregates, zlib-compressed JSON
+    report: Mapped[bytes | None] = mapped_column(LargeBinary)  # scores, aggregates, texts: zlib-compressed JSON
 
     submission: Mapped[Submission] = relationship(lazy="raise", overlaps="runs")
     scores: Mapped[list[ScoreRow]] = relationship(lazy="raise", order_by="ScoreRow.id")

@@ -95,7 +95,17 @@ def _names(things: Sequence[Phase | CompetitionTask | Board]) -> str:
 
 def get_submission(session: Session, submission_id: UUID, viewer: User | None) -> Submission:
     """The submission with all a page needs; for members of its team and administrators only, else NotFound."""
-    submission = session.scalar(_whole_submissions().where(Submission.id == submission_id))
+    return _visible(session, _whole_submissions().where(Submission.id == submission_id), viewer)
+
+
+def get_submission_with_report(session: Session, submission_id: UUID, viewer: User | None) -> Submission:
+    """As `get_submission`, but its current run has the report, which holds every score, and no rows of scores."""
+    runs = selectinload(Submission.runs.and_(ScoringRun.is_current))
+    return _visible(session, _located_submissions().options(runs).where(Submission.id == submission_id), viewer)
+
+
+def _visible(session: Session, query: Select[Submission], viewer: User | None) -> Submission:
+    submission = session.scalar(query)
     if submission is None or viewer is None or not _may_see(session, submission, viewer):
         raise NotFound("There is no such submission, or it is not yours.")
     return submission
@@ -149,13 +159,19 @@ def _older_than(session: Session, user: User, submission_id: UUID) -> ColumnElem
 
 
 def _whole_submissions() -> Select[Submission]:
+    return _located_submissions().options(
+        selectinload(Submission.runs.and_(ScoringRun.is_current)).options(
+            defer(ScoringRun.report, raiseload=True), selectinload(ScoringRun.scores)
+        ),
+    )
+
+
+def _located_submissions() -> Select[Submission]:
+    """With everything above them, but no runs."""
     above = joinedload(Submission.phase_task)
     return select(Submission).options(
         above.joinedload(PhaseTask.phase).joinedload(Phase.competition),
         above.joinedload(PhaseTask.task),
         joinedload(Submission.team),
         joinedload(Submission.user),
-        selectinload(Submission.runs.and_(ScoringRun.is_current)).options(
-            defer(ScoringRun.report, raiseload=True), selectinload(ScoringRun.scores)
-        ),
     )

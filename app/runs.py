@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -102,11 +102,13 @@ def record_scores(
     task_version: int,
     warnings: Sequence[Problem] = (),
     aggregates: dict[str, Any] | None = None,
+    texts: Mapping[str, str] | None = None,
     now: datetime,
 ) -> bool:
     """Scores, status and the boards' new version in one transaction; False, and no change, if the claim is void.
 
-    columns: the (metric, split) pairs that boards may show: these become rows; the report holds all scores.
+    columns: the (metric, split) pairs that boards may show: these become rows; the report holds all scores, with the
+    aggregates and the text reports, by name, of the task.
     """
     ended = _end(
         session,
@@ -115,7 +117,7 @@ def record_scores(
         status=RunStatus.SCORED,
         task_version=task_version,
         problems=[problem.as_dict() for problem in warnings],
-        report=_packed_report(scores, aggregates),
+        report=_packed_report(scores, aggregates, texts),
     )
     if not ended:
         return False
@@ -229,7 +231,7 @@ def queue_position(session: Session, run: ScoringRun) -> int | None:
 
 
 def read_report(packed: bytes) -> dict[str, Any]:
-    """{"scores": [...], "aggregates": {...}} of a scored run."""
+    """{"scores": [...], "aggregates": {...}, "texts": {name: ...}} of a scored run."""
     document: dict[str, Any] = json.loads(zlib.decompress(packed))
     return document
 
@@ -239,6 +241,12 @@ def scores_of_report(packed: bytes) -> list[Score]:
     return [Score(**score) for score in read_report(packed)["scores"]]
 
 
-def _packed_report(scores: Sequence[Score], aggregates: dict[str, Any] | None) -> bytes:
-    document = {"scores": [asdict(score) for score in scores], "aggregates": aggregates or {}}
+def _packed_report(
+    scores: Sequence[Score], aggregates: dict[str, Any] | None, texts: Mapping[str, str] | None
+) -> bytes:
+    document = {
+        "scores": [asdict(score) for score in scores],
+        "aggregates": aggregates or {},
+        "texts": dict(texts or {}),
+    }
     return zlib.compress(json.dumps(document, ensure_ascii=False, allow_nan=False).encode())

@@ -49,9 +49,8 @@ def main() -> None:
     if chosen.json:
         print(json.dumps(result, indent=1))
         return
-    print(
-        f"{result['pairs']} pairs, {result['distinct']} distinct sentences, {result['data']}, {MODEL} on {chosen.device}"
-    )
+    sizes = f"{result['pairs']} pairs, {result['distinct']} distinct sentences"
+    print(f"{sizes}, {result['data']}, {MODEL} on {chosen.device}")
     print(f"{'':<34} {'clock':>9} {'processor':>10} {'ratio':>7} {'ratio':>7}")
     for row in result["rows"]:
         print(

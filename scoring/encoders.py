@@ -75,8 +75,8 @@ def load_encoder(name: str, layer: int, precision: Precision, settings: EncoderS
 
     Raises ModelNotFound, BrokenModel, MissingPackage; InvalidOptions where the model has no such layer.
     """
-    files = find_model(name, settings.models_dir)
     torch = load_package("torch", EXTRA)
+    files = find_model(name, settings.models_dir)
     if settings.threads is not None:
         torch.set_num_threads(settings.threads)
     key = (files, name, layer, precision, settings.device)
@@ -148,7 +148,7 @@ def encode(
         if encoded is None:
             if len(batch) == 1:
                 raise OutOfDeviceMemory(f"{encoder.device} has too little memory for {encoder.name}, text by text")
-            encoder.fitting_budget = max(1, budget // 2)
+            encoder.fitting_budget = min(budget, len(batch) * int(lengths[batch[0]])) // 2
             continue
         rows = np.concatenate([np.arange(starts[text], starts[text + 1]) for text in batch])
         vectors[rows] = encoded
@@ -200,6 +200,7 @@ def _is_out_of_memory(error: BaseException) -> bool:
 def _load(name: str, files: ModelFiles, layer: int, precision: Precision, device: str) -> Encoder:
     os.environ["HF_HUB_OFFLINE"] = "1"  # read when transformers is imported; a name must never lead to a download
     torch, transformers = load_package("torch", EXTRA), load_package("transformers", EXTRA)
+    damaged = load_package("safetensors", EXTRA).SafetensorError
     transformers.utils.logging.set_verbosity_error()  # weights that BERTScore has no use for are no news
     transformers.utils.logging.disable_progress_bar()
     folder = str(files.folder)
@@ -209,9 +210,10 @@ def _load(name: str, files: ModelFiles, layer: int, precision: Precision, device
         model = transformers.AutoModel.from_pretrained(
             folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
         )
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError, ImportError, damaged) as error:
         raise BrokenModel(f"{name}: the model cannot be loaded: {error}") from error
     _cut(model, name, layer)
+    torch.set_float32_matmul_precision("highest")  # never TensorFloat-32, which is another precision
     model = model.to(dtype=getattr(torch, _DTYPES[precision]), device=torch.device(device)).eval()
     return Encoder(name, files, layer, precision, device, model, tokenizer, _max_tokens(tokenizer, model))
 

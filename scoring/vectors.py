@@ -132,9 +132,13 @@ def _remember(key: str, vectors: Vectors, limit_bytes: int) -> None:
 
 def _read(path: Path, texts: Sequence[str]) -> Vectors | None:
     try:
-        # Plain arrays, never pickle; the zip's checksums are compared while the arrays are read.
-        with np.load(path, allow_pickle=False) as arrays:
-            starts, ids, values = (arrays[name] for name in _ARRAYS)
+        with path.open("rb") as file:
+            # The checksums first: numpy would believe a damaged header.
+            if zipfile.ZipFile(file).testzip() is not None:
+                return None
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as arrays:
+                starts, ids, values = (arrays[name] for name in _ARRAYS)
         os.utime(path)  # used just now: see _make_room
     except _DAMAGED:
         return None

@@ -1,4 +1,4 @@
-"""Where the conformance data lies: beside the checkout, or where EVERGOLD_CONFORMANCE says. Without it these tests skip."""
+"""Where the conformance data lies: beside the checkout, or where EVERGOLD_CONFORMANCE says; without it tests skip."""
 
 from __future__ import annotations
 

@@ -35,6 +35,7 @@ class Scored:
     task_version: int
     warnings: tuple[Problem, ...]
     aggregates: dict[str, Any] | None
+    texts: dict[str, str]
 
 
 @app.task(name="workers.score.score_submission")
@@ -77,6 +78,7 @@ def score_claim(claim: Claim) -> Scored:
         task_version=task.version,
         warnings=prediction.warnings,
         aggregates=task.report(gold, prediction, options) if task.report else None,
+        texts={name: write(gold, prediction, options) for name, write in task.text_reports.items()},
     )
 
 
@@ -100,6 +102,7 @@ def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction) -
             task_version=outcome.task_version,
             warnings=outcome.warnings,
             aggregates=outcome.aggregates,
+            texts=outcome.texts,
             now=now,
         )
 

@@ -153,20 +153,20 @@ def board_csv(leaderboard: Leaderboard) -> str:
         writer.writerow(
             [
                 row.rank,
-                _safe(row.team),
+                spreadsheet_safe(row.team),
                 row.kind,
                 row.achieved_at.isoformat() if row.achieved_at else "",
                 *([row.track or ""] if leaderboard.has_tracks else []),
-                _safe(row.method),
+                spreadsheet_safe(row.method),
                 row.entries,
-                _safe(row.source or ""),
+                spreadsheet_safe(row.source or ""),
                 *(cell.value for cell in row.cells),
             ]
         )
     return text.getvalue()
 
 
-def _safe(text: str) -> str:
+def spreadsheet_safe(text: str) -> str:
     """Text that no spreadsheet takes for a formula: what looks like one is marked as text by an apostrophe."""
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) or text.startswith(_FORMULA_STARTS) else text
 
@@ -189,7 +189,7 @@ def _row(row: LeaderboardRow) -> RowOut:
         rank=row.rank,
         team=row.team,
         kind=row.kind,
-        cells=[_cell(cell) for cell in row.cells],
+        cells=[cell_out(cell) for cell in row.cells],
         achieved_at=row.achieved_at,
         method=row.method,
         entries=row.entries,
@@ -200,5 +200,6 @@ def _row(row: LeaderboardRow) -> RowOut:
     )
 
 
-def _cell(cell: Cell) -> CellOut:
+def cell_out(cell: Cell) -> CellOut:
+    """A cell as JSON shows it."""
     return CellOut(value=cell.value, reason=cell.reason, signature=cell.signature)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 from uuid import UUID
 
 API = "/api/v1"
@@ -16,12 +16,30 @@ def board(competition_name: str, phase: str, name: str) -> str:
     return f"{competition(competition_name)}/phases/{_q(phase)}/boards/{_q(name)}"
 
 
+def board_figures(competition_name: str, phase: str, name: str) -> str:
+    return f"{board(competition_name, phase, name)}/figures"
+
+
+def results(competition_name: str, task: str) -> str:
+    return f"{competition(competition_name)}/tasks/{_q(task)}/results"
+
+
 def submit(competition_name: str, phase: str, task: str) -> str:
     return f"{competition(competition_name)}/phases/{_q(phase)}/tasks/{_q(task)}/submit"
 
 
 def submission(submission_id: UUID) -> str:
     return f"/submissions/{submission_id}"
+
+
+def report(submission_id: UUID, **parameters: str) -> str:
+    """With the parameters that are not empty, as the report's own links have them."""
+    chosen = urlencode({name: value for name, value in parameters.items() if value})
+    return f"/submissions/{submission_id}/report{f'?{chosen}' if chosen else ''}"
+
+
+def report_figures(submission_id: UUID) -> str:
+    return f"{report(submission_id)}/figures"
 
 
 def submission_live(submission_id: UUID) -> str:
@@ -55,12 +73,24 @@ def api_board(competition_name: str, phase: str, name: str) -> str:
     return API + board(competition_name, phase, name)
 
 
+def api_results(competition_name: str, task: str) -> str:
+    return API + results(competition_name, task)
+
+
 def api_submission(submission_id: UUID) -> str:
     return f"{API}/submissions/{submission_id}"
 
 
 def api_submission_file(submission_id: UUID) -> str:
     return f"{api_submission(submission_id)}/file"
+
+
+def api_report(submission_id: UUID) -> str:
+    return f"{api_submission(submission_id)}/report"
+
+
+def api_report_text(submission_id: UUID, name: str) -> str:
+    return f"{api_report(submission_id)}/{_q(name)}.txt"
 
 
 def _q(part: str) -> str:

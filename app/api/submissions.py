@@ -62,6 +62,7 @@ _EXAMPLE = {
     "links": {
         "self": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
         "file": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11/file",
+        "report": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11/report",
         "task": "/api/v1/competitions/demo/phases/evaluation/tasks/idiom-detection",
         "page": "/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
     },
@@ -98,6 +99,7 @@ class SubmissionLinks(ApiModel):
 
     self: str
     file: str = Field(description="the file as you sent it")
+    report: str | None = Field(description="every score and the task's own report; null until it is scored")
     task: str
     page: str = Field(description="for people")
 
@@ -170,6 +172,7 @@ def submission_out(submission: Submission, queue_position: int | None = None) ->
         links=SubmissionLinks(
             self=links.api_submission(submission.id),
             file=links.api_submission_file(submission.id),
+            report=links.api_report(submission.id) if status is RunStatus.SCORED else None,
             task=links.api_task(phase.competition.name, phase.name, task.name),
             page=links.submission(submission.id),
         ),

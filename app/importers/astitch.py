@@ -74,7 +74,14 @@ def import_astitch(source: Path, target: Path, gold: Path) -> list[Path]:
             write_csv(folder / "items.csv", files.items_header, files.items),
             write_csv(gold / _gold_name(phase, task), files.gold_header, files.gold),
             write_text(folder / "template.csv", _template(part, language, folder / "items.csv")),
-            write_csv(target / _historic_name(phase, task), HISTORIC_COLUMNS, historic_rows(part, language, phase)),
+            *(
+                write_csv(
+                    target / _historic_name(phase, _board_name(part, language, setting)),
+                    HISTORIC_COLUMNS,
+                    historic_rows(part, language, phase, setting),
+                )
+                for setting in part.settings
+            ),
         ]
     text = yaml_text({"version": 1, "competitions": [declaration()]}, COMMENT)
     return [write_text(target / "competition.yaml", text), *written]
@@ -106,17 +113,17 @@ def _task(part: Part, language: str) -> dict[str, Any]:
 
 def _board(part: Part, language: str, setting: str) -> dict[str, Any]:
     """Ranked by one setting, with the others beside it, the measures of this one, and what was published."""
-    task = f"{part.name}-{language}"
+    name = _board_name(part, language, setting)
     ranking = next(iter(part.metrics.values()))
     ours = [(part.settings[setting], *column) for column in (ranking, *part.columns)]
     others = [(name, *ranking) for name in part.settings.values() if name != part.settings[setting]]
     columns = [Inline(metric=metric, split=f"{name}/all{rest}") for name, metric, rest in (*ours, *others)]
     return {
-        "name": f"{task}-{part.settings[setting].replace('_', '-')}",
+        "name": name,
         "title": f"{part.title}, {_LANGUAGE_TITLES[language]}, {setting}",
-        "task": task,
+        "task": f"{part.name}-{language}",
         "columns": columns,
-        "historic": [{"phase": phase, "file": _historic_name(phase, task), "source": part.source} for phase in PHASES],
+        "historic": [{"phase": phase, "file": _historic_name(phase, name), "source": part.source} for phase in PHASES],
     }
 
 
@@ -143,11 +150,17 @@ def _phase(phase: str, tasks: Sequence[tuple[Part, str]]) -> dict[str, Any]:
 HISTORIC_COLUMNS = ("team", "date", "metric", "split", "value")
 
 
-def historic_rows(part: Part, language: str, phase: str) -> list[tuple[str, str, str, str, str]]:
-    """The published figures of one task and phase, as (team, date, metric, split, value)."""
+def historic_rows(part: Part, language: str, phase: str, setting: str) -> list[tuple[str, str, str, str, str]]:
+    """The published figures of one task and phase, as (team, date, metric, split, value).
+
+    Of the systems that have some in this setting: others have no place on its board.
+    """
+    wanted = (part.published, language, phase)
+    found = [row for row in _published() if (row["task"], row["language"], row["split"]) == wanted]
+    systems = {_system(row) for row in found if row["setup"] == setting}
     rows = []
-    for row in _published():
-        if (row["task"], row["language"], row["split"]) == (part.published, language, phase):
+    for row in found:
+        if _system(row) in systems:
             metric, rest = part.metrics[row["metric"]]
             split = f"{part.settings[row['setup']]}/all{rest}"
             rows.append((_system(row), PUBLISHED_ON, metric, split, row["value"]))
@@ -163,8 +176,12 @@ def _folder(phase: str, task: str) -> str:
     return f"public/{phase}/{task}"
 
 
-def _historic_name(phase: str, task: str) -> str:
-    return f"historic/{task}-{phase}.csv"
+def _board_name(part: Part, language: str, setting: str) -> str:
+    return f"{part.name}-{language}-{part.settings[setting].replace('_', '-')}"
+
+
+def _historic_name(phase: str, board: str) -> str:
+    return f"historic/{board}-{phase}.csv"
 
 
 def _gold_name(phase: str, task: str) -> str:

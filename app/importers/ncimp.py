@@ -124,7 +124,7 @@ def declaration(parts: Iterable[tuple[str, str]]) -> dict[str, Any]:
 
 def _board(language: str, setting: str, level: str) -> dict[str, Any]:
     """Ranked by the affinity to the synonym against random compounds, whose ideal is 1."""
-    split = f"{language}/{setting}/{level}"
+    split, metrics = f"{language}/{setting}/{level}", get_task(TASK_TYPE).metrics
     language_title = {"en": "English", "pt": "Portuguese"}[language]
     setting_title = {"nat": "naturalistic", "neut": "neutral"}[setting]
     level_title = {"sent": "sentences", "nc": "noun compounds"}[level]
@@ -132,7 +132,7 @@ def _board(language: str, setting: str, level: str) -> dict[str, Any]:
         "name": split.replace("/", "-"),
         "title": f"{language_title}, {setting_title} contexts, {level_title}",
         "task": "probing",
-        "columns": [Inline(metric=metric, split=split) for metric in BOARD_METRICS],
+        "columns": [Inline(metric=name, split=split, title=metrics[name].title) for name in BOARD_METRICS],
     }
 
 

@@ -5,6 +5,7 @@ Every file is read by the very functions that score with it later, so that a bro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -21,6 +22,7 @@ from scoring.errors import InvalidFile, Problems, shorten
 #: What a language's folder may hold of the shared task.
 FILES = (TRAIN, DEV, TEST, BLIND)
 README = "README.md"
+_CODE = re.compile(rb"[0-9]+:([A-Za-z][A-Za-z0-9._+-]*)")
 
 T = TypeVar("T")
 
@@ -88,7 +90,7 @@ def _read_language(folder: Path, problems: Problems) -> Language:
     for name in (TRAIN, DEV):
         if name in files:
             data, file = (folder / name).read_bytes(), f"{folder.name}/{name}"
-            if _checked(read_training if name == TRAIN else read_gold, data, file, problems):
+            if _checked(read_training if name == TRAIN else read_gold, data, file, problems) is not None:
                 categories |= _categories(data)
     if TEST in files:
         categories |= _read_test(folder, BLIND in files, problems)
@@ -114,10 +116,9 @@ def _check_blind(folder: Path, test: bytes, gold: CuptGold | None, problems: Pro
         return
     shown = next(((line, field) for line, field in _mwe_fields(data) if field != UNANNOTATED), None)
     if shown:
-        message = f"the MWE column is not blind, it must be `_`; without this file, it is made from {TEST}"
-        problems.add(
-            "not-blind", message, file=file, line=shown[0], column=MWE, text=shown[1].decode("utf-8", "replace")
-        )
+        message = f"this is not blind, it must be `_`; where there is no such file, it is made from {TEST}"
+        text = shown[1].decode("utf-8", "replace")
+        problems.add("not-blind", message, file=file, line=shown[0], column=MWE, text=text)
     if gold is not None and items.fingerprint != gold.items.fingerprint:
         place, words = _difference(test, data)
         problems.add("token-mismatch", words, file=file, line=place)
@@ -146,8 +147,8 @@ def _mwe_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _categories(data: bytes) -> set[str]:
     fields = {field for _, field in _mwe_fields(data)}
-    codes = (code.partition(b":") for field in fields for code in field.split(b";"))
-    return {category.decode("ascii") for _, _, category in codes if category}
+    codes = (_CODE.fullmatch(code) for field in fields for code in field.split(b";"))
+    return {code[1].decode("ascii") for code in codes if code}
 
 
 _Token = tuple[int, tuple[int, bytes, bytes]]

@@ -118,15 +118,13 @@ def read_codabench_results(
 def _meanings(table: ResultTable, columns: Meaning, task: str, problems: Problems) -> dict[int, tuple[str, str]]:
     """The score that each column is; columns without a meaning, and meanings without a column, are noted."""
     found: dict[int, tuple[str, str]] = {}
-    used: set[str] = set()
     for number, names in enumerate(table.columns):
         name = next((name for name in names if name in columns), None)
         if name is None:
             if names:
-                message = f"the column {shorten(names[0])} has no meaning: it is left out"
+                message = "nobody said what it means: it is left out"
                 problems.add("unknown-column", message, column=names[0], severity="warning")
             continue
-        used.add(name)
         meaning = columns[name]
         if meaning is not None:
             found[number] = meaning
@@ -136,11 +134,11 @@ def _meanings(table: ResultTable, columns: Meaning, task: str, problems: Problem
         if meaning is not None and meaning[0] not in metrics:
             hint = f"{did_you_mean(meaning[0], metrics)}; it has {listed(metrics)}"
             problems.add("unknown-metric", f"{task} has no metric {shorten(meaning[0])}{hint}", column=name)
-        if meaning is not None and name not in used:
+        if meaning is not None and name not in known:
             hint = (
                 f"{did_you_mean(name, known)}; the columns are {listed(names[0] for names in table.columns if names)}"
             )
-            problems.add("missing-column", f"the list has no column {shorten(name)}{hint}", column=name)
+            problems.add("missing-column", f"the list has no such column{hint}", column=name)
     for what in table.unread:
         problems.add("unread", f"{what} is left out", severity="warning")
     return found

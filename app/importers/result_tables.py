@@ -119,8 +119,8 @@ def _from_json(text: str, problems: Problems) -> ResultTable | None:
     columns: dict[tuple[int | None, str], tuple[str, ...]] = {}
     for task in board.tasks:
         for column in task.columns:
-            names = (f"{task.name}/{column.key}", f"{task.name}/{column.title}", column.key, column.title)
-            columns[task.id, column.key] = tuple(dict.fromkeys(name for name in names if name))
+            names = tuple(dict.fromkeys(name for name in (column.key, column.title) if name))
+            columns[task.id, column.key] = (*(f"{task.name}/{name}" for name in names if task.name), *names)
     for score in (score for submission in board.submissions for score in submission.scores):
         columns.setdefault((score.task_id, score.column_key), (score.column_key,))
     numbers = {key: number for number, key in enumerate(columns)}
@@ -199,7 +199,7 @@ def _from_rows(rows: Sequence[_Row], team: str | None, problems: Problems) -> Re
     if _EXPORT_MARK in headings:
         results = _without_numbers(results)
     names = [
-        () if number in (teams, moments) else _names(*pair)
+        () if number in (teams, moments) else _names(*pair) or (f"column {number + 1}",)
         for number, pair in enumerate(zip(above, headings, strict=True))
     ]
     return ResultTable(names, results)

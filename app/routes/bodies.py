@@ -11,8 +11,8 @@ from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.errors import ErrorDetail
-from app.routes.errors import ErrorPage, error_json, wants_page
+from app.routes.errors import error_response
+from app.sizes import readable_size
 
 #: Forms and JSON; uploads have bounds of their own, see `app.uploads`.
 BODY_LIMIT_BYTES = 128 * 1024
@@ -55,9 +55,8 @@ class FinishedBodies:
 class BoundedBodies:
     """Bodies other than uploads are read whole before anything else happens, and not beyond the bound."""
 
-    def __init__(self, app: ASGIApp, *, page: ErrorPage, limit_bytes: int = BODY_LIMIT_BYTES) -> None:
+    def __init__(self, app: ASGIApp, *, limit_bytes: int = BODY_LIMIT_BYTES) -> None:
         self._app = app
-        self._page = page
         self._limit_bytes = limit_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,10 +73,8 @@ class BoundedBodies:
         await self._refusal(scope)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> ASGIApp:
-        request = Request(scope)
-        message = f"The body is larger than the {self._limit_bytes // 1024} KiB allowed here."
-        error = ErrorDetail(code="body_too_large", message=message, details={"limit_bytes": self._limit_bytes})
-        return self._page(request, 413, error) if wants_page(request) else error_json(413, error)
+        message = f"The body is larger than the {readable_size(self._limit_bytes)} allowed here."
+        return error_response(Request(scope), 413, "body_too_large", message, limit_bytes=self._limit_bytes)
 
 
 def _is_worth_reading(headers: Headers, received: int) -> bool:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, cast
 
 import structlog
+from anyio.to_thread import run_sync
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from app.api.errors import ErrorBody, ErrorDetail
 from app.api.links import API
 from app.errors import EvergoldError, LimitReached, NotAuthenticated, StorageFull
+from app.routes.identity import visitor_of
 
 log = structlog.get_logger(__name__)
 
-#: Renders an error page: request, status, code, message -> response. Set by the pages.
+#: Renders an error as a page.
 ErrorPage = Callable[[Request, int, ErrorDetail], Response]
 
 _POSTGRESQL_DISK_FULL = "53100"
@@ -45,6 +49,7 @@ _WORDS = {
     409: "A conflict with the state of things: see `code`.",
     413: "Larger than allowed here.",
     415: "The body has another content type than this route takes.",
+    416: "The Range header asks for what the file does not have.",
     422: "A field is missing or wrong: see `details.fields`.",
     429: "A limit is reached: see `details.retry_at`.",
     503: "The database cannot be reached at the moment.",
@@ -58,63 +63,33 @@ def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def add_error_handlers(app: FastAPI, page: ErrorPage) -> None:
-    """Turn every exception that may leave a route into an answer."""
-
-    def answer(
-        request: Request, status: int, code: str, message: str, headers: Mapping[str, str], **details: Any
-    ) -> Response:
-        error = ErrorDetail(code=code, message=message, details=details)
-        response = page(request, status, error) if wants_page(request) else error_json(status, error)
-        response.headers.update(headers)
-        return response
-
-    async def expected(request: Request, error: Exception) -> Response:
-        known = cast(EvergoldError, error)
-        headers = headers_of(known, request.app.state.serving.clock())
-        return answer(request, known.status, known.code, known.message, headers, **known.details)
-
-    async def invalid(request: Request, error: Exception) -> Response:
-        fields = _fields(cast(RequestValidationError, error))
-        return answer(request, 422, "invalid_request", "Please correct what is marked.", {}, fields=fields)
-
-    async def http(request: Request, error: Exception) -> Response:
-        known = cast(HTTPException, error)
-        code = _HTTP_CODES.get(known.status_code, "http_error")
-        message = _HTTP_MESSAGES.get(known.status_code) or str(known.detail)
-        return answer(request, known.status_code, code, message, known.headers or {})
-
-    async def database(request: Request, error: Exception) -> Response:
-        failed = cast(OperationalError, error)
-        log.error("database_error", error=str(failed.orig))
-        if _is_disk_full(failed):
-            message = "The server's disk is full. Nothing was stored; please try again later."
-            return answer(request, StorageFull.status, StorageFull.code, message, {})
-        message = "The server's database cannot be reached at the moment; please try again in a little while."
-        return answer(request, 503, "database_unavailable", message, {"Retry-After": "5"})
-
-    async def gone(request: Request, error: Exception) -> Response:
-        return answer(request, 400, "client_disconnected", "The connection broke before everything had arrived.", {})
-
+    """Turn every exception that may leave a route into an answer; `page` renders it for browsers."""
+    app.state.error_page = page
     handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
-        EvergoldError: expected,
-        RequestValidationError: invalid,
-        HTTPException: http,
-        OperationalError: database,
-        ClientDisconnect: gone,
+        EvergoldError: _expected,
+        RequestValidationError: _invalid,
+        HTTPException: _http,
+        OperationalError: _database,
+        PoolTimeout: _database,
+        ClientDisconnect: _gone,
     }
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
 
 
-def error_json(status: int, error: ErrorDetail) -> JSONResponse:
-    """The error as programs get it."""
+def error_response(request: Request, status: int, code: str, message: str, **details: Any) -> Response:
+    """The error as JSON, or as a page if a browser is asking."""
+    error = ErrorDetail(code=code, message=message, details=details)
+    if wants_page(request):
+        page: ErrorPage = request.app.state.error_page
+        return page(request, status, error)
     return JSONResponse(ErrorBody(error=error).model_dump(mode="json"), status)
 
 
-def unexpected(request_id: str) -> ErrorDetail:
-    """What is told of our own faults."""
+def internal_error(request: Request, request_id: str) -> Response:
+    """All that is told of our own faults."""
     message = "Something went wrong on our side. If it happens again, please tell the organisers this request id."
-    return ErrorDetail(code="internal_error", message=message, details={"request_id": request_id})
+    return error_response(request, 500, "internal_error", message, request_id=request_id)
 
 
 def wants_page(request: Request) -> bool:
@@ -137,6 +112,50 @@ def phrase(status: int) -> str:
     return HTTPStatus(status).phrase
 
 
+# ---------------------------------------------------------------------------------------------------------- handlers
+
+
+async def _expected(request: Request, error: Exception) -> Response:
+    known = cast(EvergoldError, error)
+    response = error_response(request, known.status, known.code, known.message, **known.details)
+    response.headers.update(headers_of(known, request.app.state.serving.clock()))
+    return response
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    fields = _fields(cast(RequestValidationError, error))
+    return error_response(request, 422, "invalid_request", "Please correct what is marked.", fields=fields)
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    known = cast(HTTPException, error)
+    if wants_page(request):  # no route was found, so nobody asked yet who is there: the page's head wants to know
+        with suppress(EvergoldError, SQLAlchemyError):
+            await run_sync(visitor_of, request, request.app.state.serving)
+    code = _HTTP_CODES.get(known.status_code, "http_error")
+    message = _HTTP_MESSAGES.get(known.status_code) or str(known.detail)
+    response = error_response(request, known.status_code, code, message)
+    response.headers.update(known.headers or {})
+    return response
+
+
+async def _database(request: Request, error: Exception) -> Response:
+    """Down, locked for too long, or full: nobody's mistake in a request."""
+    log.error("database_error", error=str(getattr(error, "orig", error)))
+    if _is_disk_full(error):
+        message = "The server's disk is full. Nothing was stored; please try again later."
+        return error_response(request, StorageFull.status, StorageFull.code, message)
+    message = "The server's database cannot be reached at the moment; please try again in a little while."
+    response = error_response(request, 503, "database_unavailable", message)
+    response.headers["Retry-After"] = "5"
+    return response
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    message = "The connection broke before everything had arrived."
+    return error_response(request, 400, "client_disconnected", message)
+
+
 def _fields(error: RequestValidationError) -> dict[str, str]:
     """A sentence per field; what was sent is never repeated (it may be a password)."""
     found: dict[str, str] = {}
@@ -150,5 +169,6 @@ def _sentence(message: str) -> str:
     return message.removeprefix("Value error, ").rstrip(".").capitalize() + "."
 
 
-def _is_disk_full(error: OperationalError) -> bool:
-    return "disk is full" in str(error.orig) or getattr(error.orig, "sqlstate", None) == _POSTGRESQL_DISK_FULL
+def _is_disk_full(error: Exception) -> bool:
+    cause = getattr(error, "orig", None)
+    return "disk is full" in str(cause) or getattr(cause, "sqlstate", None) == _POSTGRESQL_DISK_FULL

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from typing import Annotated, Any
 from urllib.parse import quote
 
 import structlog
@@ -11,7 +12,7 @@ from fastapi.responses import FileResponse
 
 from app.api import links
 from app.db import reading
-from app.errors import NotFound
+from app.errors import EvergoldError, NotFound
 from app.queries import find_phase_task
 from app.routes.caching import is_known, not_modified
 from app.routes.errors import error_responses
@@ -19,7 +20,21 @@ from app.routes.serving import Serving, ServingHere
 from app.storage import stored_path
 
 log = structlog.get_logger(__name__)
+_RANGE = re.compile(r"^bytes=(\d*)-(\d*)$")
+
+_BYTES: dict[str, Any] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+#: What every route that sends a stored file may answer besides its errors.
+FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file, byte by byte.", "content": _BYTES},
+    206: {"description": "The part that the Range header asks for.", "content": _BYTES},
+    304: {"description": "You have it already (If-None-Match)."},
+}
 router = APIRouter(prefix=links.API, tags=["competitions"])
+
+
+class RangeNotSatisfiable(EvergoldError):
+    status = 416
+    code = "range_not_satisfiable"
 
 
 @router.get(
@@ -27,14 +42,7 @@ router = APIRouter(prefix=links.API, tags=["competitions"])
     operation_id="download_file",
     summary="A public file of a task: blind input, template, public gold",
     response_class=Response,
-    responses={
-        200: {
-            "description": "The file, byte by byte.",
-            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-        },
-        304: {"description": "You have it already (If-None-Match)."},
-        **error_responses(404),
-    },
+    responses=FILE_RESPONSES | error_responses(404, 416),
 )
 def download_file(
     request: Request,
@@ -61,8 +69,21 @@ def stored_file_response(request: Request, serving: Serving, sha256: str, name: 
     if not path.is_file():
         log.error("stored_file_missing", sha256=sha256)
         raise NotFound("This file is not in the server's storage any more; please tell the organisers.")
+    check_range(request.headers.get("range"), path.stat().st_size)
     headers["Content-Disposition"] = _attachment(name)
     return FileResponse(path, headers=headers, media_type="application/octet-stream")
+
+
+def check_range(asked: str | None, size_bytes: int) -> None:
+    """Raises RangeNotSatisfiable unless the Range header, if there is one, asks for one part that the file has."""
+    if asked is None:
+        return
+    found = _RANGE.match(asked.strip())
+    first, last = found.groups() if found else ("", "")
+    is_tail = not first and last.isdigit() and int(last) > 0
+    is_part = first.isdigit() and int(first) < size_bytes and (not last or int(first) <= int(last))
+    if not (is_tail or is_part):
+        raise RangeNotSatisfiable(f"The file has {size_bytes} bytes; ask for one part of them.", size_bytes=size_bytes)
 
 
 def _attachment(name: str) -> str:

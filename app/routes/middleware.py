@@ -11,7 +11,7 @@ from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.routes.errors import ErrorPage, error_json, unexpected, wants_page
+from app.routes.errors import internal_error
 
 log = structlog.get_logger("app.web")
 
@@ -35,9 +35,8 @@ _SECURITY_HEADERS = {
 class Surroundings:
     """Request id, security headers, a line in the log, and an answer to our own faults that gives nothing away."""
 
-    def __init__(self, app: ASGIApp, *, page: ErrorPage, https_only: bool) -> None:
+    def __init__(self, app: ASGIApp, *, https_only: bool) -> None:
         self._app = app
-        self._page = page
         self._headers = dict(_SECURITY_HEADERS)
         if https_only:
             self._headers["Strict-Transport-Security"] = "max-age=31536000"
@@ -67,15 +66,10 @@ class Surroundings:
                 log.exception("internal_error", method=scope["method"], path=scope["path"])
                 if status:
                     raise  # half an answer is gone already: break the connection, so that nobody takes it for whole
-                await self._fault(scope, request_id)(scope, receive, send_with_headers)
+                await internal_error(Request(scope), request_id)(scope, receive, send_with_headers)
             if scope["path"] not in _UNLOGGED:
                 took_ms = round(1000 * (time.perf_counter() - began), 1)
                 log.info("request", method=scope["method"], path=scope["path"], status=status, took_ms=took_ms)
-
-    def _fault(self, scope: Scope, request_id: str) -> ASGIApp:
-        error = unexpected(request_id)
-        request = Request(scope)
-        return self._page(request, 500, error) if wants_page(request) else error_json(500, error)
 
 
 class AnswerHead:

@@ -13,9 +13,19 @@ def describe(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document, made once."""
     if app.openapi_schema is None:
         document = FastAPI.openapi(app)
-        for operation in (operation for path in document["paths"].values() for operation in path.values()):
-            if _NOT_OURS[0] in str(operation["responses"].get("422")):
-                del operation["responses"]["422"]
+        for path in document["paths"].values():
+            for operation in path.values():
+                _correct_errors(operation["responses"])
         for name in _NOT_OURS:
             document["components"]["schemas"].pop(name, None)
     return app.openapi_schema or {}
+
+
+def _correct_errors(responses: dict[str, Any]) -> None:
+    """Errors are JSON, of whatever type the answer of a success is."""
+    if _NOT_OURS[0] in str(responses.get("422")):
+        del responses["422"]
+    for status, answer in responses.items():
+        if status >= "400":
+            [content] = answer["content"].values()
+            answer["content"] = {"application/json": content}

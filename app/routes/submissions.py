@@ -18,7 +18,7 @@ from app.db import reading
 from app.models import TERMINAL, RunStatus, ScoringRun, User
 from app.queries import current_run, get_submission, list_submissions
 from app.routes.errors import error_responses
-from app.routes.files import stored_file_response
+from app.routes.files import FILE_RESPONSES, stored_file_response
 from app.routes.identity import ApiUser
 from app.routes.receiving import Target, receive_submission
 from app.routes.serving import Serving, ServingHere
@@ -147,14 +147,7 @@ def read_submissions(
     operation_id="download_submission",
     summary="The file as you sent it",
     response_class=Response,
-    responses={
-        200: {
-            "description": "The file, byte by byte.",
-            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-        },
-        304: {"description": "You have it already (If-None-Match)."},
-        **error_responses(401, 404, 422),
-    },
+    responses=FILE_RESPONSES | error_responses(401, 404, 416, 422),
 )
 def download_submission(request: Request, serving: ServingHere, user: ApiUser, submission_id: UUID) -> Response:
     with reading(serving.engine) as session:

@@ -12,6 +12,7 @@ from scoring.tasks import (
     idiomaticity_probing,
     meaning_matching,
     mwe_identification,
+    mwe_paraphrase,
     table,
 )
 
@@ -23,6 +24,7 @@ TASKS: dict[str, AnyTask] = {
         idiomaticity_probing.TASK,
         meaning_matching.TASK,
         mwe_identification.TASK,
+        mwe_paraphrase.TASK,
         table.TASK,
     )
 }

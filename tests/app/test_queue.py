@@ -75,7 +75,7 @@ def test_a_broker_that_is_down_is_logged_at_once_and_used_again_when_it_is_back(
     began = time.monotonic()
     with capture_logs() as logged:
         assert [send_run(2), send_run(3)] == [False, False]
-    assert time.monotonic() - began < 1.0, "nobody waits for it"
+    assert time.monotonic() - began < 3.0, "nobody waits for it"
     assert [(entry["event"], entry["log_level"], entry["run_id"]) for entry in logged] == [
         ("broker_down", "warning", 2),
         ("broker_down", "warning", 3),
@@ -99,7 +99,7 @@ def test_a_broker_that_hangs_is_given_up_soon(live_broker: Valkey) -> None:
     began = time.monotonic()
     with capture_logs():
         assert not send_run(2)
-    assert time.monotonic() - began < 4.0
+    assert time.monotonic() - began < 5.0
     live_broker.wake()
     assert send_run(3)
 

@@ -169,9 +169,13 @@ def test_a_full_disk_is_said_and_nothing_half_stored(
         return FullDisk(room=100, number=number)
 
     monkeypatch.setattr("app.storage.os.fdopen", open_on_full_disk)
+    writer = UploadWriter(tmp_path, limit_bytes=1000)
+    writer.write(b"x" * 60)
     with pytest.raises(StorageFull, match="Nothing was stored"):
-        store_upload([b"x" * 60, b"x" * 60], tmp_path, limit_bytes=1000)
+        writer.write(b"x" * 60)
     assert files_in(tmp_path) == []
+    with pytest.raises(RuntimeError, match="has ended"):
+        writer.write(b"x")
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])

@@ -14,6 +14,7 @@ import pytest
 from app import broker
 from app.datadir import LOCK_NAME, ServeError, lock_data_dir, note_address
 from app.port import address_of, answers, listening
+from tests.processes import short_folder
 
 
 def test_second_server_on_the_same_data_is_refused_with_the_address_of_the_first(tmp_path: Path) -> None:
@@ -92,31 +93,30 @@ def test_address_for_all_interfaces_is_one_that_can_be_opened() -> None:
 # ----------------------------------------------------------------------------------------------------------- broker
 
 
-def test_socket_lies_in_the_data_dir_when_its_path_is_short(tmp_path: Path) -> None:
-    if len(str(tmp_path)) > 60:
-        pytest.skip("the temporary folder itself has a long path")
-    assert broker.socket_path(tmp_path) == tmp_path / "broker" / "valkey.sock"
+def test_socket_lies_in_the_data_dir_when_its_path_is_short() -> None:
+    with short_folder() as folder:
+        assert broker.socket_path(folder) == folder / "broker" / "valkey.sock"
 
 
-def test_long_path_gets_a_private_folder_instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", "/tmp")  # noqa: S108 - short, as on a real machine
-    deep = tmp_path / ("x" * 100)
-    path = broker.socket_path(deep)
-    assert path
-    assert len(str(path)) <= broker.SOCKET_PATH_BYTES
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert broker.socket_path(deep) == path
-    path.parent.rmdir()
+def test_long_path_gets_a_private_folder_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+    with short_folder() as folder:
+        monkeypatch.setattr("tempfile.tempdir", str(folder))
+        deep = folder / ("x" * 100)
+        path = broker.socket_path(deep)
+        assert path
+        assert len(str(path)) <= broker.SOCKET_PATH_BYTES
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        assert broker.socket_path(deep) == path
 
 
-def test_folder_that_others_may_open_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    deep = tmp_path / ("x" * 100)
-    path = broker.socket_path(deep)
-    if path is None:
-        pytest.skip("the temporary folder itself has a long path")
-    path.parent.chmod(0o755)
-    assert broker.socket_path(deep) is None
+def test_folder_that_others_may_open_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    with short_folder() as folder:
+        monkeypatch.setattr("tempfile.tempdir", str(folder))
+        deep = folder / ("x" * 100)
+        path = broker.socket_path(deep)
+        assert path
+        path.parent.chmod(0o755)
+        assert broker.socket_path(deep) is None
 
 
 def test_odd_characters_in_the_path_are_quoted() -> None:

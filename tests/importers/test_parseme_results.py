@@ -1,4 +1,4 @@
-"""Result lists as historic rows: the figures of the paper, Codabench's JSON, CSV and HTML; nothing is dropped silently."""
+"""Result lists as historic rows: the paper's figures, Codabench's JSON, CSV and HTML; nothing is dropped silently."""
 
 from __future__ import annotations
 
@@ -94,9 +94,8 @@ def test_figures_of_the_paper_become_fractions_with_the_track_in_the_name() -> N
 
 def test_printed_f1_follows_from_printed_p_and_r_but_for_fipsco() -> None:
     """Holds the file to the paper's own arithmetic: macro F1 is that of macro P and R, both rounded to 0.001."""
-    rows = {
-        (team, metric, split): Fraction(value) for team, _, metric, split, value in published_rows(OFFICIAL)["unseen"]
-    }
+    published = published_rows(OFFICIAL)["unseen"]
+    rows = {(team, metric, split): Fraction(value) for team, _, metric, split, value in published}
     teams = {team for team, _, _ in rows}
     wrong = []
     for team in teams:
@@ -109,8 +108,9 @@ def test_printed_f1_follows_from_printed_p_and_r_but_for_fipsco() -> None:
     assert wrong == [("FipsCo (open)", "macro/unseen")]
 
 
-@pytest.mark.parametrize(("languages", "expected"), [(("fr", "pl"), 8), (("ga",), 0), (OFFICIAL[1:], 35)])
+@pytest.mark.parametrize(("languages", "expected"), [(("fr", "pl"), 8), (("ga",), 0), (OFFICIAL[1:], 36)])
 def test_only_results_of_the_competitions_languages_are_given(languages: tuple[str, ...], expected: int) -> None:
+    """Of the four systems two are in table 6 with 11 languages, one with 10, one with 8: 40 figures, 4 in German."""
     boards = published_rows(languages)
     assert len(boards.get("unseen-by-language", [])) == expected
     assert "unseen" not in boards
@@ -153,8 +153,8 @@ def test_columns_without_a_meaning_are_reported(tmp_path: Path) -> None:
     results = read(tmp_path, document, {"f1": F1})
     assert codes(results.warnings) == ["unknown-column", "unknown-column"]
     assert [str(warning) for warning in results.warnings] == [
-        "column Subtask 1/rich: the column Subtask 1/rich has no meaning: it is left out",
-        "column hidden: the column hidden has no meaning: it is left out",
+        "column Subtask 1/rich: nobody said what it means: it is left out",
+        "column hidden: nobody said what it means: it is left out",
     ]
     assert len(results.rows) == 2
 
@@ -255,6 +255,11 @@ def test_csv_that_codabench_exports_loses_the_numbers_of_submissions(tmp_path: P
         ("berta-1237", "0.2"),
     ]
     assert results.warnings == ()
+
+
+def test_column_without_a_heading_is_reported_too(tmp_path: Path) -> None:
+    results = read(tmp_path, "Team,F1,\nada,0.5,details\n", {"F1": F1})
+    assert [(warning.code, warning.column) for warning in results.warnings] == [("unknown-column", "column 3")]
 
 
 def test_other_csv_keeps_names_as_they_are(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -24,8 +24,8 @@ BATCH_SIZES: dict[Compatibility, int] = {"batch-independent": 1, "upstream-64": 
 #: The tests of several processes share the machine's cores.
 SETTINGS = EncoderSettings(threads=1)
 
-#: Candidates and one or more references each: usual ones; equal texts; empty ones on either side and on both; far too
-#: long ones; special tokens written out; other scripts; one word; white space around; the same pair twice.
+#: Candidates and one or more references each: usual ones; equal texts; empty ones on either side and on both; special
+#: tokens written out; other scripts; one word; white space around; the same pair twice.
 PAIRS: Sequence[tuple[str, Sequence[str]]] = (
     ("She finally died last winter.", ["She finally kicked the bucket.", "Last winter she died."]),
     ("My brother likes to stay up late.", ["My brother is a night owl."]),
@@ -33,15 +33,19 @@ PAIRS: Sequence[tuple[str, Sequence[str]]] = (
     ("", ["a reference", ""]),
     ("a candidate", [""]),
     ("   ", ["  \n "]),
-    ("a very long text " * 400, ["a very long text " * 300, "short"]),
-    ("short", ["another very long text, which goes on and on " * 200]),
-    ("[CLS] written out [SEP] and [PAD] too", ["[SEP]", "written out"]),
+    ("[CLS] written out [SEP] and [PAD] too", ["[SEP] and more", "written out"]),
     ("Η γάτα κοιμάται στο παράθυρο", ["Το παράθυρο είναι ανοιχτό"]),
     ("猫が窓辺で寝ている。", ["犬が庭で寝ている。", "猫"]),
     ("no", ["yes"]),
     ("  white space around \t", ["white space around"]),
     ("My brother likes to stay up late.", ["My brother is a night owl."]),
     ("naïve café\u0301", ["naive cafe"]),
+)
+#: Beyond the encoder's 512 tokens. Apart, since a batch of the others with these takes long.
+OVER_LONG: Sequence[tuple[str, Sequence[str]]] = (
+    ("a very long text " * 400, ["a very long text " * 300, "short"]),
+    ("short", ["another very long text, which goes on and on " * 200]),
+    ("", ["a very long text " * 400]),
 )
 CANDIDATES = [candidate for candidate, _ in PAIRS]
 REFERENCES = [list(references) for _, references in PAIRS]
@@ -69,29 +73,22 @@ def upstream(
     baseline_path: str | None = None,
 ) -> tuple[Any, Any, Any]:
     """Precision, recall and F1 of the installed bert_score."""
-    bert_score = _upstream()
-    found = bert_score.score(
-        list(candidates),
-        [list(group) for group in references],
-        model_type=str(encoder().files.folder),
-        num_layers=layer,
-        batch_size=batch_size,
-        idf=idf,
-        nthreads=0,
-        device="cpu",
-        lang="en",
-        rescale_with_baseline=baseline_path is not None,
-        baseline_path=baseline_path,
-    )
-    return tuple(values.numpy() for values in found)  # type: ignore[return-value]
-
-
-@lru_cache(maxsize=1)
-def _upstream() -> Any:
     torch.set_num_threads(1)
-    # matplotlib, which bert_score imports, leaves the deprecations of others to them.
-    import warnings
-
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return pytest.importorskip("bert_score", reason="the numbers are compared where bert-score is installed")
+        warnings.simplefilter("ignore")  # what upstream and its own dependencies do is theirs
+        bert_score = pytest.importorskip("bert_score", reason="numbers are compared where bert-score is installed")
+        found = bert_score.score(
+            list(candidates),
+            [list(group) for group in references],
+            model_type=str(encoder().files.folder),
+            num_layers=layer,
+            batch_size=batch_size,
+            idf=idf,
+            nthreads=0,
+            device="cpu",
+            lang="en",
+            rescale_with_baseline=baseline_path is not None,
+            baseline_path=baseline_path,
+        )
+    precision, recall, f1 = (values.numpy() for values in found)
+    return precision, recall, f1

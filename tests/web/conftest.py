@@ -1,27 +1,48 @@
-"""A server of each test's own: a fresh database, a folder of its own, a clock that stands still."""
+"""One running server; for each test a fresh database, a folder of its own, and a clock that stands still."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from fastapi import FastAPI
 from sqlalchemy import Engine
 
-from app.config import get_settings
-from app.db import get_engine
+from app.config import Settings, get_settings
+from app.main import create_app
 from tests import world
-from tests.web.site import Person, Site, a_site
+from tests.web.site import Person, Site, a_site, serving
+
+Server = tuple[FastAPI, str]
+
+
+@pytest.fixture(scope="session")
+def server(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The application and its address; what it serves changes with every test."""
+    folder = tmp_path_factory.mktemp("server")
+    shutil.copyfile(_sqlite_template, folder / "evergold.db")
+    app = create_app(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'evergold.db'}"))
+    app.state.serving.engine.dispose()
+    with serving(app) as url:
+        yield app, url
 
 
 @pytest.fixture
-def site(sqlite_engine: Engine) -> Iterator[Site]:
-    """The server; one competition, one phase that is open, one task, two boards."""
-    world.add_competition(sqlite_engine)
+def empty_site(server: Server, sqlite_engine: Engine) -> Iterator[Site]:
+    """A server without competitions."""
     address = sqlite_engine.url.render_as_string(hide_password=False)
     settings = get_settings().model_copy(update={"database_url": address})
-    with a_site(sqlite_engine, settings) as found:
+    with a_site(*server, sqlite_engine, settings) as found:
         yield found
-    get_engine(address).dispose()
+
+
+@pytest.fixture
+def site(empty_site: Site) -> Site:
+    """One competition, one phase that is open, one task, two boards."""
+    world.add_competition(empty_site.engine)
+    return empty_site
 
 
 @pytest.fixture

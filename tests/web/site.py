@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import structlog
@@ -23,8 +25,9 @@ from sqlalchemy import Engine, func, select
 from app import auth
 from app.config import Settings
 from app.db import reading, writing
-from app.main import create_app
-from app.models import PublicFile, Submission, User
+from app.models import PublicFile, ScoringRun, Submission, User
+from app.routes.passwords import Failures
+from app.routes.serving import Serving
 from app.storage import store_upload, stored_path
 from tests import world
 from tests.world import COMPETITION, NOW, PHASE, TASK
@@ -51,7 +54,15 @@ class Site:
         self.now = now
 
     def client(self, **headers: str) -> httpx.Client:
-        return httpx.Client(base_url=self.url, headers=headers, timeout=30)
+        """A client; whatever the API answers to it must stand in the API's description."""
+        hooks = {"response": [self._check_documented]}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=30, event_hooks=hooks)
+
+    def _check_documented(self, response: httpx.Response) -> None:
+        for template, operations in self.app.openapi()["paths"].items():
+            operation = operations.get(response.request.method.lower())
+            if operation and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), response.request.url.path):
+                assert str(response.status_code) in operation["responses"], (template, response.status_code)
 
     def person(self, username: str, *, is_administrator: bool = False) -> Person:
         """Somebody with a token."""
@@ -108,6 +119,7 @@ class Person:
 @contextmanager
 def serving(app: FastAPI) -> Iterator[str]:
     """The address at which uvicorn serves the application, in a thread of this process."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", ws="none"))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -122,14 +134,13 @@ def serving(app: FastAPI) -> Iterator[str]:
 
 
 @contextmanager
-def a_site(engine: Engine, settings: Settings) -> Iterator[Site]:
-    """A server on this database, its clock standing at NOW."""
-    app = create_app(settings)
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
-    with serving(app) as url:
-        site = Site(url, app, settings, engine)
-        app.state.serving = replace(app.state.serving, clock=lambda: site.now)
-        yield site
+def a_site(app: FastAPI, url: str, engine: Engine, settings: Settings) -> Iterator[Site]:
+    """The running server, now with these settings, on this database, its clock standing at NOW."""
+    site = Site(url, app, settings, engine)
+    app.state.serving = Serving(settings, engine, lambda: site.now)
+    app.state.failures = Failures()
+    yield site
+    engine.dispose()
 
 
 @contextmanager
@@ -153,6 +164,13 @@ def register(site: Site, username: str = "ada") -> None:
 def csrf_of(page: str) -> str:
     """The token of the first form on a page."""
     return page.split('name="csrf_token" value="')[1].split('"')[0]
+
+
+def run_of(site: Site, submission: dict[str, Any]) -> int:
+    """The id of a submission's run."""
+    with reading(site.engine) as session:
+        wanted = select(ScoringRun.id).where(ScoringRun.submission_id == UUID(submission["id"]))
+        return session.scalars(wanted).one()
 
 
 def sha256(content: bytes) -> str:

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from app.routes.pages import account, board, competition, home, login, submission, submit
+from app.routes.pages import (
+    account,
+    board,
+    competition,
+    home,
+    login,
+    report_figures,
+    reports,
+    results,
+    submission,
+    submit,
+)
 
 router = APIRouter(include_in_schema=False)
-for part in (home, competition, board, submit, submission, login, account):
+for part in (home, competition, board, results, submit, submission, reports, report_figures, login, account):
     router.include_router(part.router)

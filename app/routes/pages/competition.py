@@ -12,6 +12,7 @@ from app.leaderboard import count_entries
 from app.limits import PhaseState, phase_state
 from app.models import Board, Competition, Phase, PhaseTask
 from app.queries import boards_of, find_competition
+from app.results import short_titles
 from app.routes.identity import VisitorHere
 from app.routes.pages.rendering import render
 from app.routes.serving import ServingHere
@@ -21,10 +22,10 @@ router = APIRouter()
 
 @dataclass(frozen=True, slots=True)
 class TaskInPhase:
-    """A task as it is asked in a phase, its boards, and how many teams have scored."""
+    """A task as it is asked in a phase; its boards, with titles as short as they can be; how many teams have scored."""
 
     asked: PhaseTask
-    boards: list[Board]
+    boards: list[tuple[str, Board]]
     teams: int
 
 
@@ -57,4 +58,5 @@ def _teams(session: Session, competition: Competition) -> dict[int, int]:
 def _task(competition: Competition, asked: PhaseTask, teams: dict[int, int]) -> TaskInPhase:
     phase = next(phase for phase in competition.phases if phase.id == asked.phase_id)
     boards = [board for board in boards_of(competition, phase) if board.task_id == asked.task_id]
-    return TaskInPhase(asked, boards, teams.get(asked.id, 0))
+    titles = short_titles([board.title for board in boards])
+    return TaskInPhase(asked, list(zip(titles, boards, strict=True)), teams.get(asked.id, 0))

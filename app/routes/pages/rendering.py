@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from app.api import links
 from app.api.errors import ErrorDetail
+from app.figures import shown
 from app.routes import csrf
 from app.routes.errors import phrase
 from app.routes.identity import Visitor, known_visitor
@@ -79,6 +80,7 @@ def environment() -> Environment:
         aoe=words.moment_aoe,
         until=words.until,
         score=words.shown_score,
+        number=shown,
         plural=words.plural,
         ordinal=words.ordinal,
     )

@@ -27,6 +27,8 @@ router = APIRouter()
 #: How long the live part of the page waits for news before it asks again.
 LIVE_SECONDS = 20.0
 PAGE_LENGTH = 30
+#: A task with more scores than this (languages by views) shows those of its boards.
+SCORES_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Standing:
 def read_submission(request: Request, serving: ServingHere, visitor: VisitorHere, submission_id: UUID) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return render(request, "submission.html", **_shown(serving, visitor.user, submission_id))
+    return render(request, "submission.html", **_shown(serving, visitor.user, submission_id), is_update=False)
 
 
 @router.get("/submissions/{submission_id}/live")
@@ -94,15 +96,23 @@ def _shown(serving: Serving, user: User, submission_id: UUID) -> dict[str, Any]:
         "competition": competition,
         "task": submission.phase_task.task,
         "standings": _standings(boards, run),
+        "scores": _scores(boards, run),
         "errors": [problem for problem in run.problems if problem.get("severity") != "warning"],
         "warnings": [problem for problem in run.problems if problem.get("severity") == "warning"],
         "metrics": TASKS[submission.phase_task.task.task_type].metrics,
-        "is_update": False,
     }
 
 
 def _stands_on(submission: Submission, board: Board) -> bool:
     return board.task_id == submission.phase_task.task_id and board.track in (None, submission.track)
+
+
+def _scores(boards: list[Board], run: ScoringRun) -> list[ScoreRow]:
+    """All of them, or, where these are many, those that stand on boards: the report has them all."""
+    if len(run.scores) <= SCORES_SHOWN:
+        return run.scores
+    on_boards = {(column["metric"], column["split"]) for board in boards for column in board.columns}
+    return [score for score in run.scores if (score.metric, score.split) in on_boards]
 
 
 def _standings(boards: list[Board], run: ScoringRun) -> list[Standing]:

@@ -43,7 +43,9 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 def moment(when: datetime) -> Markup:
     """`<time>` in UTC; scripts add the reader's own zone."""
     iso = when.astimezone(UTC).isoformat(timespec="seconds")
-    return Markup('<time datetime="{}">{}</time>').format(iso, in_utc(when.replace(microsecond=0)))
+    date, _, clock = in_utc(when.replace(microsecond=0)).partition(" ")
+    unbroken = Markup('<time datetime="{}"><span class="nowrap">{}</span> <span class="nowrap">{}</span></time>')
+    return unbroken.format(iso, date, clock)
 
 
 def moment_aoe(when: datetime) -> str:

@@ -1,0 +1,215 @@
+"""`evergold import …`: published data become a competition, published results the historic rows of a board."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli_organiser import PANEL, apply_declared, count, say_changes
+from app.cli_output import Code, CommandError, remark, say
+from app.cli_settings import DataDirOption, PhasesOption, gold_folder, use_settings
+
+commands = typer.Typer()
+importers = typer.Typer(help="Turn published data into a competition.", no_args_is_help=True)
+commands.add_typer(importers, name="import", rich_help_panel=PANEL)
+
+Importer = Callable[[Path, Path, Path], list[Path]]
+
+
+class Edition(StrEnum):
+    """The editions of PARSEME's shared task."""
+
+    ONE_ONE = "1.1"
+    ONE_TWO = "1.2"
+    TWO = "2.0"
+
+
+def _source(help_text: str) -> typer.models.ArgumentInfo:
+    found: typer.models.ArgumentInfo = typer.Argument(metavar="DIR", exists=True, file_okay=False, help=help_text)
+    return found
+
+
+def _into(help_text: str = "The competition's folder.") -> typer.models.OptionInfo:
+    found: typer.models.OptionInfo = typer.Option("--into", metavar="FOLDER", help=help_text)
+    return found
+
+
+GoldDirOption = Annotated[
+    Path | None,
+    typer.Option("--gold-dir", metavar="DIR", help="Default: EVERGOLD_GOLD_DIR, else `gold` in the data directory."),
+]
+ApplyOption = Annotated[bool, typer.Option("--apply/--no-apply", help="Check and apply phases.yaml afterwards.")]
+
+
+@importers.command()
+def semeval2022(
+    source: Annotated[Path, _source("The repository.")],
+    into: Annotated[Path, _into()] = Path("competitions/semeval2022-task2"),
+    gold_dir: GoldDirOption = None,
+    apply_after: ApplyOption = True,
+    phases_file: PhasesOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """SemEval-2022 Task 2, from a checkout of its official data repository."""
+    from app.importers.semeval2022 import import_semeval2022
+
+    use_settings(data_dir, phases_file)
+    gold = gold_dir or gold_folder()
+    _import(import_semeval2022, source, into, gold, apply_after)
+    say(
+        f"\nThe gold of the evaluation and test sets is not public, and these phases refuse uploads until it is there. "
+        f"When you have it: put it below {gold}, uncomment `gold:` in {into / 'competition.yaml'}, `evergold apply`."
+    )
+
+
+@importers.command()
+def parseme(
+    source: Annotated[Path, _source("The folder of the languages, with <LANG>/{train,dev,test,test.blind}.cupt.")],
+    edition: Annotated[Edition, typer.Option(help="Which edition's rules, boards and dates.")],
+    into: Annotated[Path | None, _into("The competition's folder; default: competitions/parseme-EDITION.")] = None,
+    gold_dir: GoldDirOption = None,
+    apply_after: ApplyOption = True,
+    phases_file: PhasesOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """PARSEME's identification of multiword expressions, from the official folder of its data."""
+    from app.importers.parseme import import_parseme
+
+    def importer(source: Path, into: Path, gold: Path) -> list[Path]:
+        return import_parseme(source, into, gold, edition)
+
+    use_settings(data_dir, phases_file)
+    target = into or Path(f"competitions/parseme-{edition}")
+    _import(importer, source, target, gold_dir or gold_folder(), apply_after)
+    say(f"\nIts dates are those of the shared task: change them in {target / 'competition.yaml'}, `evergold apply`.")
+
+
+@importers.command()
+def astitch(
+    source: Annotated[Path, _source("The repository.")],
+    into: Annotated[Path, _into()] = Path("competitions/astitch"),
+    gold_dir: GoldDirOption = None,
+    apply_after: ApplyOption = True,
+    phases_file: PhasesOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """AStitchInLanguageModels, from a checkout of its authors' repository."""
+    from app.importers.astitch import import_astitch
+
+    use_settings(data_dir, phases_file)
+    _import(import_astitch, source, into, gold_dir or gold_folder(), apply_after)
+
+
+@importers.command()
+def ncimp(
+    source: Annotated[Path, _source("The repository.")],
+    into: Annotated[Path, _into()] = Path("competitions/ncimp"),
+    gold_dir: GoldDirOption = None,
+    apply_after: ApplyOption = True,
+    phases_file: PhasesOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """NCIMP, the probing of idiomaticity, from a checkout of its authors' repository."""
+    from app.importers.ncimp import import_ncimp
+
+    use_settings(data_dir, phases_file)
+    _import(import_ncimp, source, into, gold_dir or gold_folder(), apply_after)
+
+
+@importers.command()
+def results(
+    file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="JSON, CSV or HTML.")],
+    into: Annotated[Path, typer.Option("--into", metavar="CSV", help="The historic rows to write.")],
+    column: Annotated[
+        list[str],
+        typer.Option(metavar="NAME=METRIC SPLIT", help="What a column of the list is; NAME= leaves it out; repeated."),
+    ],
+    task: Annotated[str, typer.Option(metavar="TYPE", help="The task type.")] = "mwe-identification",
+    percent: Annotated[
+        bool, typer.Option("--percent", help="The list gives percent where pages show percent.")
+    ] = False,
+    team: Annotated[
+        str, typer.Option(metavar="NAME", help="The column of the teams; default: found by its name.")
+    ] = "",
+) -> None:
+    """A results list of Codabench, as JSON, or as a table in CSV or HTML: to historic rows for a board."""
+    from app.historic import COLUMNS
+    from app.importers.files import write_csv
+    from app.importers.parseme_results import read_codabench_results
+    from scoring.tasks import get_task
+
+    meanings = dict(_meaning(pair) for pair in column)
+    if into.exists():
+        raise CommandError(f"Nothing was imported: there is {into} already; move it away to import anew.")
+    with _told():
+        get_task(task)
+        found = read_codabench_results(file, meanings, task=task, percent=percent, team=team or None)
+        write_csv(into, COLUMNS, found.rows)
+    for warning in found.warnings:
+        remark(f"Warning: {warning}")
+    say(f"Wrote {count(len(found.rows), 'score')} into {into}. Name it under `historic` of a board, `evergold apply`.")
+
+
+def _meaning(pair: str) -> tuple[str, tuple[str, str] | None]:
+    """`HEADING=METRIC SPLIT`; a heading may have an equals sign of its own."""
+    name, sign, meaning = pair.rpartition("=")
+    parts = meaning.split()
+    if not sign or len(parts) not in (0, 2):
+        raise CommandError(f"--column {pair} is not NAME=METRIC SPLIT.", Code.USAGE)
+    return name, (parts[0], parts[1]) if parts else None
+
+
+# ------------------------------------------------------------------------------------------------- what all have alike
+
+
+def _import(importer: Importer, source: Path, into: Path, gold: Path, apply_after: bool) -> None:
+    """Write the competition and its gold, and apply it where phases.yaml includes it."""
+    with _told():
+        written = importer(source, into, gold)
+    say(f"Wrote {into / 'competition.yaml'} and {count(len(written) - 1, 'file')} below {into} and {gold}.")
+    if not apply_after:
+        say("Next: `evergold check`, then `evergold apply`.")
+    elif _is_included(into / "competition.yaml"):
+        say_changes(apply_declared(migrate_first=True))
+    else:
+        raise CommandError(_how_to_include(into / "competition.yaml"))
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What is wrong with the source, problem by problem."""
+    from scoring.errors import InvalidFile, ScoringError
+
+    try:
+        yield
+    except InvalidFile as error:
+        lines = [f"  {problem}" for problem in error.problems]
+        raise CommandError("\n".join(["Nothing was imported:", *lines])) from None
+    except ScoringError as error:
+        raise CommandError(f"Nothing was imported: {error}.") from None
+    except OSError as error:
+        raise CommandError(f"Nothing was imported: {error.filename}: {error.strerror}.") from None
+
+
+def _is_included(declaration: Path) -> bool:
+    """Whether phases.yaml brings this file in."""
+    from app.config import get_settings
+    from app.findings import Findings
+    from app.phases_file import read_phases_files
+
+    documents = read_phases_files(get_settings().phases_file, Findings())
+    return any(Path(document.file).resolve() == declaration.resolve() for document in documents)
+
+
+def _how_to_include(declaration: Path) -> str:
+    from app.config import get_settings
+
+    phases = get_settings().phases_file
+    if not phases.exists():
+        return f"It is not applied: there is no {phases}. `evergold init` makes one that includes competitions/*."
+    return f"It is not applied: {phases} does not include it. Add it to `include:` there, then `evergold apply`."

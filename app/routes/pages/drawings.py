@@ -1,0 +1,42 @@
+"""Figures on pages: drawn into the page, with the address of the same drawing as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from fastapi import Response
+from markupsafe import Markup
+
+from app.errors import NotFound
+from app.figures import Figure, svg_of
+
+SVG = "image/svg+xml"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure, its drawing, and where to download it."""
+
+    figure: Figure
+    svg: Markup
+    address: str
+
+
+def drawings_of(figures: Sequence[Figure], folder: str, split: str) -> list[Drawing]:
+    """The figures of one split; folder: the address below which they can be downloaded."""
+    query = f"?split={quote(split, safe='/')}"
+    return [
+        Drawing(figure, Markup(svg_of(figure)), f"{folder}/{figure.name}.svg{query}")  # noqa: S704 - escaped by ElementTree
+        for figure in figures
+    ]
+
+
+def svg_response(figures: Sequence[Figure], name: str, filename: str) -> Response:
+    """One of the figures as a file to download; raises NotFound."""
+    found = next((figure for figure in figures if figure.name == name), None)
+    if found is None:
+        raise NotFound(f"There is no such figure here; there are {', '.join(figure.name for figure in figures)}.")
+    headers = {"Content-Disposition": f'attachment; filename="{filename}-{found.name}.svg"'}
+    return Response(svg_of(found, is_file=True), media_type=SVG, headers=headers)

@@ -1,0 +1,101 @@
+"""A submission's full report: a page of its task type's own, where there is one, and every score as a plain table.
+
+A task type gets a page of its own by two things: `templates/reports/TASK-TYPE.html`, included as the page's main part,
+and a function in `OWN_REPORTS`, which makes what this template finds as `shown` from the report and the address's
+parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.api import links
+from app.db import reading
+from app.reports import NoReport, Report, find_report
+from app.routes.identity import VisitorHere
+from app.routes.pages.login import to_login
+from app.routes.pages.rendering import render
+from app.routes.pages.report_mwe import show_mwes
+from app.routes.pages.report_probing import show_probing
+from app.routes.pages.report_tables import Column, Row, Table, make_table, score_cell
+from app.routes.serving import ServingHere
+from scoring.task import Score
+from scoring.tasks import TASKS
+
+router = APIRouter()
+
+#: By task type: what `templates/reports/TASK-TYPE.html` shows.
+OWN_REPORTS: dict[str, Callable[[Report, Mapping[str, str]], Any]] = {
+    "idiomaticity-probing": show_probing,
+    "mwe-identification": show_mwes,
+}
+#: The view that every report has: all scores.
+ALL_SCORES = "scores"
+
+
+@router.get("/submissions/{submission_id}/report")
+def read_report(request: Request, serving: ServingHere, visitor: VisitorHere, submission_id: UUID) -> Response:
+    if visitor.user is None:
+        return to_login(request)
+    with reading(serving.engine) as session:
+        try:
+            report = find_report(session, submission_id, visitor.user)
+        except NoReport:  # its page says why
+            return RedirectResponse(links.submission(submission_id), 303)
+    parameters = request.query_params
+    own = OWN_REPORTS.get(report.task_type)
+    is_plain = own is None or parameters.get("view") == ALL_SCORES
+    return render(
+        request,
+        "report.html",
+        report=report,
+        submission=report.submission,
+        phase=report.submission.phase_task.phase,
+        task=report.submission.phase_task.task,
+        has_own=own is not None,
+        own_template=None if is_plain else f"reports/{report.task_type}.html",
+        shown=None if own is None or is_plain else own(report, parameters),
+        table=all_scores(report, parameters.get("sort", "")) if is_plain else None,
+        signatures=signatures(report.scores) if is_plain else {},
+    )
+
+
+def all_scores(report: Report, sort: str) -> Table:
+    """A row for each split, a column for each metric."""
+    metrics = TASKS[report.task_type].metrics
+    by_split: dict[str, dict[str, Score]] = {}
+    for score in report.scores:
+        by_split.setdefault(score.split, {})[score.metric] = score
+    columns = [
+        Column(name, metric.title, metric.description, metric.percent)
+        if (metric := metrics.get(name))
+        else Column(name, name)
+        for name in dict.fromkeys(score.metric for score in report.scores)
+    ]
+    rows = [
+        Row(split, tuple(score_cell(found.get(column.key), metrics.get(column.key)) for column in columns))
+        for split, found in by_split.items()
+    ]
+    return make_table(
+        ALL_SCORES,
+        "Every score of this submission. An undefined one has a reason instead of a value.",
+        Column("split", "Split", "A named part of the items"),
+        columns,
+        rows,
+        sort=sort,
+        linked=lambda wanted: f"{links.report(report.submission.id, view=ALL_SCORES, sort=wanted)}#{ALL_SCORES}",
+    )
+
+
+def signatures(scores: tuple[Score, ...]) -> dict[str, list[str]]:
+    """How scores were computed, without their own metric and split: usually a few ways, each with its metrics."""
+    found: dict[str, dict[str, None]] = {}
+    for score in scores:
+        told = score.signature.replace(f"|{score.metric}|{score.split}", "", 1)
+        found.setdefault(told, {})[score.metric] = None
+    return {told: list(metrics) for told, metrics in found.items()}

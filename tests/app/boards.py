@@ -1,0 +1,42 @@
+"""What tests of boards have in common: to enter a score, and to look."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlalchemy import Engine
+
+from app.db import reading
+from app.leaderboard import Leaderboard, board_version, build_leaderboard
+from app.models import User
+from app.queries import find_board, find_competition
+from tests.world import (
+    COMPETITION,
+    NOW,
+    PHASE,
+    score,
+    submit,
+)
+
+
+def board(engine: Engine, name: str = "zero-shot", viewer: User | None = None) -> Leaderboard:
+    with reading(engine) as session:
+        phase, found = find_board(find_competition(session, COMPETITION), PHASE, name)
+        return build_leaderboard(session, phase, found, viewer, NOW)
+
+
+def version(engine: Engine, name: str = "zero-shot") -> str:
+    with reading(engine) as session:
+        return board_version(session, *find_board(find_competition(session, COMPETITION), PHASE, name))
+
+
+def shown(engine: Engine, name: str = "zero-shot") -> list[tuple[int | None, str, float | None]]:
+    """(rank, team, value in the ranking column) from the top."""
+    found = board(engine, name)
+    return [(row.rank, row.team, row.cells[found.rank_by].value) for row in found.rows]
+
+
+def enter(engine: Engine, user: User, zero_shot: float | None, one_shot: float | None = None, minute: int = 0) -> None:
+    """An upload of this user's, `minute` minutes after NOW, scored."""
+    accepted = submit(engine, user, NOW + timedelta(minutes=minute), content=f"{user.username} {minute}")
+    score(engine, accepted.run_id, zero_shot, one_shot)

@@ -1,0 +1,16 @@
+"""What tests of runs have in common."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Engine
+
+from app.db import writing
+from app.runs import requeue_lost_runs
+
+
+def sweep(engine: Engine, now: datetime, attempts: int = 3) -> list[int]:
+    """The ids of the runs that workers should be told about."""
+    with writing(engine) as session:
+        return [run_id for run_id, _ in requeue_lost_runs(session, attempts=attempts, now=now)]

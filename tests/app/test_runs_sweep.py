@@ -1,0 +1,170 @@
+"""A way out of every state: lost messages, lost workers, runs that kill whoever takes them; and the queue's order."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import Engine, select, update
+
+from app.db import reading, writing
+from app.models import TERMINAL, RunStatus, ScoringRun
+from app.runs import (
+    RESEND_SECONDS,
+    UNCLAIMED_SECONDS,
+    mark_sent,
+    queue_position,
+    requeue_lost_runs,
+)
+from app.submissions import Accepted
+from tests.app.runs import sweep
+from tests.threads import in_threads
+from tests.world import (
+    NOW,
+    SECOND,
+    ZERO_SHOT,
+    add_competition,
+    add_user,
+    claim,
+    fail,
+    finish,
+    reject,
+    score,
+    scores_of,
+    submit,
+    sure,
+    the_run,
+)
+
+LEASE = timedelta(seconds=60)
+
+
+def test_sweep_leaves_a_fresh_queued_run_to_its_message(engine: Engine, accepted: Accepted) -> None:
+    assert sweep(engine, NOW + timedelta(seconds=UNCLAIMED_SECONDS) - SECOND) == []
+
+
+def test_sweep_announces_a_queued_run_whose_message_was_lost(engine: Engine, accepted: Accepted) -> None:
+    overdue = NOW + timedelta(seconds=UNCLAIMED_SECONDS)
+    assert sweep(engine, overdue) == [accepted.run_id]
+    assert sweep(engine, overdue) == [accepted.run_id], "until somebody says that it was sent"
+    with writing(engine) as session:
+        mark_sent(session, [accepted.run_id], overdue)
+    assert sweep(engine, overdue + timedelta(seconds=RESEND_SECONDS) - SECOND) == []
+    assert sweep(engine, overdue + timedelta(seconds=RESEND_SECONDS)) == [accepted.run_id]
+
+
+@pytest.mark.parametrize("lose", [fail, sweep])
+def test_sweep_announces_a_run_at_once_that_came_back_to_the_queue(
+    engine: Engine, accepted: Accepted, lose: object
+) -> None:
+    """Its message is used up, however young it is."""
+    if lose is fail:
+        fail(engine, accepted.run_id, attempts=3)
+    else:
+        claim(engine, accepted.run_id, NOW, lease_seconds=1)
+    assert sweep(engine, NOW + SECOND) == [accepted.run_id]
+
+
+def test_sweep_names_the_task_type_so_that_the_right_workers_are_told(engine: Engine, accepted: Accepted) -> None:
+    with writing(engine) as session:
+        told = requeue_lost_runs(session, attempts=3, now=NOW + LEASE)
+    assert told == [(accepted.run_id, "idiom-detection")]
+
+
+def test_sweep_announces_the_longest_waiting_first(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    runs = [submit(engine, ada, NOW + seconds * SECOND, content=str(seconds)).run_id for seconds in (5, 0, 5, 3)]
+    assert sweep(engine, NOW + LEASE) == [runs[1], runs[3], runs[0], runs[2]]
+
+
+def test_sweep_does_not_announce_everything_at_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.runs.ANNOUNCED_AT_ONCE", 2)
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    runs = [submit(engine, ada, NOW + n * SECOND, content=str(n)).run_id for n in range(3)]
+    assert sweep(engine, NOW + LEASE) == runs[:2]
+    with writing(engine) as session:
+        mark_sent(session, runs[:2], NOW + LEASE)
+    assert sweep(engine, NOW + LEASE) == runs[2:]
+
+
+def test_a_run_that_lost_three_workers_fails_and_costs_nothing(engine: Engine) -> None:
+    add_competition(engine, per_day=1)
+    ada = add_user(engine, "ada")
+    run_id = submit(engine, ada).run_id
+    now = NOW
+    for attempt in (1, 2, 3):
+        assert sure(claim(engine, run_id, now)).attempt == attempt
+        now += LEASE
+        told = sweep(engine, now)
+        assert told == ([run_id] if attempt < 3 else [])
+    run = the_run(engine, run_id)
+    assert (run.status, run.finished_at, run.attempts) == (RunStatus.FAILED, now, 3)
+    assert run.failure == "its worker was lost 3 times"
+    assert (run.claim_token, run.lease_expires_at) == (None, None)
+    assert submit(engine, ada, content="next").created, "the quota of one is untouched"
+
+
+def test_a_run_that_kills_its_workers_takes_no_other_with_it(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    deadly, harmless = submit(engine, ada, content="deadly").run_id, submit(engine, ada, content="harmless").run_id
+    now = NOW
+    for _ in range(3):
+        claim(engine, deadly, now)
+        now += LEASE
+        sweep(engine, now)
+    assert (the_run(engine, deadly).status, the_run(engine, harmless).status) == (RunStatus.FAILED, RunStatus.QUEUED)
+    assert the_run(engine, harmless).attempts == 0
+
+
+def test_sweep_repairs_every_state_that_is_not_terminal(engine: Engine) -> None:
+    """One run per state; a year later each is announced, or has ended."""
+    add_competition(engine, per_day=None)
+    ada = add_user(engine, "ada")
+    runs = {name: submit(engine, ada, content=name).run_id for name in ("queued", "sent", "running", "last", "scored")}
+    with writing(engine) as session:
+        mark_sent(session, [runs["sent"]], NOW)
+        session.execute(update(ScoringRun).where(ScoringRun.id == runs["last"]).values(attempts=2))
+    claim(engine, runs["running"])
+    claim(engine, runs["last"])
+    score(engine, runs["scored"], 0.5)
+    told = sweep(engine, NOW + timedelta(days=365))
+    assert told == [runs["queued"], runs["sent"], runs["running"]]
+    assert the_run(engine, runs["last"]).status == RunStatus.FAILED
+    assert the_run(engine, runs["scored"]).status == RunStatus.SCORED
+    with reading(engine) as session:
+        left = session.scalars(select(ScoringRun.status).where(ScoringRun.status.not_in(TERMINAL))).all()
+    assert set(left) == {RunStatus.QUEUED}
+
+
+def test_two_sweeps_at_once_do_the_work_of_one(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    runs = [submit(engine, ada, content=str(n)).run_id for n in range(4)]
+    for run_id in runs:
+        claim(engine, run_id)
+    told = in_threads(4, lambda _: sweep(engine, NOW + LEASE))
+    assert told == 4 * [runs]
+    assert [the_run(engine, run_id).attempts for run_id in runs] == [1, 1, 1, 1]
+
+
+# ------------------------------------------------------------------------------------------------------------ position
+
+
+def test_the_position_in_the_queue_counts_who_came_before(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    runs = [submit(engine, ada, NOW + seconds * SECOND, content=str(n)).run_id for n, seconds in enumerate((0, 1, 1))]
+
+    def positions() -> list[int | None]:
+        with reading(engine) as session:
+            return [queue_position(session, session.get_one(ScoringRun, run_id)) for run_id in runs]
+
+    assert positions() == [1, 2, 3]
+    held = sure(claim(engine, runs[0]))
+    assert positions() == [None, 1, 2]
+    finish(engine, held, scores_of(ZERO_SHOT, 0.5))
+    reject(engine, runs[1])
+    assert positions() == [None, None, 1]

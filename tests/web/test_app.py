@@ -1,0 +1,103 @@
+"""The application as a whole: what surrounds every answer, how it starts, what it does not load."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import Engine
+
+from app.config import Settings
+from app.main import DatabaseNotReady, create_app
+from app.routes.pages.rendering import STATIC
+from tests.web.site import BROWSER, Site, serving
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/competitions", "/nothing", "/static/evergold.css", "/healthz", "/docs"])
+def test_every_answer_is_guarded(site: Site, path: str) -> None:
+    with site.client(**BROWSER) as browser:
+        headers = browser.get(path).headers
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert len(headers["X-Request-ID"]) == 16
+    assert "Strict-Transport-Security" not in headers
+
+
+def test_https_is_insisted_on_where_cookies_are_secure(sqlite_engine: Engine, tmp_path: Path) -> None:
+    app = create_app(Settings(data_dir=tmp_path, database_url=str(sqlite_engine.url), secure_cookies=True))
+    with serving(app) as url:
+        assert httpx.get(f"{url}/healthz").headers["Strict-Transport-Security"] == "max-age=31536000"
+    app.state.serving.engine.dispose()
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/competitions", "/static/evergold.css"])
+def test_head_is_get_without_the_body(site: Site, path: str) -> None:
+    with site.client() as client:
+        head, get = client.head(path), client.get(path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["Content-Type"] == get.headers["Content-Type"]
+
+
+def test_health_asks_the_database(site: Site) -> None:
+    with site.client() as client:
+        response = client.get("/healthz")
+    assert response.json()["status"] == "ok"
+
+
+def test_static_files_are_kept_for_ever_by_their_digest(site: Site) -> None:
+    with site.client(**BROWSER) as browser:
+        addresses = re.findall(r'"(/static/[^"]+)"', browser.get("/").text)
+        assert len(addresses) >= 3
+        for address in addresses:
+            assert "immutable" in browser.get(address).headers["Cache-Control"]
+        assert browser.get("/static/evergold.css").headers["Cache-Control"] == "no-cache"
+
+
+def test_a_server_without_tables_does_not_start(tmp_path: Path) -> None:
+    app = create_app(Settings(data_dir=tmp_path, database_url=f"sqlite:///{tmp_path / 'empty.db'}"))
+    with pytest.raises(DatabaseNotReady, match="evergold apply --migrate"):
+        asyncio.run(_start(app))
+
+
+async def _start(app: FastAPI) -> None:
+    async with app.router.lifespan_context(app):
+        pass
+
+
+def test_the_web_process_loads_no_scorer_and_no_worker() -> None:
+    script = (
+        "import sys, app.main; app.main.create_app().openapi(); "
+        "print([name for name in ('torch', 'transformers', 'scipy', 'sklearn', 'workers', 'workers.gold') "
+        "if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("folder", ["swagger-ui", "htmx"])
+def test_what_others_wrote_comes_with_its_licence(folder: str) -> None:
+    assert (STATIC / "vendor" / folder / "LICENSE").read_text(encoding="utf-8").strip()
+
+
+def test_nothing_of_ours_points_elsewhere() -> None:
+    """Templates, styles and scripts of ours name no other server: nobody is told who reads a board."""
+    ours = [p for p in [*STATIC.glob("*"), *(STATIC.parent / "templates").rglob("*")] if p.is_file()]
+    assert len(ours) > 15
+    for path in ours:
+        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        without_checks = text.replace('replace("https://", "")', "").replace('replace("http://", "")', "")
+        assert "http://" not in without_checks, path
+        assert "https://" not in without_checks, path

@@ -1,0 +1,159 @@
+"""The API's description: complete, stable, true. That it tells every status is checked in all tests: `Site.client`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import app.api
+from app.api.base import ApiModel
+from app.api.links import API
+from app.main import create_app
+
+#: Programs are generated from these names: they never change.
+OPERATIONS = {
+    "create_submission": f"POST {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/submissions",
+    "create_token": f"POST {API}/tokens",
+    "download_file": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/files/{{name}}",
+    "download_submission": f"GET {API}/submissions/{{submission_id}}/file",
+    "get_board": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}",
+    "get_board_csv": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}.csv",
+    "get_competition": f"GET {API}/competitions/{{competition}}",
+    "get_phase": f"GET {API}/competitions/{{competition}}/phases/{{phase}}",
+    "get_report": f"GET {API}/submissions/{{submission_id}}/report",
+    "get_report_csv": f"GET {API}/submissions/{{submission_id}}/report.csv",
+    "get_report_text": f"GET {API}/submissions/{{submission_id}}/report/{{name}}.txt",
+    "get_results": f"GET {API}/competitions/{{competition}}/tasks/{{task}}/results",
+    "get_results_csv": f"GET {API}/competitions/{{competition}}/tasks/{{task}}/results.csv",
+    "get_submission": f"GET {API}/submissions/{{submission_id}}",
+    "get_task": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}",
+    "list_competitions": f"GET {API}/competitions",
+    "list_submissions": f"GET {API}/submissions",
+    "list_tokens": f"GET {API}/tokens",
+    "read_account": f"GET {API}/me",
+    "read_health": "GET /healthz",
+    "register": f"POST {API}/register",
+    "revoke_token": f"DELETE {API}/tokens/{{token_id}}",
+}
+ERROR = {"$ref": "#/components/schemas/ErrorBody"}
+#: Answered without asking who asks.
+OPEN = {
+    "register",
+    "read_health",
+    "list_competitions",
+    "get_competition",
+    "get_phase",
+    "download_file",
+}
+
+Operation = tuple[str, str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    found: dict[str, Any] = create_app().openapi()
+    return found
+
+
+def operations(document: dict[str, Any]) -> Iterator[Operation]:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield method.upper(), path, operation
+
+
+def test_operations_keep_their_names(document: dict[str, Any]) -> None:
+    assert {op["operationId"]: f"{method} {path}" for method, path, op in operations(document)} == OPERATIONS
+
+
+def test_every_operation_says_what_it_does(document: dict[str, Any]) -> None:
+    described = {tag["name"] for tag in document["tags"]}
+    for _, path, operation in operations(document):
+        assert 5 < len(operation["summary"]) < 80, path
+        assert not operation["summary"].endswith("."), path
+        assert set(operation["tags"]) <= described, path
+
+
+def test_every_error_has_the_one_shape(document: dict[str, Any]) -> None:
+    for _, path, operation in operations(document):
+        errors = {status: answer for status, answer in operation["responses"].items() if status >= "400"}
+        assert "503" in errors, path
+        for status, answer in errors.items():
+            assert answer["content"]["application/json"]["schema"] == ERROR, (path, status)
+            assert answer["description"] not in ("", "Error"), (path, status)
+    assert "HTTPValidationError" not in document["components"]["schemas"]
+
+
+def test_whoever_asks_for_authentication_says_so(document: dict[str, Any]) -> None:
+    assert set(document["components"]["securitySchemes"]) == {"token", "session"}
+    for _, path, operation in operations(document):
+        asks = operation["operationId"] not in OPEN
+        assert bool(operation.get("security")) is asks, path
+        assert ("401" in operation["responses"]) is asks, path
+
+
+def test_every_answer_and_every_body_has_an_example(document: dict[str, Any]) -> None:
+    for _, path, operation in operations(document):
+        for status, answer in operation["responses"].items():
+            for kind, content in answer.get("content", {}).items():
+                assert has_example(document, content) or is_binary(content), (path, status, kind)
+        for kind, content in operation.get("requestBody", {}).get("content", {}).items():
+            assert has_example(document, content), (path, kind)
+
+
+def has_example(document: dict[str, Any], content: dict[str, Any]) -> bool:
+    name = content["schema"].get("$ref", "").rsplit("/", 1)[-1]
+    return "example" in content or bool(document["components"]["schemas"].get(name, {}).get("examples"))
+
+
+def is_binary(content: dict[str, Any]) -> bool:
+    return bool(content["schema"].get("format") == "binary")
+
+
+def test_successful_answers_have_models(document: dict[str, Any]) -> None:
+    """JSON that is not described by a model would be described by nothing."""
+    for _, path, operation in operations(document):
+        for status, answer in operation["responses"].items():
+            json = answer.get("content", {}).get("application/json")
+            if status < "300" and json is not None:
+                assert "$ref" in json["schema"], (path, status)
+
+
+def test_every_parameter_of_a_query_is_described(document: dict[str, Any]) -> None:
+    for _, path, operation in operations(document):
+        for parameter in operation.get("parameters", []):
+            if parameter["in"] == "query" and parameter["name"] != "limit":
+                assert parameter.get("description"), (path, parameter["name"])
+
+
+def models() -> list[type[ApiModel]]:
+    for module in pkgutil.iter_modules(app.api.__path__):
+        importlib.import_module(f"app.api.{module.name}")
+    found, new = set(), [ApiModel]
+    while new:
+        new = [child for model in new for child in model.__subclasses__() if child not in found]
+        found.update(new)
+    return sorted(found, key=lambda model: model.__name__)
+
+
+@pytest.mark.parametrize("model", models(), ids=lambda model: model.__name__)
+def test_examples_are_true(model: type[ApiModel]) -> None:
+    extra = model.model_config.get("json_schema_extra") or {}
+    assert isinstance(extra, dict)
+    for example in extra.get("examples", []):  # type: ignore[union-attr]
+        read = model.model_validate(example)
+        assert set(example) == set(read.model_dump(mode="json"))  # an example leaves nothing out
+
+
+def test_the_upload_is_described_as_multipart(document: dict[str, Any]) -> None:
+    path = OPERATIONS["create_submission"].removeprefix("POST ")
+    body = document["paths"][path]["post"]["requestBody"]
+    schema = body["content"]["multipart/form-data"]["schema"]
+    assert body["required"] is True
+    assert schema["required"] == ["file"]
+    assert set(schema["properties"]) == {"file", "track", "method", "description"}
+    headers = [p["name"] for p in document["paths"][path]["post"]["parameters"] if p["in"] == "header"]
+    assert headers == ["idempotency-key"]

@@ -1,0 +1,226 @@
+"""The upload form, a submission's page in every state, and the list of one's own."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from app import auth
+from app.db import reading, writing
+from app.models import ScoringRun, User
+from tests import world
+from tests.web import markup
+from tests.web.reading import BOARD_PAGE, SUBMIT_PAGE, rows_of, text_of, visit
+from tests.web.site import BROWSER, CONTENT, Site, csrf_of, log_in
+from tests.world import DAY, NOW, SECOND
+
+# ------------------------------------------------------------------------------------------------------------- upload
+
+
+def form_of(browser: httpx.Client, content: bytes = CONTENT, **fields: str) -> dict[str, object]:
+    """What a browser sends when the form of the upload page is submitted."""
+    page = browser.get(SUBMIT_PAGE).text
+    action = html.unescape(re.findall(r'action="([^"]*/submit[^"]*)"', page)[0])
+    data = {"csrf_token": csrf_of(page.split("<main")[1]), "method": "", "description": "", **fields}
+    return {"url": action, "data": data, "files": {"file": ("predictions.csv", content)}}
+
+
+def test_an_upload_leads_to_its_submission(site: Site) -> None:
+    with log_in(site) as browser:
+        response = browser.post(**form_of(browser, method="XLM-R", description="line 1\nline 2"))  # type: ignore[arg-type]
+        assert response.history[0].status_code == 303
+        markup.check(response.text)
+        found = text_of(response.text)
+    assert "Queued" in found
+    assert "next in line" in found
+    assert "XLM-R" in found
+    assert "line 1" in found
+
+
+def test_the_form_says_what_is_needed(site: Site) -> None:
+    site.add_file("template.csv", b"ID,Language,Setting,Label\n1,EN,zero_shot,\n", "Template")
+    with log_in(site) as browser:
+        found = text_of(browser.get(SUBMIT_PAGE).text)
+    assert "ID,Language,Setting,Label 1,EN,zero_shot," in found
+    assert "10 left today" in found
+    assert "24 hours left 2026-01-11 12:00 UTC 2026-01-11 00:00 AoE" in found
+    assert "at most 977 KiB" in found
+
+
+def test_a_double_click_submits_once(site: Site) -> None:
+    with log_in(site) as browser:
+        form = form_of(browser)
+        first, second = (browser.post(**form) for _ in range(2))  # type: ignore[arg-type]
+        assert first.url == second.url
+        assert site.submissions() == 1
+        browser.post(**form_of(browser))  # a new form, the same file: meant twice
+        assert site.submissions() == 2
+
+
+def test_going_back_gets_a_new_form(site: Site) -> None:
+    with log_in(site) as browser:
+        assert browser.get(SUBMIT_PAGE).headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("prepare", "content", "status", "said"),
+    [
+        (lambda site: None, b"", 422, "The file is empty"),
+        (lambda site: None, b"x" * 1_000_001, 413, "larger than"),
+        (lambda site: site.set_clock(NOW + DAY + SECOND), CONTENT, 409, "ended at 2026-01-11 12:00 UTC"),
+        (lambda site: site.set_clock(NOW - DAY - SECOND), CONTENT, 409, "opens at 2026-01-09 12:00 UTC"),
+    ],
+    ids=["empty", "too large", "too late", "too early"],
+)
+def test_a_refused_upload_comes_back_with_the_reason(
+    site: Site, prepare: Callable[[Site], None], content: bytes, status: int, said: str
+) -> None:
+    with log_in(site) as browser:
+        form = form_of(browser, content, method="my <method>")
+        prepare(site)
+        response = browser.post(**form)  # type: ignore[arg-type]
+    markup.check(response.text)
+    assert response.status_code == status
+    assert said in text_of(response.text)
+    assert 'role="alert"' in response.text
+    if status != 409:
+        assert 'value="my &lt;method&gt;"' in response.text
+    assert site.submissions() == 0
+
+
+def test_an_upload_without_its_token_is_refused(site: Site) -> None:
+    with log_in(site) as browser:
+        form = form_of(browser)
+        for token in ("", "wrong"):
+            form["data"] = {"csrf_token": token}
+            assert browser.post(**form).status_code == 403  # type: ignore[arg-type]
+        form["data"] = {}
+        assert browser.post(**form).status_code == 403  # type: ignore[arg-type]
+    assert (site.submissions(), site.stored()) == (0, [])
+
+
+def test_an_upload_of_somebody_who_was_logged_out_leads_back(site: Site) -> None:
+    with log_in(site) as browser:
+        form = form_of(browser)
+        browser.cookies.clear()
+        browser.follow_redirects = False
+        response = browser.post(**form)  # type: ignore[arg-type]
+    assert response.headers["Location"] == f"/login?next={SUBMIT_PAGE}"
+
+
+@pytest.mark.parametrize(
+    ("used", "said"),
+    [(10, "Your team has used all its submissions of today"), (9, "1 left today")],
+)
+def test_the_form_knows_the_quota(site: Site, used: int, said: str) -> None:
+    with log_in(site) as browser:
+        for number in range(used):
+            browser.post(**form_of(browser, b"file %d" % number))  # type: ignore[arg-type]
+        assert said in text_of(browser.get(SUBMIT_PAGE).text)
+
+
+def test_a_team_finds_itself_on_the_board(site: Site) -> None:
+    with log_in(site) as browser:
+        browser.post(**form_of(browser))
+        with reading(site.engine) as session:
+            run_id = session.scalars(select(ScoringRun.id)).one()
+        world.score(site.engine, run_id, 0.75)
+        assert '<span class="badge mine">you</span>' in browser.get(BOARD_PAGE).text
+    assert "badge mine" not in visit(site, BOARD_PAGE)
+
+
+# --------------------------------------------------------------------------------------------------------- submission
+
+
+@pytest.fixture
+def sent(site: Site) -> tuple[Site, str, int]:
+    """A site with one submission of ada's: its page, and its run."""
+    user = world.add_user(site.engine, "grace")
+    accepted = world.submit(site.engine, user, method="mBERT")
+    return site, f"/submissions/{accepted.submission.id}", accepted.run_id
+
+
+def seen_by_grace(site: Site, path: str) -> httpx.Response:
+    """Grace's tokens work on pages, too."""
+    with writing(site.engine) as session:
+        user = session.scalars(select(User).where(User.username == "grace")).one()
+        _, secret = auth.create_token(session, user, "test", NOW)
+    with site.client(**BROWSER, Authorization=f"Bearer {secret}") as browser:
+        return browser.get(path)
+
+
+def test_a_waiting_page_goes_on_by_itself(sent: tuple[Site, str, int]) -> None:
+    site, path, _ = sent
+    page = seen_by_grace(site, path).text
+    markup.check(page)
+    assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in page
+    assert f'hx-get="{path}/live?seen=queued"' in page
+    assert "htmx.min.js" in page
+
+
+def test_a_scored_page_shows_standing_scores_and_signatures(sent: tuple[Site, str, int]) -> None:
+    site, path, run_id = sent
+    world.score(site.engine, run_id, 0.7037)
+    page = seen_by_grace(site, path).text
+    markup.check(page)
+    found = text_of(page)
+    assert "zero-shot 0.7037 Macro F1, zero_shot/all" in found
+    assert "one-shot – not entered" in found
+    assert "Macro F1 zero_shot/all 0.7037 signature idiom-detection:1|macro_f1|zero_shot/all" in found
+    assert "refresh" not in page
+    assert "htmx" not in page
+
+
+def test_a_rejected_page_lists_the_problems_by_line(sent: tuple[Site, str, int]) -> None:
+    site, path, run_id = sent
+    world.reject(site.engine, run_id)
+    page = seen_by_grace(site, path).text
+    markup.check(page)
+    found = text_of(page)
+    assert "3 problems" in found
+    assert "14 id 203 appears twice, first on line 9" in found
+    assert "… and 2 more problems" in found
+    assert "costs nothing of your quota" in found
+
+
+def test_a_failed_page_says_that_it_was_us(sent: tuple[Site, str, int]) -> None:
+    site, path, run_id = sent
+    world.fail(site.engine, run_id)
+    page = seen_by_grace(site, path).text
+    assert "not your fault" in text_of(page)
+    assert "Broken" not in page
+
+
+def test_the_live_part_comes_when_the_state_changes(sent: tuple[Site, str, int]) -> None:
+    site, path, run_id = sent
+    part = seen_by_grace(site, f"{path}/live?seen=running").text  # something else was seen: no waiting
+    markup.check_names(markup.read(part.replace('id="announcement"', "")))
+    assert "seen=queued" in part
+    world.score(site.engine, run_id, 0.5)
+    part = seen_by_grace(site, f"{path}/live?seen=queued").text
+    assert 'hx-swap-oob="innerHTML">Scored.' in part
+    assert "hx-get" not in part
+
+
+def test_others_learn_nothing(sent: tuple[Site, str, int]) -> None:
+    site, path, _ = sent
+    with log_in(site) as browser:
+        theirs, unknown = browser.get(path), browser.get("/submissions/00000000-0000-4000-8000-000000000000")
+        live = browser.get(f"{path}/live")
+    assert (theirs.status_code, unknown.status_code, live.status_code) == (404, 404, 404)
+    assert "no such submission, or it is not yours" in theirs.text
+
+
+def test_my_submissions_are_paged(site: Site) -> None:
+    with log_in(site) as browser:
+        for number in range(10):
+            browser.post(**form_of(browser, b"file %d" % number))  # type: ignore[arg-type]
+        page = browser.get("/submissions").text
+    markup.check(page)
+    assert len(rows_of(page)) == 10
+    assert 'rel="next"' not in page
