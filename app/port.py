@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import http.client
+import ipaddress
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,11 @@ def address_of(host: str, listener: socket.socket) -> str:
     """Where people on this machine find the server."""
     reached = _REACHED_AT.get(host, host)
     return f"http://{f'[{reached}]' if ':' in reached else reached}:{listener.getsockname()[1]}"
+
+
+def is_private(listener: socket.socket) -> bool:
+    """Whether only this machine can reach it."""
+    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
 
 
 def answers(listener: socket.socket) -> bool:

@@ -34,7 +34,7 @@ from app.children import (
     stop,
 )
 from app.datadir import ServeError, lock_data_dir, note_address
-from app.port import address_of, answers, listening
+from app.port import address_of, answers, is_private, listening
 from app.programs import ServeOptions
 
 Say = Callable[[str], None]
@@ -233,6 +233,8 @@ def _say_summary(server: Server, prepared: dict[str, Any], broker_name: str) -> 
     say(f"\nEvergold runs at {address_of(options.host, server.listener)}  (Ctrl-C stops it)\n")
     for login in prepared["logins"]:
         say(f"  {'Demo login':<12} {login['username']:<12} password {login['password']}")
+    if prepared["logins"] and not is_private(server.listener):
+        say("  Everybody who reaches this address can log in with these passwords.")
     facts = {
         "Changed": _changed(prepared["changes"], options),
         "Data": str(options.data_dir),

@@ -18,6 +18,8 @@ from typing import BinaryIO
 from app.errors import EmptyUpload, StorageFull, UploadTooLarge
 
 CHUNK_BYTES = 1024 * 1024
+#: A half-written upload that nobody touched for so long belongs to a process that is gone.
+INTERRUPTED_SECONDS = 24 * 3600
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -142,6 +144,17 @@ def _make_folder(folder: Path) -> None:
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         _sync_folder(folder.parent)
+
+
+def clear_interrupted_uploads(folder: Path, now: float) -> int:
+    """Remove what killed processes left half-written; returns how many files. now: in seconds, as files' times are."""
+    removed = 0
+    for path in (folder / "incoming").glob("*"):
+        with suppress(FileNotFoundError):  # another web process may be at the same work
+            if path.stat().st_mtime < now - INTERRUPTED_SECONDS:
+                path.unlink()
+                removed += 1
+    return removed
 
 
 def _sync_folder(folder: Path) -> None:

@@ -21,6 +21,7 @@ from scoring.errors import (
     ScoringError,
     UnknownTask,
 )
+from scoring.left_out import left_out
 from scoring.task import AnyTask, Options, Score, read_gold, read_options
 from scoring.tasks import TASKS, get_task
 
@@ -162,16 +163,20 @@ def _checked(task: AnyTask, warnings: Sequence[Problem], form: str) -> str:
 
 
 def _table(scores: Sequence[Score]) -> str:
-    """Metric, split and value in columns; a reason stands where there is no value."""
+    """Metric, split and value in columns, or a reason; what was not entered is said once, below."""
+    missing = left_out([(score.split, score.value, score.reason) for score in scores])
+    scores = [score for number, score in enumerate(scores) if number not in missing.rows]
+    lines = [f"not entered: {', '.join(missing.parts)}"] if missing.parts else []
     if not scores:
-        return "no scores"
+        return "\n".join(lines) or "no scores"
     metric = max(len(score.metric) for score in scores)
     split = max(len(score.split) for score in scores)
-    return "\n".join(
+    rows = [
         f"{score.metric:<{metric}}  {score.split:<{split}}  "
         + (f"{score.value:>10.6f}" if score.value is not None else f"{'-':>10}  {score.reason}")
         for score in scores
-    )
+    ]
+    return "\n".join([*rows, *lines])
 
 
 def _listing() -> str:

@@ -2,7 +2,7 @@
 
 `<LANG>/{train,dev,test,test.blind}.cupt` (Ramisch et al. 2018, 2020; Scholivet et al. 2026). Gold is test.cupt, in the
 practice phase dev.cupt; where there is no test.blind.cupt, it is made from gold. Editions differ by options and boards,
-see `parseme_editions`; the results of 1.2 become historic rows, see `parseme_results`. Tracks are not told apart.
+see `parseme_editions`; the results of 1.2 become historic rows, see `parseme_results`.
 """
 
 from __future__ import annotations

@@ -73,8 +73,12 @@ def declaration(plan: Plan) -> dict[str, Any]:
             paper=texts.PAPERS[version],
         ),
         "website": edition.website,
+        "tracks": [{"name": name, "title": title, "description": what} for name, (title, what) in texts.TRACKS.items()],
         "tasks": [_task(plan)],
-        "boards": [board(plan, ranking) for board in (_overall, _by_language) for ranking in edition.rankings],
+        "boards": [
+            *(_overall(plan, ranking, track) for ranking in edition.rankings for track in (None, *texts.TRACKS)),
+            *(_by_language(plan, ranking) for ranking in edition.rankings),
+        ],
         "phases": [
             *([_practice(plan)] if plan.having(DEV) else []),
             *map(lambda name: _on_test(plan, name), TEST_PHASES),
@@ -104,25 +108,30 @@ def _task(plan: Plan) -> dict[str, Any]:
 # -------------------------------------------------------------------------------------------------------------- boards
 
 
-def _overall(plan: Plan, ranking: Ranking) -> dict[str, Any]:
-    """Macro P, R and F1, those of the ranking first."""
-    columns = []
+def _overall(plan: Plan, ranking: Ranking, track: str | None) -> dict[str, Any]:
+    """How many languages a team sent, then macro P, R and F1, those of the ranking first; of one track or of all."""
+    columns = [_number("languages", "Languages", 0)]
     for shown in (ranking, *(one for one in (UNSEEN, GLOBAL, TOKENS) if one is not ranking)):
         for part, title in (("precision", "P"), ("recall", "R"), ("f1", "F1")):
             columns.append(_percent(f"{shown.basis}_{part}", shown.split(MACRO), f"{shown.short} {title}"))
     if plan.edition.diversity:
         columns += [_number(name, name.capitalize(), 2) for name in DIVERSITY]
     text = texts.OVERALL.format(count=plan.count)
-    return _board(plan, ranking, ranking.name, ranking.title, text, [*columns, _number("languages", "Languages", 0)])
+    if track is None:
+        return _board(plan, ranking, ranking.name, ranking.title, text, columns)
+    title, what = texts.TRACKS[track]
+    name, text = f"{ranking.name}-{track}", f"{title} track: {what[0].lower()}{what[1:]} {text}"
+    return {**_board(plan, ranking, name, f"{ranking.title}, {title.lower()}", text, columns), "track": track}
 
 
 def _by_language(plan: Plan, ranking: Ranking) -> dict[str, Any]:
-    """The F1 of the ranking, macro and of every language."""
+    """How many languages a team sent, then the F1 of the ranking, macro and of every language."""
     roots = [(MACRO, "Macro"), *((language.name, language.name.upper()) for language in plan.languages)]
-    columns = [_percent(f"{ranking.basis}_f1", ranking.split(root), title) for root, title in roots]
+    columns = [_number("languages", "Languages", 0)]
+    columns += [_percent(f"{ranking.basis}_f1", ranking.split(root), title) for root, title in roots]
     text = texts.BY_LANGUAGE.format(count=plan.count)
     name, title = f"{ranking.name}-by-language", f"{ranking.title}, by language"
-    return _board(plan, ranking, name, title, text, [*columns, _number("languages", "Languages", 0)])
+    return _board(plan, ranking, name, title, text, columns)
 
 
 def _board(

@@ -16,6 +16,7 @@ from importlib import resources
 from pathlib import Path
 
 from app.findings import did_you_mean, listed
+from app.importers.parseme_texts import TRACKS
 from app.importers.result_tables import ResultRow, ResultTable, read_result_table
 from app.times import in_utc
 from scoring.errors import InvalidFile, Problem, Problems, shorten
@@ -44,7 +45,9 @@ _NO_VALUE = frozenset(("", "-", "–", "—", "n/a", "na", "none", "null"))
 
 
 def published_rows(languages: Collection[str]) -> dict[str, list[HistoricRow]]:
-    """The results of 1.2's paper by board, `unseen` and `unseen-by-language`, for a competition with these languages.
+    """The results of 1.2's paper by board, for a competition with these languages.
+
+    The boards are `unseen`, the same for each track, and `unseen-by-language`.
 
     Values are fractions, and a system's name tells its track. Macro-averages are left out unless the languages are
     exactly the edition's; so is SHOMA, whose results are on the test data of 1.1. A board without rows is left out.
@@ -57,14 +60,23 @@ def published_rows(languages: Collection[str]) -> dict[str, list[HistoricRow]]:
     counts = {system: (names[system], PUBLISHED_ON, "languages", MACRO, count) for system, count in covered.items()}
     systems = {row["system"] for row in detailed}
     macro = [row for row in overall if row["system"] in systems and (row["metric"], row["split"]) == _RANKING]
+    by_track = {track: [row for row in overall if row["track"] == track] for track in TRACKS}
     boards = {
         "unseen": [*_scores(overall, names), *counts.values()],
+        **{
+            f"unseen-{track}": [*_scores(found, names), *(counts[name] for name in dict.fromkeys(_systems(found)))]
+            for track, found in by_track.items()
+        },
         "unseen-by-language": [
             *_scores([*macro, *detailed], names),
             *(row for system, row in counts.items() if system in systems),
         ],
     }
     return {board: found for board, found in boards.items() if found}
+
+
+def _systems(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    return [row["system"] for row in rows]
 
 
 def _published() -> list[dict[str, str]]:

@@ -95,7 +95,15 @@ POST_EVALUATION = "The blind test data of the shared task. This phase stays open
 OVERALL = "Macro-averages over all languages of the task ({count}); one that a team left out counts 0."
 BY_LANGUAGE = "F1 of every language, and the macro-average over all of them ({count})."
 
+#: By name: the title, and what may be used.
+TRACKS = {
+    "closed": ("Closed", "Nothing but the data provided in the shared task."),
+    "open": ("Open", "Also other resources: lexicons, other corpora, embeddings, pre-trained models."),
+}
+
 HISTORIC = {
     "unseen": "Ramisch et al. 2020, MWE-LEX 2020, table 5",
+    "unseen-closed": "Ramisch et al. 2020, MWE-LEX 2020, table 5",
+    "unseen-open": "Ramisch et al. 2020, MWE-LEX 2020, table 5",
     "unseen-by-language": "Ramisch et al. 2020, MWE-LEX 2020, tables 5 (macro) and 6",
 }

@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,15 @@ from typing import Any
 import pytest
 
 from app.errors import EmptyUpload, StorageFull, UploadTooLarge
-from app.storage import StoredFile, UploadWriter, store_file, store_upload, stored_path
+from app.storage import (
+    INTERRUPTED_SECONDS,
+    StoredFile,
+    UploadWriter,
+    clear_interrupted_uploads,
+    store_file,
+    store_upload,
+    stored_path,
+)
 from tests.threads import in_threads
 
 CONTENT = b"ID,Language,Setting,Label\n1,EN,zero_shot,0\n"
@@ -227,3 +236,19 @@ def test_a_really_full_disk(tiny_disk: Path) -> None:
     assert store_upload([bytes(100 * 1024)], tiny_disk, limit_bytes=10**6).size_bytes == 100 * 1024, (
         "there is room again"
     )
+
+
+def test_uploads_that_a_killed_process_left_half_written_are_cleared_after_a_day(tmp_path: Path) -> None:
+    stored = store_upload([CONTENT], tmp_path, limit_bytes=1000)
+    abandoned, under_way = UploadWriter(tmp_path, 1000), UploadWriter(tmp_path, 1000)
+    abandoned.write(b"abandoned")
+    (left,) = (tmp_path / "incoming").iterdir()
+    under_way.write(b"under way")
+    now = time.time()
+    os.utime(left, (now - INTERRUPTED_SECONDS - 1,) * 2)
+    assert clear_interrupted_uploads(tmp_path, now) == 1
+    assert not left.exists()
+    assert under_way.finish().size_bytes == 9
+    assert stored_path(tmp_path, stored.sha256).read_bytes() == CONTENT
+    assert clear_interrupted_uploads(tmp_path / "nothing yet", now) == 0
+    abandoned.discard()

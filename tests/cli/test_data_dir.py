@@ -13,7 +13,7 @@ import pytest
 
 from app import broker
 from app.datadir import LOCK_NAME, ServeError, lock_data_dir, note_address
-from app.port import address_of, answers, listening
+from app.port import address_of, answers, is_private, listening
 from tests.processes import short_folder
 
 
@@ -81,6 +81,15 @@ def test_free_port_is_found_and_named() -> None:
     with listening("127.0.0.1", 0) as listener:
         assert address_of("127.0.0.1", listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
         assert not answers(listener)  # nobody serves it yet
+
+
+def test_only_loopback_is_private() -> None:
+    with listening("127.0.0.1", 0) as near, listening("::1", 0) as near_too:
+        assert is_private(near)
+        assert is_private(near_too)
+    with socket.socket() as far:
+        far.bind(("0.0.0.0", 0))  # noqa: S104 - bound for a moment, never listened on
+        assert not is_private(far)
 
 
 def test_address_for_all_interfaces_is_one_that_can_be_opened() -> None:

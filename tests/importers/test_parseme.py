@@ -134,9 +134,9 @@ def test_what_is_sent_to_it_is_scored_and_stands_on_its_boards(
     # From the golden case: FR has P = 1/4, R = 1/2 of unseen, P = R = 2/5 globally, P = 10/11, R = 10/12 of tokens;
     # HR was not sent and has MWEs of all these kinds, so that the means are half as large.
     halves = [1 / 8, 1 / 4, 1 / 6, 1 / 5, 1 / 5, 1 / 5, 5 / 11, 5 / 12, 50 / 115]
-    assert [cell.value for cell in overall.cells] == pytest.approx([*halves, 1])
-    assert [cell.value for cell in by_language.cells] == [pytest.approx(1 / 6), pytest.approx(1 / 3), None, 1]
-    assert by_language.cells[2].reason == "not entered"
+    assert [cell.value for cell in overall.cells] == pytest.approx([1, *halves])
+    assert [cell.value for cell in by_language.cells] == [1, pytest.approx(1 / 6), pytest.approx(1 / 3), None]
+    assert by_language.cells[3].reason == "not entered"
 
 
 def submit(engine: Engine, user: User, path: Path, storage: Path) -> int:
@@ -147,6 +147,7 @@ def submit(engine: Engine, user: User, path: Path, storage: Path) -> int:
             phase_task=find_phase_task(session, "parseme-1-2", "post-evaluation", NAME),
             upload=store_file(path, storage),
             filename=path.name,
+            track="closed",
             method="",
             description="",
             idempotency_key=None,
@@ -175,12 +176,17 @@ def test_editions_differ_by_options_and_boards(
     assert {name: found[name] for name in options} == options
     assert found["languages"] == ["fr", "hr"]
     boards = {board["name"]: board for board in declared(folder)["boards"]}
-    assert list(boards) == [*rankings, *(f"{name}-by-language" for name in rankings)]
+    overall = [f"{name}{track}" for name in rankings for track in ("", "-closed", "-open")]
+    assert list(boards) == [*overall, *(f"{name}-by-language" for name in rankings)]
+    assert [track["name"] for track in declared(folder)["tracks"]] == ["closed", "open"]
+    assert {name: board["track"] for name, board in boards.items() if "track" in board} == {
+        f"{name}-{track}": track for name in rankings for track in ("closed", "open")
+    }
     for name, (metric, split) in rankings.items():
         assert boards[name]["rank_by"] == {"metric": metric, "split": split}
         columns = boards[f"{name}-by-language"]["columns"]
         view = split.removeprefix("macro")
-        shown = [("macro" + view, metric), ("fr" + view, metric), ("hr" + view, metric), ("macro", "languages")]
+        shown = [("macro", "languages"), ("macro" + view, metric), ("fr" + view, metric), ("hr" + view, metric)]
         assert [(column["split"], column["metric"]) for column in columns] == shown
     shown = [column["metric"] for column in boards[next(iter(rankings))]["columns"]]
     assert ("entropy" in shown) is (edition == "2.0")
@@ -355,21 +361,30 @@ def test_published_results_stand_beside_what_is_sent_in(sqlite_engine: Engine, s
             for phase in ("evaluation", "post-evaluation")
             for board in ("unseen", "unseen-by-language")
         ]
+        of_track = {
+            track: build_leaderboard(
+                session, *find_board(competition, "evaluation", f"unseen-{track}"), viewer=None, now=NOW
+            )
+            for track in ("closed", "open")
+        }
     assert found[0].rows == found[2].rows
     assert found[1].rows == found[3].rows
     # Ramisch et al. 2020, table 5.
     assert [row.team for row in found[0].rows][:3] == ["MTLB-STRUCT (open)", "TRAVIS-multi (open)", "ERMI (closed)"]
     first = found[0].rows[0]
-    figures = [0.362, 0.411, 0.385, 0.713, 0.691, 0.701, 0.777, 0.709, 0.741, 14]
+    figures = [14, 0.362, 0.411, 0.385, 0.713, 0.691, 0.701, 0.777, 0.709, 0.741]
     assert [cell.value for cell in first.cells] == pytest.approx(figures)
     assert (first.kind, first.rank, len(found[0].rows)) == ("historic", None, 9)
     assert first.source == "Ramisch et al. 2020, MWE-LEX 2020, table 5"
-    # Table 6: German and Irish are the columns 2 and 6 of the board by language; Irish is not in the table.
-    german, irish = found[1].columns[1], found[1].columns[5]
+    for track, count in (("closed", 2), ("open", 7)):
+        assert len(of_track[track].rows) == count
+        assert all(row.team.endswith(f"({track})") for row in of_track[track].rows)
+    # Table 6: German and Irish are the columns 3 and 7 of the board by language; Irish is not in the table.
+    german, irish = found[1].columns[2], found[1].columns[6]
     assert (german.split, irish.split) == ("de/unseen", "ga/unseen")
     by_language = found[1].rows[0]
-    assert (by_language.team, by_language.cells[0].value) == ("MTLB-STRUCT (open)", 0.385)
-    assert [by_language.cells[column].value for column in (1, 5)] == [0.4934, None]
+    assert (by_language.team, by_language.cells[1].value) == ("MTLB-STRUCT (open)", 0.385)
+    assert [by_language.cells[column].value for column in (2, 6)] == [0.4934, None]
     assert len(found[1].rows) == 4
 
 

@@ -77,7 +77,8 @@ def codes(problems: list[Problem] | tuple[Problem, ...]) -> list[str]:
 
 def test_figures_of_the_paper_become_fractions_with_the_track_in_the_name() -> None:
     boards = published_rows(OFFICIAL)
-    assert list(boards) == ["unseen", "unseen-by-language"]
+    assert list(boards) == ["unseen", "unseen-closed", "unseen-open", "unseen-by-language"]
+    assert len(boards["unseen-closed"]) + len(boards["unseen-open"]) == len(boards["unseen"])
     overall = {(team, metric, split): value for team, _, metric, split, value in boards["unseen"]}
     assert len(overall) == len(boards["unseen"]) == 9 * (9 + 1)
     assert overall["MTLB-STRUCT (open)", "mwe_f1", "macro/unseen"] == "0.385"

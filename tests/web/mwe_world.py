@@ -1,4 +1,4 @@
-"""A scored submission to PARSEME identification, made from the golden files: FR submitted, HR not; or FR 17 times over."""
+"""A scored submission to PARSEME identification from the golden files: FR submitted, HR not; or FR 17 times over."""
 
 from __future__ import annotations
 

@@ -1,0 +1,106 @@
+"""A whole competition at work: opened from its phases.yaml, sent files over HTTP, scored by the worker's own function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import Engine, select
+
+from app import auth
+from app.apply import apply_phases
+from app.check import check_phases, load_competitions
+from app.config import get_settings
+from app.db import get_engine, reading, writing
+from app.main import create_app
+from app.models import User
+from tests.web.site import BROWSER, Person, Site, a_site, log_in, run_of, serving
+from workers.score import score_submission
+
+API = "/api/v1"
+#: Every competition here is open at this moment.
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+@contextmanager
+def site_of(engine: Engine) -> Iterator[Site]:
+    """A server of the test's own on this database, without competitions."""
+    address = engine.url.render_as_string(hide_password=False)
+    settings = get_settings().model_copy(update={"database_url": address})
+    app = create_app(settings)
+    app.state.serving.engine.dispose()
+    with serving(app) as url, a_site(app, url, engine, settings) as site:
+        yield site
+    get_engine(address).dispose()
+
+
+def open_competition(site: Site, phases: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bring a phases.yaml without errors into the database; workers of this process find its gold."""
+    assert [str(found) for found in check_phases(phases, now=NOW) if found.severity == "error"] == []
+    with writing(site.engine) as session:
+        apply_phases(session, load_competitions(phases), storage_dir=site.settings.storage_dir, now=NOW)
+    site.set_clock(NOW)
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", site.engine.url.render_as_string(hide_password=False))
+    monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(gold))
+    get_settings.cache_clear()
+
+
+@contextmanager
+def taking_part(site: Site, username: str = "ada") -> Iterator[tuple[Person, httpx.Client]]:
+    """Somebody with a token, and the same in a browser."""
+    with log_in(site, username) as browser:
+        with writing(site.engine) as session:
+            user = session.scalars(select(User).where(User.username == username)).one()
+            _, secret = auth.create_token(session, user, "test", site.now)
+        person = Person(site, user, site.client(Authorization=f"Bearer {secret}"))
+        with person.client:
+            yield person, browser
+
+
+def sent(person: Person, place: str, content: bytes | Path, **form: str) -> dict[str, Any]:
+    """What became of a file: the submission as the API shows it in the end. place: `competition/phase/task`."""
+    competition, phase, task = place.split("/")
+    path = f"{API}/competitions/{competition}/phases/{phase}/tasks/{task}/submissions"
+    data = content.read_bytes() if isinstance(content, Path) else content
+    accepted = person.submitted(data, path=path, **form)
+    score_submission(run_of(person.site, accepted))
+    document: dict[str, Any] = person.client.get(f"{API}/submissions/{accepted['id']}").json()
+    return document
+
+
+def board(site: Site, place: str) -> dict[str, Any]:
+    """A board as anybody gets it. place: `competition/phase/board`."""
+    competition, phase, name = place.split("/")
+    with site.client() as reader:
+        found: dict[str, Any] = reader.get(f"{API}/competitions/{competition}/phases/{phase}/boards/{name}").json()
+    return found
+
+
+def values(document: dict[str, Any], team: str) -> dict[str, float | None]:
+    """What a team has on a board: `metric split` -> value."""
+    [row] = [row for row in document["rows"] if row["team"] == team]
+    names = [f"{column['metric']} {column['split']}" for column in document["columns"]]
+    return {name: cell["value"] for name, cell in zip(names, row["cells"], strict=True)}
+
+
+def page(site: Site, path: str, browser: httpx.Client | None = None) -> str:
+    """A page that is there, for a browser or for nobody in particular."""
+    if browser is None:
+        with site.client(**BROWSER) as visitor:
+            return page(site, path, visitor)
+    response = browser.get(path)
+    assert response.status_code == 200, response.text
+    return response.text
+
+
+def failure_of(site: Site, submission: dict[str, Any]) -> str | None:
+    """What organisers are told of a run that failed."""
+    from app.models import ScoringRun
+
+    with reading(site.engine) as session:
+        return session.get_one(ScoringRun, run_of(site, submission)).failure
