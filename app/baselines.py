@@ -44,9 +44,7 @@ def apply_baselines(
             work.changes.add(f"submitted baseline '{baseline.name}' to {what}{why}", run_id=run.id)
 
 
-def _why_submit(
-    session: Session, team: Team, phase_task: PhaseTask, file: StoredFile, track: str | None
-) -> str | None:
+def _why_submit(session: Session, team: Team, phase_task: PhaseTask, file: StoredFile, track: str | None) -> str | None:
     """Why the file must be submitted, to be put after a sentence; None if it was already."""
     last = session.execute(
         select(Submission.sha256, Submission.track, ScoringRun.status)

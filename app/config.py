@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import quote
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -39,7 +40,9 @@ class Settings(BaseSettings):
     @property
     def database_address(self) -> str:
         """The SQLAlchemy address, the embedded SQLite file where none was named."""
-        return self.database_url or f"sqlite:///{self.data_dir.resolve() / 'evergold.db'}"
+        if self.database_url:
+            return self.database_url
+        return f"sqlite:///{quote(str(self.data_dir.resolve() / 'evergold.db'))}"
 
     @property
     def storage_dir(self) -> Path:

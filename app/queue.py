@@ -38,6 +38,7 @@ def broker_settings(broker_url: str, data_dir: Path) -> dict[str, Any]:
             "processed_folder": folders["processed"],
             "control_folder": folders["control"],
             "store_processed": False,
+            "polling_interval": 0.1,
         },
     }
 

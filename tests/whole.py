@@ -1,4 +1,4 @@
-"""A whole competition at work: opened from its phases.yaml, sent files over HTTP, scored by the worker's own function."""
+"""A whole competition at work: opened from its phases.yaml, sent files over HTTP, scored by the worker's function."""
 
 from __future__ import annotations
 

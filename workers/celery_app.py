@@ -10,6 +10,7 @@ from kombu.entity import Queue
 
 from app.config import get_settings
 from app.db import get_engine
+from app.logs import configure_logging
 from app.queue import CPU_QUEUE, GPU_QUEUE, broker_settings
 
 settings = get_settings()
@@ -38,5 +39,6 @@ app.conf.update(
 @worker_process_init.connect
 def prepare_process(**_: Any) -> None:
     """In every worker child: no connection is shared across a fork, and the first team does not wait for imports."""
+    configure_logging()
     get_engine.cache_clear()
     import scoring.tasks  # noqa: F401, PLC0415 - for its effect: numpy is loaded before the first run

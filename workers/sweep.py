@@ -16,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.config import get_settings
 from app.db import get_engine, writing
+from app.logs import configure_logging
 from app.queue import send_run
 from app.runs import mark_sent, requeue_lost_runs
 from scoring.tasks import TASKS
@@ -50,6 +51,7 @@ def main() -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    configure_logging()
     settings = get_settings()
     engine = get_engine(settings.database_address)
     while not stop.is_set():

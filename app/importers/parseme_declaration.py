@@ -121,7 +121,7 @@ def _overall(plan: Plan, ranking: Ranking, track: str | None) -> dict[str, Any]:
         return _board(plan, ranking, ranking.name, ranking.title, text, columns)
     title, what = texts.TRACKS[track]
     name, text = f"{ranking.name}-{track}", f"{title} track: {what[0].lower()}{what[1:]} {text}"
-    return {**_board(plan, ranking, name, f"{ranking.title}, {title.lower()}", text, columns), "track": track}
+    return _board(plan, ranking, name, f"{ranking.title}, {title.lower()}", text, columns, track)
 
 
 def _by_language(plan: Plan, ranking: Ranking) -> dict[str, Any]:
@@ -135,13 +135,20 @@ def _by_language(plan: Plan, ranking: Ranking) -> dict[str, Any]:
 
 
 def _board(
-    plan: Plan, ranking: Ranking, name: str, title: str, description: str, columns: Sequence[Inline]
+    plan: Plan,
+    ranking: Ranking,
+    name: str,
+    title: str,
+    description: str,
+    columns: Sequence[Inline],
+    track: str | None = None,
 ) -> dict[str, Any]:
     declared = {
         "name": name,
         "title": title,
         "description": description,
         "task": NAME,
+        **({"track": track} if track else {}),
         "rank_by": Inline(metric=f"{ranking.basis}_f1", split=ranking.split(MACRO)),
         "columns": list(columns),
     }

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine, select, text, update
 from sqlalchemy.exc import IntegrityError, StatementError
 
+from app.config import Settings
 from app.db import get_engine, make_engine, reading, writing
 from app.models import Phase, TeamMember, User
 from tests.threads import in_threads
@@ -134,3 +135,13 @@ def test_tables_can_be_read_with_plain_sql(engine: Engine) -> None:
     add_competition(engine)
     with engine.connect() as connection:
         assert connection.execute(text("SELECT entry_rule FROM phases")).scalar() == "best"
+
+
+def test_the_embedded_database_lies_in_the_data_folder_whatever_that_is_called(tmp_path: Path) -> None:
+    folder = tmp_path / "a b%20é?#x"
+    folder.mkdir()
+    engine = make_engine(Settings(data_dir=folder, database_url="").database_address)
+    with writing(engine) as session:
+        session.execute(text("CREATE TABLE here (id INTEGER)"))
+    engine.dispose()
+    assert (folder / "evergold.db").is_file()

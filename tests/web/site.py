@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import re
 import socket
 import threading
@@ -17,7 +16,6 @@ from typing import Any
 from uuid import UUID
 
 import httpx
-import structlog
 import uvicorn
 from fastapi import FastAPI
 from sqlalchemy import Engine, func, select
@@ -119,7 +117,6 @@ class Person:
 @contextmanager
 def serving(app: FastAPI) -> Iterator[str]:
     """The address at which uvicorn serves the application, in a thread of this process."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", ws="none"))
     thread = threading.Thread(target=server.run)
     thread.start()

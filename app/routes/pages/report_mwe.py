@@ -150,7 +150,7 @@ def _one_view(source: _Source, view: str) -> Table:
         return (*scores, *_counts(source.documents.get(root), split, basis))
 
     what = "MWEs" if basis == MWE_BASED else "tokens of MWEs"
-    return _made(source, view, f"{title}: precision, recall and F1 by language, and how many {what}", columns, row)
+    return _made(source, view, f"{title}: P, R and F1 by language, and numbers of {what}", columns, row)
 
 
 def _counts(document: Mapping[str, Any] | None, split: str, basis: str) -> tuple[Cell, ...]:
