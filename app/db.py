@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Session
 
 SQLITE_BUSY_SECONDS = 30
+SQLITE_RETRY_SECONDS = 0.02
 _POSTGRESQL = re.compile("^postgres(ql)?://")
 #: Names every constraint, so that migrations can change it on both databases.
 NAMING = {
@@ -94,10 +96,24 @@ def writing(engine: Engine) -> Iterator[Session]:
 def _prepare_sqlite(connection: sqlite3.Connection, record: object) -> None:
     connection.isolation_level = None  # BEGIN is ours to say, see _begin_sqlite
     cursor = connection.cursor()
-    cursor.execute("PRAGMA journal_mode=WAL")
+    _use_wal(cursor)
     cursor.execute("PRAGMA synchronous=FULL")  # a committed submission survives a power cut, not only a crash
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
+
+
+def _use_wal(cursor: sqlite3.Cursor) -> None:
+    """SQLite does not wait for its busy timeout here: two servers that open a new database together would not start."""
+    deadline = time.monotonic() + SQLITE_BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(SQLITE_RETRY_SECONDS)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, floor
+from textwrap import wrap
 from typing import Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -20,10 +21,11 @@ Marker = Literal["circle", "square", "triangle"]
 WIDTH = 420
 #: A label longer than this is cut short in the drawing; its row's tooltip and the data table have it whole.
 LABEL_CHARACTERS = 42
+_TITLE_CHARACTERS = 44
 #: The quantiles that a box is drawn from.
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
-_SIDE, _TOP, _TITLE, _LINE = 16, 6, 26, 19
+_SIDE, _TOP, _LINE = 20, 6, 19
 _RIDGE, _BOX, _GAP, _AXIS, _LEGEND = 30, 12, 12, 42, 22
 _TICK_STEPS = (0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0)
 _MOST_TICKS = 6
@@ -83,7 +85,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """name: in addresses and as an id; low, high: the ends of the axis, beyond which drawings are cut off."""
+    """name: in addresses and as an id; low, high: the ends of the axis, beyond which drawings are cut off; context:
+    what a file must say besides its title, because it lies on no page."""
 
     name: str
     title: str
@@ -93,6 +96,7 @@ class Figure:
     low: float
     high: float
     legend: tuple[tuple[Marker, str], ...] = ()
+    context: str = ""
 
 
 def axis_ends(rows: Iterable[Row], least: float, most: float) -> tuple[float, float]:
@@ -105,7 +109,9 @@ def axis_ends(rows: Iterable[Row], least: float, most: float) -> tuple[float, fl
 
 def svg_of(figure: Figure, *, is_file: bool = False) -> str:
     """The drawing: for a page, whose caption says the title, or as a file of its own with the title in it."""
-    top = _TOP + (_TITLE if is_file else 0)
+    words = [("fig-title", line) for line in wrap(_clean(figure.title), _TITLE_CHARACTERS)]
+    words += [("fig-remark", figure.context)] if figure.context else []
+    top = _TOP + (_LINE * len(words) + 8 if is_file else 0)
     tops, bottom = _places(figure, top)
     height = bottom + _AXIS + (_LEGEND if figure.legend else 0)
     svg = _root(figure, height)
@@ -113,7 +119,8 @@ def svg_of(figure: Figure, *, is_file: bool = False) -> str:
         svg.set("width", str(WIDTH))
         svg.set("height", f"{height:g}")
         SubElement(svg, "rect", {"width": str(WIDTH), "height": f"{height:g}", "fill": "#ffffff"})
-        _text(svg, figure.title, "fig-title", _SIDE, _TOP + 16)
+        for number, (kind, line) in enumerate(words, start=1):
+            _text(svg, line, kind, _SIDE, _TOP + _LINE * number - 4)
     _draw_axis(svg, figure, top, bottom)
     common = _common_ideal(figure)
     if common is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -11,11 +12,11 @@ from app.figures import WIDTH, Distribution, Figure, Histogram, Marker, Row, axi
 
 SVG = "{http://www.w3.org/2000/svg}"
 #: The axis of `figure` goes from 0 to 1 over this span.
-LEFT, RIGHT = 16, WIDTH - 16
+LEFT, RIGHT = 20, WIDTH - 20
 
 
 def figure(*rows: Row, low: float = 0.0, high: float = 1.0) -> Figure:
-    return Figure("probes", "Probes", "What is shown.", "similarity", rows, low, high)
+    return Figure("probes", "Probes", "What is shown.", "similarity", rows, low, high, context="PT, neutral")
 
 
 def one(*quantiles: float, mean: float | None = 0.5, histogram: Histogram | None = None) -> Distribution:
@@ -130,10 +131,20 @@ def test_there_is_no_style_and_no_script_in_it(is_file: bool) -> None:
 def test_a_file_says_its_title_and_has_its_colours_with_it() -> None:
     svg = drawn(figure(Row("Syn", (one(0.1, 0.2, 0.3, 0.4, 0.5),), ideal=1.0)), is_file=True)
     assert [text.text for text in of_class(svg, "fig-title")] == ["Probes"]
+    assert [text.text for text in of_class(svg, "fig-remark")] == ["PT, neutral"]
     assert svg.get("width") == str(WIDTH)
     shapes = [e for e in svg.iter() if e.tag.removeprefix(SVG) in ("rect", "path", "line", "circle", "text")]
     assert all(shape.get("fill") or shape.get("stroke") for shape in shapes)
     assert not of_class(drawn(figure(Row("Syn", ()))), "fig-title"), "on a page the caption says it"
+
+
+def test_a_long_title_has_several_lines_in_a_file() -> None:
+    whole = replace(figure(Row("Syn", (one(),))), title="A(Syn|Rand): the synonym against random compounds")
+    svg = drawn(whole, is_file=True)
+    lines = of_class(svg, "fig-title")
+    assert [line.text for line in lines] == ["A(Syn|Rand): the synonym against random", "compounds"]
+    [label] = of_class(svg, "fig-label")
+    assert float(lines[0].get("y", "")) < float(lines[1].get("y", "")) < float(label.get("y", ""))
 
 
 @pytest.mark.parametrize("name", ["</title><script>alert(1)</script>", "a & b", 'quoted "name"', "tab\tand\x01control"])

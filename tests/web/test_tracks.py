@@ -5,16 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from sqlalchemy import select
 
-from app.cli import run
 from app.db import reading, writing
 from app.models import Board, Competition, ScoringRun, Submission
+from app.programs import code_path
 from tests import world
 from tests.web.site import BOARD, CONTENT, TASK_PATH, Person, Site, csrf_of, log_in
 
@@ -154,34 +157,39 @@ def test_board_and_competition_pages_tell_the_tracks(site: Site, ada: Person) ->
 
 # ------------------------------------------------------------------------------------------------------ command line
 
+Evergold = Callable[..., tuple[int, str]]
+
 
 @pytest.fixture
-def file(site: Site, ada: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Ada's predictions; the command line knows the server and her token."""
-    monkeypatch.setenv("EVERGOLD_SERVER", site.url)
-    monkeypatch.setenv("EVERGOLD_TOKEN", ada.client.headers["Authorization"].removeprefix("Bearer "))
-    path = tmp_path / "predictions.csv"
-    path.write_bytes(CONTENT)
-    return path
+def evergold(site: Site, ada: Person, tmp_path: Path) -> Evergold:
+    """`evergold …` as Ada, in a process of its own; exit code and stdout. Her predictions are in `mine.csv`."""
+    (tmp_path / "mine.csv").write_bytes(CONTENT)
+    token = ada.client.headers["Authorization"].removeprefix("Bearer ")
+    settings = {"EVERGOLD_SERVER": site.url, "EVERGOLD_TOKEN": token, "PYTHONPATH": code_path()}
+
+    def evergold(*arguments: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "app.cli", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env=os.environ | settings, capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    return evergold
 
 
 @pytest.mark.usefixtures("tracks")
-def test_the_command_line_sends_the_track(site: Site, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    submit = ["submit", str(file), "--to", "idioms/evaluation/detection", "--no-wait", "--json"]
-    assert run([*submit, "--track", "open"]) == 0
-    assert json.loads(capsys.readouterr().out)["track"] == "open"
+def test_the_command_line_sends_the_track(site: Site, evergold: Evergold) -> None:
+    submit = ("submit", "mine.csv", "--to", "idioms/evaluation/detection", "--no-wait", "--json")
+    code, out = evergold(*submit, "--track", "open")
+    assert (code, json.loads(out)["track"]) == (0, "open")
     assert tracks_in_the_database(site) == ["open"]
-    assert run(submit) == 1
-    assert "track" in json.loads(capsys.readouterr().out)["error"]["details"]["fields"]
+    code, out = evergold(*submit)
+    assert (code, list(json.loads(out)["error"]["details"]["fields"])) == (1, ["track"])
 
 
 @pytest.mark.usefixtures("tracks")
-def test_the_command_line_shows_tracks(site: Site, ada: Person, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_shows_tracks(site: Site, ada: Person, evergold: Evergold) -> None:
     ada.submitted(track="open")
     score_all(site)
-    assert run(["competitions"]) == 0
-    assert "closed, open" in capsys.readouterr().out
-    assert run(["board", "idioms/evaluation/zero-shot"]) == 0
-    heading, row = capsys.readouterr().out.splitlines()[1:3]
+    assert "closed, open" in evergold("competitions")[1]
+    heading, row = evergold("board", "idioms/evaluation/zero-shot")[1].splitlines()[1:3]
     assert heading.split("\t")[:3] == ["Rank", "Team", "Track"]
     assert row.split("\t")[:3] == ["1", "Ada", "open"]

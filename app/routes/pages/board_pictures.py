@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -15,7 +15,7 @@ from app.models import Board
 from app.routes.pages.probing_figures import compared_figures
 from app.routes.pages.probing_splits import Choice, choices, chosen_split, title_of
 
-#: More systems than this would be a wall, not a picture: the first of the board are drawn.
+#: More systems than this would be a wall, not a picture (and many reports to read): the first of the board are drawn.
 SYSTEMS_DRAWN = 10
 
 #: A system's name on the board, and what its run's report keeps.
@@ -24,13 +24,14 @@ System = tuple[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """title: of the chosen split; left_out: how many systems of the board are not drawn."""
+    """title: of the chosen split; systems: how many of the board are looked at, left_out: how many are not."""
 
     title: str
     split: str
     choices: tuple[Choice, ...]
     figures: list[Figure]
-    left_out: int
+    systems: int = 0
+    left_out: int = 0
 
 
 def picture_of(session: Session, board: Board, leaderboard: Leaderboard, wanted: str | None) -> Picture | None:
@@ -40,9 +41,11 @@ def picture_of(session: Session, board: Board, leaderboard: Leaderboard, wanted:
     rows = [row for row in leaderboard.rows if row.run_id is not None]
     if draw is None or not rows:
         return None
-    reports = aggregates_of(session, [row.run_id for row in rows if row.run_id is not None])
-    systems = [(_name(row, rows), reports[row.run_id]) for row in rows if row.run_id in reports]
-    return draw(systems, wanted, board.rank_split)
+    first = rows[:SYSTEMS_DRAWN]
+    reports = aggregates_of(session, [row.run_id for row in first if row.run_id is not None])
+    systems = [(_name(row, rows), reports[row.run_id]) for row in first if row.run_id in reports]
+    picture = draw(systems, wanted, board.rank_split)
+    return replace(picture, systems=len(first), left_out=len(rows) - len(first)) if picture else None
 
 
 def _name(row: LeaderboardRow, rows: Sequence[LeaderboardRow]) -> str:
@@ -58,9 +61,8 @@ def _probing_picture(systems: Sequence[System], wanted: str | None, rank_split: 
     chosen = chosen_split(splits, wanted, rank_split)
     entered = [(name, report["splits"][chosen]) for name, report in systems if chosen in report["splits"]]
     ideals = systems[0][1]["ideals"]
-    figures = compared_figures(entered[:SYSTEMS_DRAWN], ideals)
-    left_out = max(0, len(entered) - SYSTEMS_DRAWN)
-    return Picture(title_of(chosen), chosen, choices(splits, chosen), figures, left_out)
+    title = title_of(chosen)
+    return Picture(title, chosen, choices(splits, chosen), compared_figures(entered, ideals, title))
 
 
 PICTURES: dict[str, Callable[[Sequence[System], str | None, str], Picture | None]] = {

@@ -33,17 +33,17 @@ _MARKERS: tuple[Marker, ...] = ("circle", "square", "triangle")
 _NO_IDEAL = "no single ideal"
 
 
-def probes_figure(split: Aggregates, ideals: Mapping[str, float]) -> Figure:
+def probes_figure(split: Aggregates, ideals: Mapping[str, float], context: str) -> Figure:
     """The distribution of every probe's similarity in one run, with the ideal where there is one."""
     rows = tuple(
         Row(title, (_distribution(split["probes"][name]),), _ideal(name, ideals), _NO_IDEAL)
         for name, title in PROBES.items()
         if name in split["probes"]
     )
-    return _figure("probes", f"Similarity by probe, {split['compounds']} compounds", _COSINE, rows, (0.0, 1.0))
+    return _figure("probes", f"Similarity by probe, {split['compounds']} compounds", _COSINE, rows, (0.0, 1.0), context)
 
 
-def class_figures(split: Aggregates, ideals: Mapping[str, float]) -> list[Figure]:
+def class_figures(split: Aggregates, ideals: Mapping[str, float], context: str) -> list[Figure]:
     """Both affinities by idiomaticity class, in one run."""
     figures = []
     for measure, (name, title) in AFFINITIES.items():
@@ -56,11 +56,11 @@ def class_figures(split: Aggregates, ideals: Mapping[str, float]) -> list[Figure
             )
             for class_, found in _classes(split)
         )
-        figures.append(_figure(name, title, _AFFINITY, rows, (-0.25, 1.0)))
+        figures.append(_figure(name, title, _AFFINITY, rows, (-0.25, 1.0), context))
     return figures
 
 
-def compared_figures(systems: Sequence[System], ideals: Mapping[str, float]) -> list[Figure]:
+def compared_figures(systems: Sequence[System], ideals: Mapping[str, float], context: str) -> list[Figure]:
     """The systems of a board: their similarities probe by probe, then their affinities by class."""
     figures = []
     for measure in COMPARED:
@@ -68,19 +68,26 @@ def compared_figures(systems: Sequence[System], ideals: Mapping[str, float]) -> 
             Row(name, (_distribution(split["probes"][measure], with_ridge=False),), _ideal(measure, ideals))
             for name, split in systems
         )
-        figures.append(_figure(measure.replace("_", "-"), PROBES[measure], _COSINE, rows, (0.0, 1.0)))
+        figures.append(_figure(measure.replace("_", "-"), PROBES[measure], _COSINE, rows, (0.0, 1.0), context))
     for measure, (name, title) in AFFINITIES.items():
         rows = tuple(Row(system, _by_class(split, measure), _ideal(measure, ideals)) for system, split in systems)
-        figures.append(_figure(name, title, _AFFINITY, rows, (-0.25, 1.0), legend=True))
+        figures.append(_figure(name, title, _AFFINITY, rows, (-0.25, 1.0), context, legend=True))
     return figures
 
 
 def _figure(
-    name: str, title: str, axis: str, rows: tuple[Row, ...], ends: tuple[float, float], *, legend: bool = False
+    name: str,
+    title: str,
+    axis: str,
+    rows: tuple[Row, ...],
+    ends: tuple[float, float],
+    context: str,
+    *,
+    legend: bool = False,
 ) -> Figure:
     low, high = axis_ends(rows, *ends)
     keys = tuple(zip(_MARKERS, CLASSES, strict=True)) if legend else ()
-    return Figure(name, title, _in_words(rows), axis, rows, low, high, keys)
+    return Figure(name, title, _in_words(rows), axis, rows, low, high, keys, context)
 
 
 def _by_class(split: Aggregates, measure: str) -> tuple[Distribution, ...]:

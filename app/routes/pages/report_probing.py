@@ -78,7 +78,8 @@ def figures_of(aggregates: Mapping[str, Any], wanted: str | None) -> tuple[str, 
     """The split that is shown, and its figures; raises NotFound for a split that is not there."""
     chosen = chosen_split(list(aggregates["splits"]), wanted)
     found, ideals = aggregates["splits"][chosen], aggregates["ideals"]
-    return chosen, [probes_figure(found, ideals), *class_figures(found, ideals)]
+    context = title_of(chosen)
+    return chosen, [probes_figure(found, ideals, context), *class_figures(found, ideals, context)]
 
 
 def _measures(scores: Mapping[tuple[str, str], Score], split: str) -> list[Row]:
