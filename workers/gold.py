@@ -5,6 +5,7 @@ Parsed gold and items are kept for the next run: they are the same for every sub
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable
@@ -39,6 +40,7 @@ class GoldNotFound(Exception):
 
 
 _cache: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+_digests: dict[tuple[tuple[str, int, int], ...], str] = {}
 
 
 def gold_folder() -> Path:
@@ -49,7 +51,7 @@ def gold_folder() -> Path:
 def read_gold(task: AnyTask, options: Options, name: str) -> Any:
     """The parsed gold of this name; raises GoldNotFound or InvalidGold."""
     path = _gold_path(name)
-    return _kept(("gold", task.name, _key(options), str(path), *_stamp(path)), lambda: task.read_gold(path, options))
+    return _kept(("gold", task.name, _key(options), _sha256(path)), lambda: task.read_gold(path, options))
 
 
 def read_items(task: AnyTask, options: Options, claim: Claim, gold: Any) -> Any:
@@ -74,10 +76,18 @@ def _gold_path(name: str) -> Path:
     return path
 
 
-def _stamp(path: Path) -> tuple[int, ...]:
-    """Changes when the file, or any file of the folder, is replaced."""
+def _sha256(path: Path) -> str:
+    """Of a file, or of all files of a folder with their names; hashed again only when one of them was written to."""
     files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-    return tuple(number for file in files for number in (file.stat().st_mtime_ns, file.stat().st_size))
+    stamp = tuple((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+    if stamp not in _digests:
+        together = hashlib.sha256()
+        for file in files:
+            with file.open("rb") as content:
+                of_file = hashlib.file_digest(content, "sha256").hexdigest()
+            together.update(f"{of_file} {file.relative_to(path)}\n".encode())
+        _digests[stamp] = together.hexdigest()
+    return _digests[stamp]
 
 
 def _key(options: Options) -> str:

@@ -124,6 +124,26 @@ def test_gold_that_was_replaced_within_one_second_by_the_same_size_is_read_anew(
     assert list(read_gold(TASK, OPTIONS, "gold.csv").labels) == [1, 1, 1, 1]
 
 
+def test_gold_of_the_same_content_is_parsed_once_whatever_it_is_called_and_whenever_it_was_written(
+    folder: Path, counting: Counting
+) -> None:
+    first = read_gold(counting.task, OPTIONS, "gold.csv")
+    (folder / "copy.csv").write_text(GOLD)
+    os.utime(folder / "gold.csv", ns=(1, 1))
+    assert read_gold(counting.task, OPTIONS, "gold.csv") is first
+    assert read_gold(counting.task, OPTIONS, "copy.csv") is first
+
+
+def test_files_of_a_folder_count_with_their_names(folder: Path) -> None:
+    for language in ("en", "pt"):
+        (folder / "languages" / language).mkdir(parents=True)
+        (folder / "languages" / language / "gold.csv").write_text(language)
+    before = gold._sha256(folder / "languages")
+    (folder / "languages" / "en" / "gold.csv").write_text("pt")
+    (folder / "languages" / "pt" / "gold.csv").write_text("en")
+    assert gold._sha256(folder / "languages") != before
+
+
 def test_other_options_are_another_reading(folder: Path, counting: Counting) -> None:
     read_gold(counting.task, OPTIONS, "gold.csv")
     read_gold(counting.task, read_options(TASK, {"labels": ["0", "1", "2"]}), "gold.csv")
@@ -141,7 +161,7 @@ def test_what_could_not_be_read_is_not_kept(folder: Path) -> None:
 def test_only_the_last_used_are_kept(folder: Path, counting: Counting) -> None:
     names = [f"gold-{number}.csv" for number in range(gold.KEPT)]
     for name in names:
-        (folder / name).write_text(GOLD)
+        (folder / name).write_text(GOLD.replace("d1", name))
     for name in ["gold.csv", *names[:-1], "gold.csv", names[-1]]:  # gold.csv is used in between, gold-0.csv is not
         read_gold(counting.task, OPTIONS, name)
     assert len(gold._cache) == gold.KEPT
