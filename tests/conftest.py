@@ -68,11 +68,16 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 def sqlite_engine(_sqlite_engine: Engine, _sqlite_template: Path) -> Iterator[Engine]:
     """A migrated SQLite file without a row."""
     path = Path(_sqlite_engine.url.database or "")
+    _remove_database(_sqlite_engine, path)
     shutil.copyfile(_sqlite_template, path)
     yield _sqlite_engine
-    _sqlite_engine.dispose()
+    _remove_database(_sqlite_engine, path)
+
+
+def _remove_database(engine: Engine, path: Path) -> None:
+    engine.dispose()
     for leftover in path.parent.glob(f"{path.name}*"):
-        leftover.unlink()
+        leftover.unlink(missing_ok=True)
 
 
 @pytest.fixture

@@ -120,6 +120,7 @@ def serving(app: FastAPI) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", ws="none"))
     thread = threading.Thread(target=server.run)
     thread.start()
+    app.state.in_flight = server.server_state.tasks
     try:
         while not server.started:
             assert thread.is_alive(), "the server did not start"
@@ -137,7 +138,15 @@ def a_site(app: FastAPI, url: str, engine: Engine, settings: Settings) -> Iterat
     app.state.serving = Serving(settings, engine, lambda: site.now)
     app.state.failures = Failures()
     yield site
+    _wait_for_requests(app)
     engine.dispose()
+
+
+def _wait_for_requests(app: FastAPI) -> None:
+    """What a browser asked for last may still be on its way to the database, which the next test replaces."""
+    deadline = time.monotonic() + 10
+    while app.state.in_flight and time.monotonic() < deadline:
+        time.sleep(0.005)
 
 
 @contextmanager
