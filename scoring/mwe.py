@@ -155,8 +155,10 @@ def shared_tokens(gold: Iterable[Tokens], predicted: Iterable[Tokens]) -> int:
     shared = sum(map(len, equal))
     if len(equal) in (len(gold_sets), len(predicted_sets)):
         return shared
-    left, right = sorted(gold_sets - equal), sorted(predicted_sets - equal)
-    overlaps = _overlaps(left, right)
+    gold_sets, predicted_sets = gold_sets - equal, predicted_sets - equal
+    if len(gold_sets) == 1 or len(predicted_sets) == 1:  # as in most sentences: the best partner of the one
+        return shared + max(len(set(one) & set(other)) for one in gold_sets for other in predicted_sets)
+    overlaps = _overlaps(sorted(gold_sets), sorted(predicted_sets))
     if not overlaps:
         return shared
     per_left, per_right = Counter(i for i, _ in overlaps), Counter(j for _, j in overlaps)
