@@ -14,7 +14,7 @@ from scoring.archives import Limits, read_members, read_single
 from scoring.cupt_corpus import CuptItems, TrainingMwes, read_gold, read_items, read_training
 from scoring.cupt_prediction import PredictedMwes, read_predicted_mwes
 from scoring.errors import InvalidFile, InvalidGold, InvalidItems, InvalidPrediction, Problem, Problems, shorten
-from scoring.language_folders import find_folders, read_each, submitted_files
+from scoring.language_folders import begins_as_zip, find_folders, read_each, submitted_files
 from scoring.mwe import GoldMwes, prepare
 
 TEST, BLIND, SYSTEM = "test.cupt", "test.blind.cupt", "test.system.cupt"
@@ -53,7 +53,7 @@ def read_item_files(path: Path, wanted: Sequence[str] | None, single: str) -> La
         files = find_folders(path, wanted, (BLIND, TEST), InvalidItems)
         items = read_each(files, lambda _, data, name: read_items(data, name), InvalidItems, _ORGANISERS_LIMITS)
         return LanguageItems(items, in_folders=True)
-    zipped = _zipped_folders(path, wanted) if _is_zip(path) else {}
+    zipped = _zipped_folders(path, wanted) if begins_as_zip(path) else {}
     if zipped:
         return LanguageItems(_read_zipped_items(zipped), in_folders=True)
     return LanguageItems({single: read_items(_content(path, InvalidItems), path.name)}, in_folders=False)
@@ -158,8 +158,3 @@ def _training(files: Iterable[Path]) -> TrainingMwes | None:
 
 def _content(path: Path, error: type[InvalidFile]) -> bytes:
     return read_single(path, _ORGANISERS_LIMITS, error)[1]
-
-
-def _is_zip(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == b"PK"

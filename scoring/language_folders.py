@@ -74,7 +74,7 @@ def submitted_files(
     languages: those of the task; in_folders: False where it has one language without a folder. What does not fit is
     added to `problems`, files that are not read as warnings. Raises InvalidPrediction when nothing can be read.
     """
-    if not path.is_dir() and not _is_zip(path):
+    if not path.is_dir() and not begins_as_zip(path):
         content = read_single(path, limits)[1]
         if len(languages) > 1:
             message = f"this is a single file: send a zip with <LANG>/{file_name} for each language you take part in"
@@ -126,6 +126,7 @@ def _only_one(names: Sequence[str], languages: Sequence[str], file_name: str, pr
     return {languages[0]: found[0]} if len(found) == 1 else {}
 
 
-def _is_zip(path: Path) -> bool:
+def begins_as_zip(path: Path) -> bool:
+    """Whether the file begins as zips do."""
     with path.open("rb") as file:
         return file.read(2) == b"PK"
