@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.apply_files import keep_file
+from app.apply.files import keep_file
 from app.changes import Work
 from app.competitions import BaselineDeclaration
 from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind, User

@@ -15,11 +15,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.auth import register_user
-from app.datadir import ServeError
 from app.errors import NotFound
 from app.limits import phase_state
 from app.models import User
 from app.queries import find_competition, find_phase_task
+from app.serving.datadir import ServeError
 from app.storage import store_file
 from app.submissions import accept_submission, find_replay
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.check_shape import check_shape
+from app.check.shape import check_shape
 from app.competitions import PhasesFile
 from app.findings import Findings
 from app.yaml_lines import Node, read_yaml

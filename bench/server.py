@@ -160,7 +160,7 @@ def kind(command: str, *, is_parent: bool) -> str | None:
     """web, worker (the Celery parent), worker_child, sweep, broker or supervisor, by the command line."""
     if "celery" in command:
         return "worker" if is_parent else "worker_child"
-    for word, name in (("app.web", "web"), ("sweep", "sweep"), ("valkey", "broker"), ("serve", "supervisor")):
+    for word, name in (("app.serving.web", "web"), ("sweep", "sweep"), ("valkey", "broker"), ("serve", "supervisor")):
         if word in command:
             return name
     return None

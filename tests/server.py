@@ -18,9 +18,9 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, select
 
-from app import broker
 from app.db import make_engine, reading
 from app.models import ScoringRun
+from app.serving import broker
 from tests import postgres
 from tests.processes import START_SECONDS, Service, kill, short_folder, stop, wait_until
 from tests.services import environment_of, evergold, start_sweep, start_web, start_worker, valkey

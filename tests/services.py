@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from app import broker, programs
+from app.serving import broker, programs
 from tests.processes import Service, kill, missing, short_folder, start, wait_until
 
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import scoring
 from app.check import check_phases
-from app.cli_submit import commands
+from app.cli.submit import commands
 from scoring.__main__ import main
 from scoring.tasks import TASKS
 from tests import toy_task

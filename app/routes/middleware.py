@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.routes.errors import internal_error
 
-log = structlog.get_logger("app.web")
+log = structlog.get_logger("app.serving.web")
 
 _UNLOGGED = frozenset({"/healthz"})
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{8,64}$")

@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from app.cli import cli
-from app.cli_output import Code
+from app.cli.output import Code
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import run
-from app.cli_output import Code
+from app.cli.output import Code
 from tests.conformance import conformance
 
 Evergold = Callable[..., tuple[int, str, str]]

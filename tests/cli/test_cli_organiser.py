@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import run
-from app.cli_output import Code
+from app.cli.output import Code
 from tests.conformance import conformance
 from tests.processes import REPOSITORY
 

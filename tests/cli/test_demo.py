@@ -14,9 +14,9 @@ from app import demo
 from app.apply import apply_phases
 from app.auth import authenticate
 from app.check import load_competitions
-from app.datadir import ServeError
 from app.db import reading, writing
 from app.models import CompetitionTask, Phase, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamMember, User
+from app.serving.datadir import ServeError
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -14,12 +14,12 @@ from sqlalchemy import func, select
 from app.auth import authenticate
 from app.check import check_phases
 from app.cli import run
-from app.cli_output import Code
-from app.datadir import ServeError
+from app.cli.output import Code
 from app.db import make_engine, reading
 from app.errors import InvalidForm
 from app.models import Competition, Submission, User
-from app.server_folder import PHASES, init_server
+from app.serving.datadir import ServeError
+from app.serving.server_folder import PHASES, init_server
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PASSWORD = "correct horse battery"
@@ -70,7 +70,7 @@ def test_commented_example_is_valid_once_its_files_are_there(tmp_path: Path) -> 
 
 def test_every_setting_of_the_environment_example_exists() -> None:
     from app.config import Settings
-    from app.server_folder import ENVIRONMENT
+    from app.serving.server_folder import ENVIRONMENT
 
     named = set(re.findall(r"# EVERGOLD_([A-Z_]+)=", ENVIRONMENT))
     assert named - {"GOLD_DIR"} <= {name.upper() for name in Settings.model_fields}

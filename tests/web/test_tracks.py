@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from app.db import reading, writing
 from app.models import Board, Competition, ScoringRun, Submission
-from app.programs import code_path
+from app.serving.programs import code_path
 from tests import world
 from tests.web.site import BOARD, CONTENT, TASK_PATH, Person, Site, csrf_of, log_in
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app import credentials
-from app.cli_output import Code, CommandError
+from app.cli.output import Code, CommandError
 
 if TYPE_CHECKING:
     import httpx

@@ -6,9 +6,9 @@ from datetime import datetime
 from pathlib import Path
 
 from app.auth import register_user
-from app.datadir import ServeError
 from app.db import make_engine, writing
 from app.migrate import upgrade
+from app.serving.datadir import ServeError
 
 PHASES = """\
 # The competitions of this server. `evergold check` says what is wrong here, by line; `evergold apply` puts it to work.

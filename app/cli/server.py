@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli_output import Code, CommandError, print_json, say
-from app.cli_settings import DataDirOption, JsonOption, PhasesOption, gold_folder, use_settings
+from app.cli.output import Code, CommandError, print_json, say
+from app.cli.settings import DataDirOption, JsonOption, PhasesOption, gold_folder, use_settings
 
 PANEL = "Running a server"
 commands = typer.Typer()
@@ -29,9 +29,9 @@ def serve(
     workers: Annotated[int, typer.Option(min=1, max=64, help="How many submissions are scored at a time.")] = 1,
 ) -> None:
     """Run a whole server: web, worker, sweep, and a broker if none is named. Ctrl-C stops it."""
-    from app.datadir import ServeError
-    from app.programs import ServeOptions
-    from app.serve import serve as run
+    from app.serving.datadir import ServeError
+    from app.serving.programs import ServeOptions
+    from app.serving.serve import serve as run
 
     use_settings(data_dir, phases_file)
     data = Path(os.environ.get("EVERGOLD_DATA_DIR") or "var").resolve()
@@ -57,7 +57,7 @@ def web(
     data_dir: DataDirOption = None,
 ) -> None:
     """Run the web process alone; there may be any number of them. It never sees gold."""
-    from app.web import run_web
+    from app.serving.web import run_web
 
     use_settings(data_dir)
     run_web(host, port)
@@ -70,7 +70,7 @@ def worker(
     data_dir: DataDirOption = None,
 ) -> None:
     """Run a scoring worker alone, on any machine that sees database, broker, storage and gold."""
-    from app.programs import worker_command
+    from app.serving.programs import worker_command
 
     if queue not in ("cpu", "gpu"):
         raise CommandError("--queue is cpu or gpu.", Code.USAGE)
@@ -81,7 +81,7 @@ def worker(
 @commands.command(rich_help_panel=PANEL)
 def sweep(data_dir: DataDirOption = None) -> None:
     """Run the sweep alone: it finds runs whose worker was lost. One is enough; more do no harm."""
-    from app.programs import sweep_command
+    from app.serving.programs import sweep_command
 
     use_settings(data_dir)
     _become(sweep_command())
@@ -89,7 +89,7 @@ def sweep(data_dir: DataDirOption = None) -> None:
 
 def _become(command: list[str]) -> None:
     """The process itself becomes the command, so that signals reach it."""
-    from app.programs import code_path
+    from app.serving.programs import code_path
 
     os.environ["PYTHONPATH"] = code_path()
     sys.stdout.flush()
@@ -99,8 +99,8 @@ def _become(command: list[str]) -> None:
 @commands.command(rich_help_panel=PANEL)
 def migrate(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """Bring the database's tables to this version's form."""
-    from app import prepare
-    from app.datadir import ServeError
+    from app.serving import prepare
+    from app.serving.datadir import ServeError
 
     use_settings(data_dir)
     try:
@@ -123,7 +123,7 @@ def init(
     ] = False,
 ) -> None:
     """Make a fresh server's folder, with an administrator and without demo data."""
-    from app.cli_account import ask, read_password
+    from app.cli.account import ask, read_password
 
     username = admin_username or ask("The administrator's user name", "--admin-username")
     email = admin_email or ask("The administrator's e-mail address", "--admin-email")
@@ -135,9 +135,9 @@ def init(
 
 
 def _init(folder: Path, username: str, email: str, password: str) -> list[Path]:
-    from app.datadir import ServeError
     from app.errors import InvalidForm
-    from app.server_folder import init_server
+    from app.serving.datadir import ServeError
+    from app.serving.server_folder import init_server
 
     try:
         return init_server(folder, username=username, email=email, password=password, now=datetime.now(UTC))

@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.check_shape import report
-from app.check_tracks import check_tracks
+from app.check.shape import report
+from app.check.tracks import check_tracks
 from app.findings import Findings, did_you_mean, listed
 from app.historic import score_fault
 from app.times import in_utc, parse_moment

@@ -1,7 +1,7 @@
 """From settings to a database that can be served: tables, phases.yaml, and the demo where it is wanted.
 
-`evergold serve` runs it as a child of its own, `python -m app.prepare REPORT`, so that the supervisor stays small; what
-happened, or why it is impossible, goes into the report.
+`evergold serve` runs it as a child of its own, `python -m app.serving.prepare REPORT`, so that the supervisor
+stays small; what happened, or why it is impossible, goes into the report.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from app.apply import apply_phases
 from app.changes import Change
 from app.check import InvalidPhases, load_competitions
 from app.config import Settings, get_settings
-from app.datadir import ServeError
 from app.db import get_engine, reading, writing
 from app.errors import EvergoldError
 from app.migrate import DatabaseTooNew, is_current, upgrade
 from app.models import CompetitionTask, PhaseTask, ScoringRun, Submission
 from app.runs import mark_sent
+from app.serving.datadir import ServeError
 
 
 def migrate() -> bool:
@@ -156,7 +156,7 @@ def _reason(error: SQLAlchemyError) -> str:
 
 def main() -> int:
     """What `evergold serve` starts."""
-    parser = argparse.ArgumentParser(prog="app.prepare")
+    parser = argparse.ArgumentParser(prog="app.serving.prepare")
     parser.add_argument("report", type=Path)
     parser.add_argument("--demo", action="store_true")
     arguments = parser.parse_args()

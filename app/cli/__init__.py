@@ -1,4 +1,5 @@
-"""`evergold …`: the command line's entry. Commands live in app.cli_*; here is what they share: errors and exit codes.
+"""`evergold …`: the command line's entry. Commands live in the modules beside this;
+here is what they share: errors and exit codes.
 
 Quick by rule: what a command needs is imported when it runs, so that `--help` and the commands for teams load neither
 database nor scoring code.
@@ -13,8 +14,8 @@ from typing import Annotated
 
 import typer
 
-from app import cli_account, cli_client, cli_import, cli_organiser, cli_server, cli_submit
-from app.cli_output import Code, CommandError, complain, print_json, say
+from app.cli import account, client, imports, organiser, server, submit
+from app.cli.output import Code, CommandError, complain, print_json, say
 from app.version import version
 
 EXIT_CODES = """Exit codes: 0 scored, or whatever was asked for; 1 an error; 2 rejected: the file is wrong;
@@ -22,7 +23,7 @@ EXIT_CODES = """Exit codes: 0 scored, or whatever was asked for; 1 an error; 2 r
 64 wrong usage."""
 
 cli = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, epilog=EXIT_CODES, add_completion=True)
-for part in (cli_account, cli_submit, cli_client, cli_organiser, cli_import, cli_server):
+for part in (account, submit, client, organiser, imports, server):
     cli.add_typer(part.commands)
 
 
@@ -76,7 +77,3 @@ def _tell_usage(error: typer.TyperException) -> int:
         return Code.OK
     complain(f"{message} (See `evergold --help`.)")
     return Code.USAGE
-
-
-if __name__ == "__main__":
-    main()

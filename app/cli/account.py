@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app import credentials
-from app.cli_output import Code, CommandError, print_json, remark, say
-from app.cli_remote import TEAM_PANEL, JsonOption, ServerOption, chosen, connected
+from app.cli.output import Code, CommandError, print_json, remark, say
+from app.cli.remote import TEAM_PANEL, JsonOption, ServerOption, chosen, connected
 
 if TYPE_CHECKING:
     import httpx

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app import broker
-from app.children import Program
+from app.serving import broker
+from app.serving.children import Program
 
-#: Longer than the seconds that app.web gives to requests in flight.
+#: Longer than the seconds that app.serving.web gives to requests in flight.
 WEB_STOP_SECONDS = 6.0
 #: A running scoring may end within; one that takes longer is taken up again after the next start.
 WORKER_STOP_SECONDS = 20.0
@@ -52,7 +52,7 @@ def child_environment(options: ServeOptions) -> dict[str, str]:
 
 def code_path() -> str:
     """PYTHONPATH for children: this code first, also where it was never installed but only lies (in an image)."""
-    ours = str(Path(__file__).resolve().parent.parent)
+    ours = str(Path(__file__).resolve().parents[2])
     inherited = os.environ.get("PYTHONPATH")
     return os.pathsep.join([ours, inherited] if inherited else [ours])
 
@@ -64,14 +64,14 @@ def valkey(options: ServeOptions, binary: Path, socket: Path) -> Program:
 
 def prepare(options: ServeOptions, environment: Mapping[str, str], report: Path) -> Program:
     demo = ["--demo"] if options.demo else []
-    command = [*_PYTHON, "app.prepare", str(report), *demo]
+    command = [*_PYTHON, "app.serving.prepare", str(report), *demo]
     return Program("prepare", command, environment, options.log_dir / "prepare.log", OTHER_STOP_SECONDS)
 
 
 def web(options: ServeOptions, environment: Mapping[str, str], listener: int, gate: int | None = None) -> Program:
     """The web process on an open socket; with a gate, it serves only after a byte came through."""
     without_gold = {name: value for name, value in environment.items() if name != "EVERGOLD_GOLD_DIR"}
-    command = [*_PYTHON, "app.web", "--socket", str(listener)]
+    command = [*_PYTHON, "app.serving.web", "--socket", str(listener)]
     keep_open = [listener]
     if gate is not None:
         command += ["--gate", str(gate)]

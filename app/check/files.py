@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from app.check_competition import Asked, Board, Parts, elements, text_of
+from app.check.competition import Asked, Board, Parts, elements, text_of
 from app.findings import Findings, did_you_mean, listed
 from app.historic import read_historic
 from app.yaml_lines import Node

@@ -9,7 +9,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app.datadir import ServeError
+from app.serving.datadir import ServeError
 
 #: Addresses that mean "all of this machine", and one where such a server surely answers.
 _REACHED_AT = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - looked up, not bound

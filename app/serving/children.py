@@ -1,7 +1,7 @@
 """Child processes of the supervisor: each in a process group of its own, logged to a file, restarted with backoff.
 
-What is started, and why in which order, is said in `app.serve`; what happens when the supervisor itself dies, in
-`app.guard`.
+What is started, and why in which order, is said in `app.serving.serve`; what happens when the supervisor itself
+dies, in `app.serving.guard`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app import guard
+from app.serving import guard
 
 LOG_LIMIT_BYTES = 20 * 1024 * 1024
 #: A child that lived this long was well; its next death starts a new series of restarts.

@@ -29,7 +29,7 @@ def run_web(host: str = "127.0.0.1", port: int = 8321, listener: socket.socket |
 
 def main() -> None:
     """As the supervisor starts it: a socket by its descriptor, and a gate to wait at when everything is imported."""
-    parser = argparse.ArgumentParser(prog="app.web")
+    parser = argparse.ArgumentParser(prog="app.serving.web")
     parser.add_argument("--socket", type=int, required=True, help="descriptor of the listening socket")
     parser.add_argument("--gate", type=int, help="descriptor to read one byte from before serving")
     arguments = parser.parse_args()

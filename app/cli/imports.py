@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from app.cli_organiser import PANEL, apply_declared, count, say_changes
-from app.cli_output import Code, CommandError, remark, say
-from app.cli_settings import DataDirOption, PhasesOption, gold_folder, use_settings
+from app.cli.organiser import PANEL, apply_declared, count, say_changes
+from app.cli.output import Code, CommandError, remark, say
+from app.cli.settings import DataDirOption, PhasesOption, gold_folder, use_settings
 
 commands = typer.Typer()
 importers = typer.Typer(help="Turn published data into a competition.", no_args_is_help=True)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli_output import print_json, print_table, say
-from app.cli_remote import TEAM_PANEL, JsonOption, ServerOption, chosen, connected, parse_place
-from app.cli_submit import outcome_code, show_submission
+from app.cli.output import print_json, print_table, say
+from app.cli.remote import TEAM_PANEL, JsonOption, ServerOption, chosen, connected, parse_place
+from app.cli.submit import outcome_code, show_submission
 
 if TYPE_CHECKING:
     from app.client import Json

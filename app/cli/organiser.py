@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli_output import Code, CommandError, print_json, remark, say
-from app.cli_settings import DataDirOption, JsonOption, PhasesOption, use_settings
+from app.cli.output import Code, CommandError, print_json, remark, say
+from app.cli.settings import DataDirOption, JsonOption, PhasesOption, use_settings
 
 if TYPE_CHECKING:
     from app.changes import Change
@@ -58,8 +58,8 @@ def apply(
 
 def apply_declared(migrate_first: bool) -> list[Change]:
     """Bring the database in line with phases.yaml; what is wrong with either is a CommandError."""
-    from app import prepare
-    from app.datadir import ServeError
+    from app.serving import prepare
+    from app.serving.datadir import ServeError
 
     try:
         if not migrate_first:

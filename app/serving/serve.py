@@ -1,7 +1,8 @@
 """`evergold serve`: the whole server under one supervisor, which itself needs nothing but the standard library.
 
-It locks the data directory, takes the port, starts the broker, has `app.prepare` bring the database in line, then runs
-web, worker and sweep until a signal comes. Children are handled in `app.children`, unexpected ends in `app.guard`.
+It locks the data directory, takes the port, starts the broker, has `app.serving.prepare` bring the database in
+line, then runs web, worker and sweep until a signal comes. Children are handled in `app.serving.children`,
+unexpected ends in `app.serving.guard`.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from app import broker, programs
-from app.children import (
+from app.serving import broker, programs
+from app.serving.children import (
     Child,
     Guard,
     Program,
@@ -33,9 +34,9 @@ from app.children import (
     start_guard,
     stop,
 )
-from app.datadir import ServeError, lock_data_dir, note_address
-from app.port import address_of, answers, is_private, listening
-from app.programs import ServeOptions
+from app.serving.datadir import ServeError, lock_data_dir, note_address
+from app.serving.port import address_of, answers, is_private, listening
+from app.serving.programs import ServeOptions
 
 Say = Callable[[str], None]
 

@@ -15,10 +15,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, select, text, update
 from sqlalchemy.orm import Session
 
-from app.apply_boards import apply_boards
-from app.apply_files import apply_public_files
-from app.apply_missing import note_missing_competitions, settle_missing
-from app.apply_tracks import note_other_tracks
+from app.apply.boards import apply_boards
+from app.apply.files import apply_public_files
+from app.apply.missing import note_missing_competitions, settle_missing
+from app.apply.tracks import note_other_tracks
 from app.baselines import apply_baselines
 from app.changes import Change, Changes, Work
 from app.check import LoadedCompetition

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli_output import Code, CommandError, print_json, print_problems, print_table, remark, say
-from app.cli_remote import TEAM_PANEL, JsonOption, ServerOption, chosen, connected, parse_place
+from app.cli.output import Code, CommandError, print_json, print_problems, print_table, remark, say
+from app.cli.remote import TEAM_PANEL, JsonOption, ServerOption, chosen, connected, parse_place
 
 if TYPE_CHECKING:
     from app.client import Json

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from app.check_competition import check_competition, check_names, elements
-from app.check_files import check_files
+from app.check.competition import check_competition, check_names, elements
+from app.check.files import check_files
 from app.competitions import CompetitionDeclaration
 from app.findings import Finding, Findings
 from app.phases_file import read_phases_files

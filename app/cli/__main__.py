@@ -1,0 +1,5 @@
+"""`python -m app.cli`: the same as `evergold`."""
+
+from app.cli import main
+
+main()

@@ -1,0 +1,3 @@
+"""What the tables share."""
+
+NAME_CHARACTERS = 100
