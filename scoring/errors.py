@@ -5,6 +5,7 @@ Readers collect every problem of a file in `Problems` and raise once: a team lea
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -15,6 +16,8 @@ Severity = Literal["error", "warning"]
 PROBLEMS_SHOWN = 100
 #: How much of an offending value is quoted back.
 QUOTED_CHARACTERS = 60
+# Ends of lines and control characters would break a line of text; NUL and halves of a pair cannot even be stored.
+_UNSHOWABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class ScoringError(Exception):
@@ -60,7 +63,8 @@ class Problem:
 
     code: stable kebab-case word for scripts (`duplicate-id`); message: the sentence without the place;
     file: member of an archive, if there are several; line: counted from 1, the header is line 1;
-    column: name of the column; text: the offending text, shortened.
+    column: name of the column; text: the offending text, shortened. Control characters in any of them are escaped:
+    a problem is one line that can be stored and shown, whatever the file held.
     """
 
     code: str
@@ -70,6 +74,12 @@ class Problem:
     column: str | None = None
     text: str | None = None
     severity: Severity = "error"
+
+    def __post_init__(self) -> None:
+        for name in ("message", "file", "column", "text"):
+            value = getattr(self, name)
+            if value is not None and _UNSHOWABLE.search(value):
+                object.__setattr__(self, name, _UNSHOWABLE.sub(lambda found: repr(found[0])[1:-1], value))
 
     def __str__(self) -> str:
         place = ", ".join(

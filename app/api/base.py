@@ -8,6 +8,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 #: ISO 8601 in UTC.
 Moment = Annotated[AwareDatetime, Field(examples=["2026-01-10T12:00:00Z"])]
+#: A row's number in an address; larger ones would not fit into the databases' column.
+RowId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class ApiModel(BaseModel):

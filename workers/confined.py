@@ -1,0 +1,100 @@
+"""Confinement of a run: what reads and scores a participant's file gets bounded memory, time and files, and no network.
+
+The bounds are the operating system's (rlimits of the worker's child), set before a run and lifted after it. Name
+look-ups and connections are refused to the scoring thread by an audit hook; the run's heartbeat, a thread of its own,
+keeps its way to the database. Native code could pass by the hook: docker-compose.yml therefore gives workers a network
+without a way out.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MEBIBYTE = 1024 * 1024
+#: What a run may not do. `socket.connect` alone would do for TCP; the others say no earlier, with a better name.
+_REFUSED = frozenset(
+    {"socket.connect", "socket.sendto", "socket.sendmsg", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname"}
+)
+
+
+class RunLimits(BaseSettings):
+    """What one run may use; a setting of workers alone. 0: no bound."""
+
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_RUN_", env_ignore_empty=True, extra="ignore")
+
+    memory_mebibytes: int = Field(8192, ge=0, description="private memory of the worker's process while it scores")
+    cpu_seconds: int = Field(3600, ge=0, description="processor time of one run; a run that takes more is ended")
+    open_files: int = Field(512, ge=0, description="files and connections open at once")
+    file_mebibytes: int = Field(4096, ge=0, description="size of any file that is written while a run lasts")
+
+
+class NetworkRefused(PermissionError):
+    """Scoring tried to reach the network: nothing that scores has a reason to."""
+
+
+_confined = threading.local()
+_hook_lock = threading.Lock()
+_hooked = False
+
+
+@contextmanager
+def confined(limits: RunLimits | None = None) -> Iterator[None]:
+    """Bound what the block may use, and refuse it the network. One run at a time in a process, as workers have it.
+
+    Too much memory is a MemoryError; too much processor time ends the process: its lease then runs out.
+    """
+    _install_hook()
+    bounds = _bounds(limits or RunLimits())
+    before = {which: resource.getrlimit(which) for which in bounds}
+    for which, bound in bounds.items():
+        _set_soft(which, bound, before[which][1])
+    _confined.now = True
+    try:
+        yield
+    finally:
+        _confined.now = False
+        for which, (soft, hard) in before.items():
+            _set_soft(which, soft, hard)
+
+
+def _bounds(limits: RunLimits) -> dict[int, int]:
+    """resource -> soft limit. Processor time counts from the process's birth, so this run's share is added to it."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    wanted = {
+        # Of what is private and writable, not of address space: reserved and shared mappings (CUDA, models) are free.
+        resource.RLIMIT_DATA: limits.memory_mebibytes * MEBIBYTE,
+        resource.RLIMIT_CPU: limits.cpu_seconds and int(used.ru_utime + used.ru_stime) + 1 + limits.cpu_seconds,
+        resource.RLIMIT_NOFILE: limits.open_files,
+        resource.RLIMIT_FSIZE: limits.file_mebibytes * MEBIBYTE,
+    }
+    return {which: bound for which, bound in wanted.items() if bound}
+
+
+def _set_soft(which: int, bound: int, hard: int) -> None:
+    """Never above the hard limit, which the machine's owner set; some systems know not all of these limits."""
+    if hard != resource.RLIM_INFINITY and (bound > hard or bound == resource.RLIM_INFINITY):
+        bound = hard
+    with suppress(ValueError, OSError):
+        resource.setrlimit(which, (bound, hard))
+
+
+def _install_hook() -> None:
+    """Once per process: audit hooks cannot be taken away again, so it asks whether its thread is scoring."""
+    global _hooked
+    with _hook_lock:
+        if not _hooked:
+            sys.addaudithook(_refuse_network)
+            _hooked = True
+
+
+def _refuse_network(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in _REFUSED and getattr(_confined, "now", False):
+        raise NetworkRefused(f"scoring may not use the network ({event})")
