@@ -8,8 +8,10 @@ from app.routes.pages import (
     account,
     board,
     competition,
+    guide,
     home,
     login,
+    passwords,
     report_figures,
     reports,
     results,
@@ -18,5 +20,18 @@ from app.routes.pages import (
 )
 
 router = APIRouter(include_in_schema=False)
-for part in (home, competition, board, results, submit, submission, reports, report_figures, login, account):
+for part in (
+    home,
+    guide,
+    competition,
+    board,
+    results,
+    submit,
+    submission,
+    reports,
+    report_figures,
+    login,
+    passwords,
+    account,
+):
     router.include_router(part.router)

@@ -15,7 +15,7 @@ _HIGHEST_HEADING = 3
 
 def render_markdown(text: str) -> Markup:
     """The HTML; links to other sites do not tell them where the reader came from."""
-    parser = _parser()
+    parser = markdown_parser()
     tokens = parser.parse(text)
     _lower_headings(tokens)
     _mark_links(tokens)
@@ -24,11 +24,12 @@ def render_markdown(text: str) -> Markup:
 
 def render_inline(text: str) -> Markup:
     """A sentence with `code` and *emphasis*, without a paragraph around it."""
-    return Markup(_parser().renderInline(text))  # noqa: S704 - as above
+    return Markup(markdown_parser().renderInline(text))  # noqa: S704 - as above
 
 
 @lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
+def markdown_parser() -> MarkdownIt:
+    """CommonMark with tables, without raw HTML and pictures."""
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable(["image"])
 
 
