@@ -1,0 +1,52 @@
+"""How much of a file a team changed since its last submission: what shows hill climbing by small steps.
+
+Lines are compared as they are, in any order, archives by the lines of all their files. What the lines mean is not
+looked at, and nothing of the gold is: the count alone goes to the organisers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from scoring.archives import Limits, read_members
+from scoring.errors import InvalidPrediction
+from scoring.file_kinds import is_zip
+
+#: Larger files than this are not compared; nobody climbs hills with them.
+MOST_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedLines:
+    """changed: lines of the new file that the old one had not, or the other way round, whichever is more; of: lines of
+    the new file.
+    """
+
+    changed: int
+    of: int
+
+
+def changed_lines(new: Path, old: Path) -> ChangedLines | None:
+    """What changed from `old` to `new`; None where that cannot be said: not text, too large, no longer there."""
+    here, before = _lines(new), _lines(old)
+    if here is None or before is None:
+        return None
+    return ChangedLines(max((here - before).total(), (before - here).total()), here.total())
+
+
+def _lines(path: Path) -> Counter[bytes] | None:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            return None
+        with path.open("rb") as file:
+            head = file.read(4)
+        contents = (
+            list(read_members(path, Limits(total_bytes=MOST_BYTES)).values()) if is_zip(head) else [path.read_bytes()]
+        )
+    except (OSError, InvalidPrediction):
+        return None
+    if any(b"\0" in content[:4096] for content in contents):
+        return None  # numbers in binary: a line says nothing
+    return Counter(line for content in contents for line in content.splitlines() if line.strip())
