@@ -104,11 +104,17 @@ def list_submissions(client: httpx.Client, limit: int) -> list[Json]:
 
 
 def get_submission(
-    client: httpx.Client, submission_id: str, wait_seconds: int = 0, pauses: Sequence[float] = BRIEF
+    client: httpx.Client,
+    submission_id: str,
+    wait_seconds: int = 0,
+    pauses: Sequence[float] = BRIEF,
+    seen: str | None = None,
 ) -> Json:
-    """A submission; with a wait, as soon as it is terminal or the time is over."""
+    """A submission; with a wait, as soon as it is terminal, has another stamp than `seen`, or the time is over."""
     timeout = httpx.Timeout(30.0 + wait_seconds, connect=10.0)
-    params = {"wait": wait_seconds} if wait_seconds else {}
+    params: Json = {"wait": wait_seconds} if wait_seconds else {}
+    if seen is not None:
+        params["seen"] = seen
     path = f"/submissions/{quote(submission_id, safe='')}"
     return _json(_repeated(client, "GET", path, pauses, params=params, timeout=timeout))
 
@@ -117,7 +123,8 @@ def await_end(client: httpx.Client, submission: Json, noticed: Callable[[Json], 
     """The submission in its terminal state; `noticed` sees every state on the way."""
     while submission["status"] not in TERMINAL:
         noticed(submission)
-        submission = get_submission(client, submission["id"], WAIT_SECONDS, PATIENT)
+        seen = submission.get("stamp")
+        submission = get_submission(client, submission["id"], WAIT_SECONDS, PATIENT, seen)
     return submission
 
 
@@ -129,6 +136,17 @@ def get_board(client: httpx.Client, place: Place) -> Json:
 def get_board_csv(client: httpx.Client, place: Place) -> str:
     """A board as CSV."""
     return _repeated(client, "GET", place.path("boards"), headers={"Accept": "text/csv"}).text
+
+
+def get_board_table(client: httpx.Client, place: Place, asked: dict[str, Any]) -> str:
+    """A board as a table for a paper: Markdown or LaTeX."""
+    return _repeated(client, "GET", f"{place.path('boards')}/table", params=asked).text
+
+
+def get_citation(client: httpx.Client, competition: str, place: Place | None) -> str:
+    """BibTeX: of a competition, or of the official board at this place."""
+    path = f"{place.path('boards')}" if place else f"/competitions/{quote(competition, safe='')}"
+    return _repeated(client, "GET", f"{path}/citation").text
 
 
 def submit(
@@ -156,6 +174,16 @@ def submit(
             )
 
     return _json(_tried_again(send, noticed, PATIENT))
+
+
+def ask(client: httpx.Client, path: str, **arguments: Any) -> httpx.Response:
+    """Look at something; tried again when the network fails."""
+    return _repeated(client, "GET", path, **arguments)
+
+
+def tell(client: httpx.Client, method: str, path: str, **arguments: Any) -> httpx.Response:
+    """Change something, once."""
+    return _once(client, method, path, **arguments)
 
 
 class Counted:

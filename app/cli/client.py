@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.output import print_json, print_table, say
+from app.cli.output import Code, CommandError, print_json, print_table, say
 from app.cli.remote import TEAM_PANEL, JsonOption, ServerOption, chosen, connected, parse_place
 from app.cli.submit import outcome_code, show_submission
 
@@ -47,14 +47,26 @@ def board(
     place: Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/BOARD")],
     server: ServerOption = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with full precision.")] = False,
+    table: Annotated[str, typer.Option(metavar="FORMAT", help="Print a table: `markdown` or `latex`.")] = "",
+    column: Annotated[
+        list[str] | None, typer.Option(metavar="'METRIC SPLIT'", help="A column of the table; may be repeated.")
+    ] = None,
+    decimals: Annotated[int | None, typer.Option(min=0, max=6, help="Decimals of the table's scores.")] = None,
+    official: Annotated[bool, typer.Option("--official", help="The table as it was when the phase closed.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show a leaderboard."""
     from app import client as api
 
     wanted = parse_place(place, "BOARD")
+    if not table and (column or official or decimals is not None):
+        raise CommandError("--column, --decimals and --official belong to --table.", Code.USAGE)
     address, token = chosen(server)
     with connected(address, token) as client:
+        if table:
+            asked = {"format": table, "column": column, "decimals": decimals, "official": official or None}
+            say(api.get_board_table(client, wanted, {k: v for k, v in asked.items() if v is not None}).rstrip("\n"))
+            return
         if csv:
             say(api.get_board_csv(client, wanted).rstrip("\r\n"))
             return
@@ -63,6 +75,25 @@ def board(
         print_json(document)
     else:
         _show_board(document)
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def cite(
+    place: Annotated[str, typer.Argument(metavar="COMPETITION[/PHASE/BOARD]")],
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print BibTeX for a competition, or for a board as it was when its phase closed."""
+    from app import client as api
+
+    wanted = parse_place(place, "BOARD") if "/" in place.strip("/") else None
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        found = api.get_citation(client, place.strip("/"), wanted)
+    if as_json:
+        print_json({"bibtex": found})
+    else:
+        say(found.rstrip("\n"))
 
 
 @commands.command(rich_help_panel=TEAM_PANEL)

@@ -387,6 +387,22 @@ def test_board_as_csv_has_full_precision(server: Server, evergold: Evergold) -> 
     assert in_csv == [row["cells"][0]["value"] for row in document["rows"]]  # type: ignore[attr-defined]
 
 
+def test_board_as_a_table_for_a_paper(server: Server, evergold: Evergold) -> None:
+    board = ("board", "demo/evaluation/zero-shot", "--server", server.address)
+    answer = evergold(*board, "--table", "latex", "--column", "macro_f1 zero_shot/all", "--decimals", "1")
+    assert r"\begin{tabular}{llr}" in answer.out
+    assert answer.out.count(r"\textbf{") == 1
+    assert evergold(*board, "--table", "markdown").out.startswith("| \\# | Team |")
+    assert evergold(*board, "--decimals", "1").code == Code.USAGE
+    assert evergold(*board, "--table", "word").code == Code.ERROR
+
+
+def test_competition_can_be_cited(server: Server, evergold: Evergold) -> None:
+    assert evergold("cite", "demo", "--server", server.address).out.startswith("@misc{demo,")
+    nothing_frozen = evergold("cite", "demo/practice/zero-shot", "--server", server.address)
+    assert nothing_frozen.code == Code.ERROR
+
+
 def test_status_of_a_submission_leaves_with_its_code(ada: str, evergold: Evergold) -> None:
     rejected = evergold("submit", DEMO / "broken/duplicate-id.csv", "--to", PRACTICE, "--json").json
     assert evergold("status", rejected["id"]).code == Code.REJECTED
