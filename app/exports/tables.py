@@ -93,7 +93,7 @@ def _table(board: Leaderboard, escaped: Callable[[str], str], minus: str) -> _Ta
     best = [_best(board, at) for at in range(len(board.columns))]
     for row in board.rows:
         texts = ["" if row.rank is None else str(row.rank), _team(row), *([row.track or ""] if track else [])]
-        shown = [_shown(cell, column) for cell, column in zip(row.cells, board.columns, strict=True)]
+        shown = [shown_cell(cell, column) for cell, column in zip(row.cells, board.columns, strict=True)]
         rows.append([*(escaped(text) for text in texts), *(text.replace("-", minus) for text in shown)])
         is_best = [row.kind == "team" and text == found for text, found in zip(shown, best, strict=True)]
         bold.append([False] * len(texts) + is_best)
@@ -105,10 +105,11 @@ def _best(board: Leaderboard, at: int) -> str | None:
     column = board.columns[at]
     cells = [row.cells[at] for row in board.rows if row.kind == "team" and row.cells[at].value is not None]
     best = min(cells, key=lambda cell: sign_of(column) * (cell.value or 0.0), default=None)
-    return _shown(best, column) if best else None
+    return shown_cell(best, column) if best else None
 
 
-def _shown(cell: Cell, column: BoardColumn) -> str:
+def shown_cell(cell: Cell, column: BoardColumn) -> str:
+    """The value as the column declares it: `70.37`, `9/14`, or a dash where it is undefined."""
     if cell.value is None:
         return _UNDEFINED
     if column.out_of is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy.orm import Session
@@ -15,13 +15,13 @@ from app.errors import InvalidForm
 from app.exports.citations import cite_competition, cite_snapshot
 from app.exports.tables import chosen_columns, latex_table, markdown_table
 from app.leaderboard import Leaderboard, build_leaderboard
-from app.models import Board, Competition, Phase
+from app.models import Board, Competition, Phase, User
 from app.queries import find_board, find_competition
 from app.routes.boards import BoardName, cache_control
 from app.routes.competitions import CompetitionName, PhaseName
 from app.routes.errors import error_responses
 from app.routes.looking import ApiLooking, Looking
-from app.routes.serving import Serving, ServingHere
+from app.routes.serving import Serving, ServingHere, public_address
 from app.snapshots import find_snapshot, official_board
 
 router = APIRouter(prefix=links.API, tags=["exports"])
@@ -29,6 +29,12 @@ router = APIRouter(prefix=links.API, tags=["exports"])
 TableFormat = Literal["markdown", "latex"]
 _MEDIA = {"markdown": ("text/markdown", "md"), "latex": ("application/x-latex", "tex")}
 _VARY = "Authorization, Cookie"
+_BIBTEX: dict[str, Any] = {
+    "description": "One entry.",
+    "content": {
+        "application/x-bibtex": {"schema": {"type": "string"}, "example": "@misc{demo,\n  year = {2026},\n}\n"}
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +72,10 @@ def export_board(
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
-    format: TableFormat = "markdown",  # noqa: A002
+    format: Annotated[TableFormat, Query(description="of the table")] = "markdown",  # noqa: A002
     column: Annotated[list[str] | None, Query(description="`metric split`; default: all columns")] = None,
     decimals: Annotated[int | None, Query(ge=0, le=6, description="default: as the board shows")] = None,
-    official: Annotated[bool, Query()] = False,
+    official: Annotated[bool, Query(description="the board as it was when its phase closed")] = False,
 ) -> Response:
     found = _found(serving, looking, (competition, phase, board), official)
     table = _chosen(found.leaderboard, column or [], decimals)
@@ -79,7 +85,7 @@ def export_board(
     }
     media, ending = _MEDIA[format]
     name = "-".join([competition, phase, board, *(["official"] if official else [])])
-    return _text(writers[format](), media, f"{name}.{ending}", looking)
+    return _text(writers[format](), media, f"{name}.{ending}", looking.user)
 
 
 @router.get(
@@ -87,17 +93,13 @@ def export_board(
     operation_id="cite_competition",
     summary="How to cite a competition (BibTeX)",
     response_class=Response,
-    responses={200: {"content": {"application/x-bibtex": {}}, "description": "One entry."}, **error_responses(404)},
+    responses={200: _BIBTEX, **error_responses(404)},
 )
-def read_citation(
-    request: Request, serving: ServingHere, looking: ApiLooking, competition: CompetitionName
-) -> Response:
+def read_citation(request: Request, serving: ServingHere, competition: CompetitionName) -> Response:
     with reading(serving.engine) as session:
         found = find_competition(session, competition)
-    address = _public(request, serving, links.competition(found.name))
-    return _text(
-        cite_competition(found, address, serving.clock()), "application/x-bibtex", f"{competition}.bib", looking
-    )
+    address = public_address(request, serving, links.competition(found.name))
+    return _text(cite_competition(found, address, serving.clock()), "application/x-bibtex", f"{competition}.bib", None)
 
 
 @router.get(
@@ -106,7 +108,7 @@ def read_citation(
     summary="How to cite a board as it was when its phase closed (BibTeX)",
     response_class=Response,
     responses={
-        200: {"content": {"application/x-bibtex": {}}, "description": "One entry."},
+        200: _BIBTEX,
         **error_responses(401, 404),
     },
 )
@@ -123,9 +125,9 @@ def read_board_citation(
         whole = find_competition(session, competition)
         of_phase, of_board = find_board(whole, phase, board)
         snapshot = find_snapshot(session, of_phase, of_board, None, looking.user, now, seen_as=looking.seen_as)
-    address = _public(request, serving, links.official(competition, phase, board, snapshot.number))
+    address = public_address(request, serving, links.official(competition, phase, board, snapshot.number))
     text = cite_snapshot(whole, of_phase, of_board, snapshot, address)
-    return _text(text, "application/x-bibtex", f"{competition}-{phase}-{board}.bib", looking)
+    return _text(text, "application/x-bibtex", f"{competition}-{phase}-{board}.bib", looking.user)
 
 
 def _found(serving: Serving, looking: Looking, place: tuple[str, str, str], official: bool) -> _Found:
@@ -160,15 +162,10 @@ def _caption(found: _Found, official: bool) -> str:
     return f"{found.competition.title}: {found.board.title}, {found.phase.title}{kind}."
 
 
-def _public(request: Request, serving: Serving, path: str) -> str:
-    """The address that people elsewhere use."""
-    return (serving.settings.base_url or str(request.base_url)).rstrip("/") + path
-
-
-def _text(text: str, media: str, name: str, looking: Looking) -> Response:
+def _text(text: str, media: str, name: str, viewer: User | None) -> Response:
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
-        "Cache-Control": cache_control(looking.user),
+        "Cache-Control": cache_control(viewer),
         "Vary": _VARY,
     }
     return Response(text, media_type=media, headers=headers)

@@ -32,4 +32,9 @@ async def serving_of(request: Request) -> Serving:
     return cast(Serving, request.app.state.serving)
 
 
+def public_address(request: Request, serving: Serving, path: str) -> str:
+    """The whole address that people elsewhere use."""
+    return (serving.settings.base_url or str(request.base_url)).rstrip("/") + path
+
+
 ServingHere = Annotated[Serving, Depends(serving_of)]
