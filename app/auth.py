@@ -8,20 +8,26 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from functools import lru_cache
+from typing import Any
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import ColumnElement, delete, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
-from app.errors import InvalidForm, NameTaken, NotAuthenticated, NotFound
-from app.models import ApiToken, LoginSession, User
+from app import audit
+from app.errors import Forbidden, InvalidForm, NameTaken, NotAuthenticated, NotFound
+from app.models import ApiToken, LoginSession, PasswordReset, TokenScope, User
 
 TOKEN_START = "evg_"  # noqa: S105 - the public beginning of every token, so that secret scanners know ours
 PASSWORD_CHARACTERS = (10, 200)
+ALL_SCOPES = frozenset(TokenScope)
+TOKEN_DAYS = 365
+TOKEN_DAYS_ALLOWED = (1, 5 * 366)
 _USERNAME = re.compile(r"^[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])$")
 _EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 
@@ -51,19 +57,71 @@ def register_user(
     return user
 
 
+def find_user(session: Session, username_or_email: str) -> User | None:
+    """Whoever has this name or address and can log in."""
+    name = username_or_email.strip().lower()
+    if not name.isprintable():  # PostgreSQL takes no NUL
+        return None
+    same = or_(User.username == name, User.email == name)
+    return session.scalar(select(User).where(same, User.password_hash.is_not(None)))
+
+
+def set_password(
+    session: Session, user: User, password: str, now: datetime, *, keep: LoginSession | None = None
+) -> None:
+    """A new password; it ends every log-in (but `keep`) and every open link that could set another."""
+    _refuse({"password": _wrong_password(password)})
+    session.execute(update(User).where(User.id == user.id).values(password_hash=_hasher().hash(password)))
+    ended = delete(LoginSession).where(LoginSession.user_id == user.id)
+    session.execute(ended if keep is None else ended.where(LoginSession.id != keep.id))
+    _end_resets(session, user, now)
+
+
+def set_email(session: Session, user: User, email: str, now: datetime) -> str:
+    """A new e-mail address, as it is kept; raises InvalidForm or NameTaken. Links sent to the old one end."""
+    email = email.strip().lower()
+    _refuse({"email": _wrong_email(email)})
+    try:
+        with session.begin_nested():
+            session.execute(update(User).where(User.id == user.id).values(email=email))
+    except IntegrityError:
+        raise NameTaken("This e-mail address belongs to another account.") from None
+    _end_resets(session, user, now)
+    return email
+
+
+def _end_resets(session: Session, user: User, now: datetime) -> None:
+    is_open = (PasswordReset.user_id == user.id) & PasswordReset.ended_at.is_(None)
+    session.execute(update(PasswordReset).where(is_open).values(ended_at=now))
+
+
 def _check_registration(username: str, email: str, password: str, display_name: str) -> None:
+    _refuse(
+        {
+            "username": ""
+            if _USERNAME.match(username)
+            else "3 to 40 characters: letters a-z, digits, and . _ - inside.",
+            "email": _wrong_email(email),
+            "password": _wrong_password(password),
+            "display_name": ""
+            if len(display_name) <= 100 and display_name.isprintable()
+            else "At most 100 printable characters.",
+        }
+    )
+
+
+def _wrong_password(password: str) -> str:
     low, high = PASSWORD_CHARACTERS
-    fields = {
-        "username": "" if _USERNAME.match(username) else "3 to 40 characters: letters a-z, digits, and . _ - inside.",
-        "email": ""
-        if _EMAIL.match(email) and email.isprintable() and len(email) <= 320
-        else "This is not an e-mail address.",
-        "password": "" if low <= len(password) <= high else f"A password has {low} to {high} characters.",
-        "display_name": ""
-        if len(display_name) <= 100 and display_name.isprintable()
-        else "At most 100 printable characters.",
-    }
-    wrong = {name: sentence for name, sentence in fields.items() if sentence}
+    return "" if low <= len(password) <= high else f"A password has {low} to {high} characters."
+
+
+def _wrong_email(email: str) -> str:
+    is_one = _EMAIL.match(email) and email.isprintable() and len(email) <= 320
+    return "" if is_one else "This is not an e-mail address."
+
+
+def _refuse(sentences: dict[str, str]) -> None:
+    wrong = {name: sentence for name, sentence in sentences.items() if sentence}
     if wrong:
         raise InvalidForm("Please correct what is marked.", fields=wrong)
 
@@ -129,31 +187,68 @@ def end_session(session: Session, secret: str) -> None:
 # ------------------------------------------------------------------------------------------------------- API tokens
 
 
-def create_token(session: Session, user: User, name: str, now: datetime) -> tuple[ApiToken, str]:
-    """A new token and its secret, which is shown this once and never again."""
+def create_token(
+    session: Session,
+    user: User,
+    name: str,
+    now: datetime,
+    *,
+    scopes: Collection[TokenScope] | None = None,
+    days: int = TOKEN_DAYS,
+    made_with: ApiToken | None = None,
+) -> tuple[ApiToken, str]:
+    """A new token and its secret, which is shown this once and never again.
+
+    made_with: the token that asked for it; the new one may do no more (scopes None: the same) and live no longer.
+    """
     name = " ".join(name.split())
-    if not 1 <= len(name) <= 100 or not name.isprintable():
-        raise InvalidForm("Please correct what is marked.", fields={"name": "A name of 1 to 100 printable characters."})
+    allowed = scopes_of(made_with) if made_with else ALL_SCOPES
+    scopes = allowed if scopes is None else frozenset(scopes)
+    _check_token(name, scopes, days)
+    if not scopes <= allowed:
+        raise Forbidden("A token can only make tokens that may do no more than itself.")
+    expires_at = now + timedelta(days=days)
+    if made_with and made_with.expires_at:
+        expires_at = min(expires_at, made_with.expires_at)
     secret = TOKEN_START + secrets.token_urlsafe(32)
     token = ApiToken(
         user_id=user.id,
         name=name,
         prefix=secret[: len(TOKEN_START) + 4],
         secret_hash=_sha256(secret),
+        scopes=" ".join(scope for scope in TokenScope if scope in scopes),
         created_at=now,
+        expires_at=expires_at,
         last_used_at=None,
         revoked_at=None,
     )
     session.add(token)
     session.flush()
+    audit.record(session, user, "token.create", _named(user), _about(token), now=now)
     return token, secret
+
+
+def _check_token(name: str, scopes: Collection[TokenScope], days: int) -> None:
+    low, high = TOKEN_DAYS_ALLOWED
+    _refuse(
+        {
+            "name": "" if 1 <= len(name) <= 100 and name.isprintable() else "A name of 1 to 100 printable characters.",
+            "scopes": "" if scopes else "Choose at least one.",
+            "days": "" if low <= days <= high else f"Between {low} and {high} days.",
+        }
+    )
+
+
+def scopes_of(token: ApiToken) -> frozenset[TokenScope]:
+    """What the token may be used for."""
+    return frozenset(TokenScope(name) for name in token.scopes.split())
 
 
 def find_token(session: Session, secret: str, now: datetime) -> ApiToken | None:
     """The live token with this secret, its user loaded; `note_token_use` is the caller's to call."""
     return session.scalar(
         select(ApiToken)
-        .where(ApiToken.secret_hash == _sha256(secret), ApiToken.revoked_at.is_(None))
+        .where(ApiToken.secret_hash == _sha256(secret), _is_live(now))
         .options(joinedload(ApiToken.user))
     )
 
@@ -164,21 +259,36 @@ def note_token_use(session: Session, token: ApiToken, now: datetime) -> None:
 
 
 def list_tokens(session: Session, user: User) -> list[ApiToken]:
-    """The user's live tokens, newest first."""
+    """The user's tokens, newest first: those that were not revoked, so that one sees which have expired."""
     query = select(ApiToken).where(ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None))
     return list(session.scalars(query.order_by(ApiToken.id.desc())))
 
 
-def revoke_token(session: Session, user: User, token_id: int, now: datetime) -> None:
-    """End a token of this user's; raises NotFound for anybody else's."""
-    revoked = session.scalar(
-        update(ApiToken)
-        .where(ApiToken.id == token_id, ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None))
-        .values(revoked_at=now)
-        .returning(ApiToken.id)
-    )
-    if revoked is None:
+def revoke_token(
+    session: Session, user: User, token_id: int, now: datetime, *, made_with: ApiToken | None = None
+) -> None:
+    """End a token of this user's; raises NotFound for anybody else's. made_with: as in `create_token`."""
+    mine = (ApiToken.id == token_id) & (ApiToken.user_id == user.id) & ApiToken.revoked_at.is_(None)
+    token = session.scalar(select(ApiToken).where(mine).with_for_update())
+    if token is None:
         raise NotFound("You have no such token.")
+    if made_with and made_with.id != token.id and not scopes_of(token) <= scopes_of(made_with):
+        raise Forbidden("A token can only revoke tokens that may do no more than itself.")
+    token.revoked_at = now
+    audit.record(session, user, "token.revoke", _named(user), _about(token), now=now)
+
+
+def _about(token: ApiToken) -> dict[str, Any]:
+    expires = token.expires_at.isoformat() if token.expires_at else None
+    return {"token": token.prefix, "name": token.name, "scopes": token.scopes.split(), "expires_at": expires}
+
+
+def _named(user: User) -> str:
+    return f"user {user.username}"
+
+
+def _is_live(now: datetime) -> ColumnElement[bool]:
+    return ApiToken.revoked_at.is_(None) & or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > now)
 
 
 def _sha256(secret: str) -> str:

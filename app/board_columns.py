@@ -5,7 +5,7 @@ A task type whose languages are each team's choice counts them as a score of its
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,4 +62,24 @@ def columns_shown(board: Board, options: Mapping[str, Any]) -> tuple[BoardColumn
     return tuple(
         replace(column, out_of=len(declared)) if (column.metric, column.split) == (LANGUAGES, MACRO) else column
         for column in columns
+    )
+
+
+def further_columns(
+    board: Board, columns: tuple[BoardColumn, ...], scores: Iterable[tuple[str, str]]
+) -> tuple[BoardColumn, ...]:
+    """Columns for those of the (metric, split) pairs that are not among the board's own, in their order."""
+    metrics, known = TASKS[board.task.task_type].metrics, {(column.metric, column.split) for column in columns}
+    return tuple(
+        BoardColumn(
+            metric=metric,
+            split=split,
+            title=metrics[metric].title,
+            decimals=4,
+            percent=False,
+            higher_is_better=metrics[metric].higher_is_better,
+            description=metrics[metric].description,
+        )
+        for metric, split in scores
+        if (metric, split) not in known
     )

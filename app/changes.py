@@ -21,6 +21,7 @@ _WORDS = {
     "starts_at": "start",
     "ends_at": "end",
     "entry_rule": "entry",
+    "has_snapshot": "snapshot",
     "task_type": "type",
     "submissions_per_day": "per_day",
     "submissions_total": "total",

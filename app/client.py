@@ -23,6 +23,8 @@ BRIEF = (0.3, 1.0)
 _PASSING = frozenset({502, 503, 504})
 _TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 WAIT_SECONDS = 30
+#: A second try may overtake the first on the server, by no more than this.
+OVERTAKEN_SECONDS = 3.0
 TERMINAL = frozenset({"scored", "rejected", "failed"})
 
 Json = dict[str, Any]
@@ -173,6 +175,19 @@ def submit(
                 headers={"Idempotency-Key": idempotency_key},
             )
 
+    lost: list[str] = []
+
+    def lost_one(reason: str) -> None:
+        lost.append(reason)
+        noticed(reason)
+
+    try:
+        return _json(_tried_again(send, lost_one, PATIENT))
+    except Refused as refused:
+        if not lost or refused.code != "phase_not_open":
+            raise
+    # The deadline has passed, but the try whose answer got lost was in time, perhaps, and is just being accepted.
+    time.sleep(OVERTAKEN_SECONDS)
     return _json(_tried_again(send, noticed, PATIENT))
 
 

@@ -15,8 +15,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
 
 from app.config import MEBIBYTE
-from app.models import NAME_CHARACTERS, EntryRule
+from app.models import NAME_CHARACTERS, BoardShown, EntryRule, OwnScores, Slices
 from app.times import MOMENT_PATTERN, parse_moment
+from app.visibility import CLOSE
 
 #: Names stand in URLs: lower-case letters, digits, single hyphens.
 NAME_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -34,6 +35,17 @@ Title = Annotated[Line, Field(max_length=200)]
 Markdown = Annotated[str, Field(max_length=50_000)]
 Moment = Annotated[
     datetime, BeforeValidator(parse_moment), WithJsonSchema({"type": "string", "pattern": MOMENT_PATTERN})
+]
+
+
+def _moment_or_close(value: object) -> datetime | str:
+    return CLOSE if value == CLOSE else parse_moment(value)
+
+
+MomentOrClose = Annotated[
+    datetime | Literal["close"],
+    BeforeValidator(_moment_or_close),
+    WithJsonSchema({"anyOf": [{"const": CLOSE}, {"type": "string", "pattern": MOMENT_PATTERN}]}),
 ]
 Whole = Annotated[int, Strict()]
 #: No limit of a competition is larger, and every database column holds it.
@@ -127,18 +139,23 @@ class BaselineDeclaration(Declaration):
     description: str = Field("", max_length=5_000)
 
 
-class PhaseTaskDeclaration(Declaration):
-    """A task as it is asked in one phase."""
+class VisibilityDeclaration(Declaration):
+    """Who sees what when; organisers see everything at any time."""
 
-    gold: RelativePath | None = Field(
-        None, description="the gold's name in the workers' gold folder; absent: not there yet, uploads are refused"
+    board: BoardShown | None = Field(
+        None, description="what others see of it before public_from; default: public, with public_from hidden"
     )
-    items: RelativePath | None = Field(
-        None, description="the blind file: predictions are checked against it, and everybody may download it"
+    public_from: MomentOrClose | None = Field(
+        None, description="a moment, or 'close' for the end of the phase: from then on the board is public"
     )
-    downloads: tuple[DownloadDeclaration, ...] = Field((), description="templates, training data, …")
-    baselines: tuple[BaselineDeclaration, ...] = ()
-    options: dict[str, Any] = Field(default_factory=dict, description="what differs from the task's options here")
+    own_scores: OwnScores = Field(OwnScores.AT_ONCE, description="when teams see the scores of their submissions")
+    names_from: MomentOrClose | None = Field(
+        None, description="a moment, or 'close': before it rows have neutral names; absent: teams have their names"
+    )
+    slices: Slices = Field(Slices.ALL, description="which scores there are: those that rank, those in columns, all")
+    precision: Whole | None = Field(
+        None, ge=0, le=10, description="decimals of every value (a fraction: 3 is 70.4 %), also for ranks; absent: all"
+    )
 
 
 class LimitsDeclaration(Declaration):
@@ -150,6 +167,34 @@ class LimitsDeclaration(Declaration):
     upload_bytes: Whole = Field(16 * MEBIBYTE, ge=1, le=LARGEST, description="size of one upload")
 
 
+#: What counts for a team that made no choice.
+WithoutChoice = Literal[EntryRule.BEST, EntryRule.LAST]
+
+
+class PhaseTaskDeclaration(Declaration):
+    """A task as it is asked in one phase."""
+
+    gold: RelativePath | None = Field(
+        None, description="the gold's name in the workers' gold folder; absent: not there yet, uploads are refused"
+    )
+    gold_version: Annotated[str, Field(max_length=NAME_CHARACTERS)] = Field(
+        "", description="what boards call this version of the gold"
+    )
+    items: RelativePath | None = Field(
+        None, description="the blind file: predictions are checked against it, and everybody may download it"
+    )
+    downloads: tuple[DownloadDeclaration, ...] = Field((), description="templates, training data, …")
+    baselines: tuple[BaselineDeclaration, ...] = ()
+    options: dict[str, Any] = Field(default_factory=dict, description="what differs from the task's options here")
+    entry: EntryRule | None = Field(None, description="as of the phase, for this task alone")
+    choose_until: MomentOrClose | None = Field(None, description="as of the phase, for this task alone")
+    without_choice: WithoutChoice | None = Field(None, description="as of the phase, for this task alone")
+    limits: LimitsDeclaration = Field(LimitsDeclaration(), description="what differs from the phase's, key by key")
+    visibility: VisibilityDeclaration = Field(
+        VisibilityDeclaration(), description="what differs from the phase's, key by key"
+    )
+
+
 class PhaseDeclaration(Declaration):
     """A span of time, start included, end excluded."""
 
@@ -159,7 +204,18 @@ class PhaseDeclaration(Declaration):
     start: Moment = Field(description="'2026-01-10 12:00 UTC', '… +02:00', '… AoE' or ISO 8601 with an offset")
     end: Moment | None = Field(None, description="as start; absent: open for ever")
     entry: EntryRule = Field(EntryRule.BEST, description="which of a team's submissions stands on the board")
+    choose_until: MomentOrClose | None = Field(
+        None, description="with entry 'chosen': until when teams choose; default: until the phase ends"
+    )
+    without_choice: WithoutChoice = Field(
+        EntryRule.LAST, description="with entry 'chosen': what counts for teams that made no choice"
+    )
     limits: LimitsDeclaration = LimitsDeclaration()
+    visibility: VisibilityDeclaration = VisibilityDeclaration()
+    carry_over: Name | None = Field(None, description="an earlier phase, whose entries stand on these boards too")
+    snapshot: Annotated[bool, Strict()] = Field(
+        True, description="whether the boards are frozen, as official results, when the phase has ended"
+    )
     tasks: dict[Name, PhaseTaskDeclaration] = Field(min_length=1, description="the tasks asked in this phase, by name")
 
 

@@ -15,10 +15,29 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import JSON, Connection, DateTime, Dialect, Engine, MetaData, TypeDecorator, create_engine, event
+from sqlalchemy import (
+    JSON,
+    Connection,
+    DateTime,
+    Dialect,
+    Engine,
+    MetaData,
+    TypeDecorator,
+    create_engine,
+    event,
+    make_url,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Session
 
+#: A server that went away without a word (a dead host, a broken network) is noticed, instead of waited for.
+POSTGRESQL_PATIENCE = {
+    "connect_timeout": 5,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,  # milliseconds
+}
 SQLITE_BUSY_SECONDS = 30
 SQLITE_RETRY_SECONDS = 0.02
 _POSTGRESQL = re.compile("^postgres(ql)?://")
@@ -65,7 +84,10 @@ def make_engine(address: str) -> Engine:
     """An engine for this address, with SQLite in WAL mode and its transactions under our control."""
     if not address.startswith("sqlite"):
         # As hosts write it, without a driver; the older spelling too.
-        return create_engine(_POSTGRESQL.sub("postgresql+psycopg://", address), pool_pre_ping=True)
+        url = make_url(_POSTGRESQL.sub("postgresql+psycopg://", address))
+        patience = {name: value for name, value in POSTGRESQL_PATIENCE.items() if name not in url.query}
+        # Pre-ping: a connection that died with the server's restart is replaced before anybody uses it.
+        return create_engine(url, pool_pre_ping=True, connect_args=patience)
     engine = create_engine(address, connect_args={"timeout": SQLITE_BUSY_SECONDS, "check_same_thread": False})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

@@ -41,27 +41,40 @@ class DemoTeam:
         return f"{self.username}@demo.invalid"
 
 
-#: Their files lie in demo/submissions/PHASE/TASK/USERNAME.csv; demo/README.md tells how these were made.
+#: Their files are demo/submissions/PHASE/TASK/USERNAME.csv (or .zip); demo/README.md tells how these were made.
 TEAMS = (
     DemoTeam(
         "magpie",
         "Magpie",
         "magpie-demo",
-        {"idiom-detection": "Naive Bayes", "idiom-similarity": "Character n-grams; ridge regression"},
+        {
+            "idiom-detection": "Naive Bayes",
+            "idiom-similarity": "Character n-grams; ridge regression",
+            "idiom-paraphrase": "What the dictionary says",
+        },
     ),
     DemoTeam(
         "saudade-lab",
         "Saudade Lab",
         "saudade-lab-demo",
-        {"idiom-detection": "Logistic regression over cues", "idiom-similarity": "tf-idf; ridge regression"},
+        {
+            "idiom-detection": "Logistic regression over cues",
+            "idiom-similarity": "tf-idf; ridge regression",
+            "idiom-paraphrase": "A phrase that fits",
+        },
     ),
-    DemoTeam("loureiro", "Loureiro", "loureiro-demo", {"idiom-detection": "Nearest example"}),
+    DemoTeam(
+        "loureiro",
+        "Loureiro",
+        "loureiro-demo",
+        {"idiom-detection": "Nearest example", "idiom-paraphrase": "A phrase that fits, and synonyms"},
+    ),
 )
 
 
 def install_gold(gold_dir: Path) -> None:
     """Put the demo's gold where workers look for it; a file that is there already and the same is left alone."""
-    for source in sorted((DEMO / "gold").rglob("*.csv")):
+    for source in sorted(path for path in (DEMO / "gold").rglob("*") if path.is_file()):
         target = gold_dir / "demo" / source.relative_to(DEMO / "gold")
         if target.exists() and target.read_bytes() == source.read_bytes():
             continue
@@ -88,7 +101,7 @@ def submit_demo(session: Session, storage_dir: Path, now: datetime) -> list[int]
     runs = []
     for team in TEAMS:
         user = _account(session, team, now)
-        for path in sorted((DEMO / "submissions").glob(f"*/*/{team.username}.csv")):
+        for path in sorted((DEMO / "submissions").glob(f"*/*/{team.username}.*")):
             runs += _submit(session, user, team, path, storage_dir, now)
     return runs
 

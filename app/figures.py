@@ -1,9 +1,8 @@
 """Distributions as SVG: one row each, a ridge (histogram) over a box (quantiles), with the ideal value beside it.
 
 Pure: numbers in, text out. Drawn by hand because chart libraries write their colours into style elements or attributes,
-which our content security policy refuses, and know one theme only. Here presentation attributes carry the colours of a
-file that somebody downloads; classes let the page's stylesheet (figures.css) replace them. Shapes tell things apart,
-never colours alone.
+which our content security policy refuses, and know one theme only. What is drawn from is in `app.svg`. Shapes tell
+things apart, never colours alone.
 """
 
 from __future__ import annotations
@@ -15,6 +14,8 @@ from textwrap import wrap
 from typing import Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
+
+from app.svg import FONT, NAMESPACE, add, add_line, add_names, add_text, clean, multiples, short, shortened, shown
 
 Marker = Literal["circle", "square", "triangle"]
 
@@ -32,24 +33,6 @@ _MOST_TICKS = 6
 _MARKER = 3.6
 #: Keeps labels clear of an ideal at the left end of the axis.
 _CLEAR = 7
-_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
-_COLOURS = {
-    "fig-grid": {"stroke": "#e3e0d5"},
-    "fig-tick": {"fill": "#59625c", "font-size": "12"},
-    "fig-title": {"fill": "#1b211e", "font-size": "15", "font-weight": "600"},
-    "fig-label": {"fill": "#1b211e", "font-size": "13.5"},
-    "fig-remark": {"fill": "#59625c", "font-size": "12"},
-    "fig-ridge": {"fill": "#d3e5db", "stroke": "#1c6047", "stroke-width": "1"},
-    "fig-whisker": {"stroke": "#1b211e", "stroke-width": "1.4"},
-    "fig-box": {"fill": "#ffffff", "stroke": "#1b211e", "stroke-width": "1.4"},
-    "fig-box fig-tone-1": {"fill": "#b9b8ac", "stroke": "#1b211e", "stroke-width": "1.4"},
-    "fig-box fig-tone-2": {"fill": "#59625c", "stroke": "#1b211e", "stroke-width": "1.4"},
-    "fig-median": {"stroke": "#1b211e", "stroke-width": "2.6"},
-    "fig-mean": {"fill": "#ffffff", "stroke": "#1b211e", "stroke-width": "1.5"},
-    "fig-ideal": {"stroke": "#8a610c", "stroke-width": "2", "stroke-dasharray": "5 3"},
-    "fig-ideal-mark": {"fill": "#8a610c"},
-    "fig-ideal-text": {"fill": "#8a610c", "font-size": "12", "font-weight": "600"},
-}
 _TONES: dict[Marker, str] = {"circle": "fig-box", "square": "fig-box fig-tone-1", "triangle": "fig-box fig-tone-2"}
 
 
@@ -109,7 +92,7 @@ def axis_ends(rows: Iterable[Row], least: float, most: float) -> tuple[float, fl
 
 def svg_of(figure: Figure, *, is_file: bool = False) -> str:
     """The drawing: for a page, whose caption says the title, or as a file of its own with the title in it."""
-    words = [("fig-title", line) for line in wrap(_clean(figure.title), _TITLE_CHARACTERS)]
+    words = [("fig-title", line) for line in wrap(clean(figure.title), _TITLE_CHARACTERS)]
     words += [("fig-remark", figure.context)] if figure.context else []
     top = _TOP + (_LINE * len(words) + 8 if is_file else 0)
     tops, bottom = _places(figure, top)
@@ -120,7 +103,7 @@ def svg_of(figure: Figure, *, is_file: bool = False) -> str:
         svg.set("height", f"{height:g}")
         SubElement(svg, "rect", {"width": str(WIDTH), "height": f"{height:g}", "fill": "#ffffff"})
         for number, (kind, line) in enumerate(words, start=1):
-            _text(svg, line, kind, _SIDE, _TOP + _LINE * number - 4)
+            add_text(svg, line, kind, _SIDE, _TOP + _LINE * number - 4)
     _draw_axis(svg, figure, top, bottom)
     common = _common_ideal(figure)
     if common is not None:
@@ -130,12 +113,6 @@ def svg_of(figure: Figure, *, is_file: bool = False) -> str:
     if figure.legend:
         _draw_legend(svg, figure, bottom + _AXIS + 6)
     return ElementTree.tostring(svg, encoding="unicode")
-
-
-def shown(number: float, decimals: int = 2) -> str:
-    """The number as people write it, with a real minus sign and no negative zero."""
-    text = f"{number:.{decimals}f}"
-    return (text.lstrip("-") if float(text) == 0 else text).replace("-", "\N{MINUS SIGN}")
 
 
 # ---------------------------------------------------------------------------------------------------------- where
@@ -178,41 +155,37 @@ def _reach(distribution: Distribution) -> list[float]:
 
 def _ticks(low: float, high: float) -> list[float]:
     step = next((s for s in _TICK_STEPS if (high - low) / s < _MOST_TICKS + 1e-9), high - low)
-    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
-    return [step * number for number in range(first, last + 1)]
+    return multiples(low, high, step)
 
 
 # -------------------------------------------------------------------------------------------------------- drawing
 
 
 def _root(figure: Figure, height: float) -> Element:
-    ids = f"{figure.name}-title", f"{figure.name}-description"
     attributes = {
-        "xmlns": "http://www.w3.org/2000/svg",
+        "xmlns": NAMESPACE,
         "class": "figure",
         "viewBox": f"0 0 {WIDTH} {height:g}",
         "role": "img",
-        "aria-labelledby": " ".join(ids),
-        "font-family": _FONT,
+        "font-family": FONT,
     }
     svg = Element("svg", attributes)
-    SubElement(svg, "title", {"id": ids[0]}).text = _clean(figure.title)
-    SubElement(svg, "desc", {"id": ids[1]}).text = _clean(figure.description)
+    add_names(svg, figure.name, figure.title, figure.description)
     return svg
 
 
 def _draw_axis(svg: Element, figure: Figure, top: float, bottom: float) -> None:
     for tick in _ticks(figure.low, figure.high):
         x = _x(figure, tick)
-        _line(svg, "fig-grid", x, top, x, bottom)
-        _text(svg, _short(tick), "fig-tick", x, bottom + 15, "middle")
-    _text(svg, figure.axis, "fig-tick", WIDTH / 2, bottom + 33, "middle")
+        add_line(svg, "fig-grid", x, top, x, bottom)
+        add_text(svg, short(tick), "fig-tick", x, bottom + 15, "middle")
+    add_text(svg, figure.axis, "fig-tick", WIDTH / 2, bottom + 33, "middle")
 
 
 def _draw_row(svg: Element, figure: Figure, row: Row, top: float, *, with_ideal: bool) -> None:
     group = SubElement(svg, "g", {"class": "fig-row"})
-    SubElement(group, "title").text = _clean(_spoken(row))
-    _text(group, _shortened(row.label), "fig-label", _SIDE + _CLEAR, top + 14)
+    SubElement(group, "title").text = clean(_spoken(row))
+    add_text(group, shortened(row.label, LABEL_CHARACTERS), "fig-label", _SIDE + _CLEAR, top + 14)
     place = top + _LINE
     for one in row.distributions:
         _draw_distribution(group, figure, one, place)
@@ -220,22 +193,22 @@ def _draw_row(svg: Element, figure: Figure, row: Row, top: float, *, with_ideal:
     if row.ideal is not None and with_ideal:
         _draw_ideal(group, figure, row.ideal, top, place)
     elif row.ideal is None and row.remark:
-        _text(group, row.remark, "fig-remark", WIDTH - _SIDE - _CLEAR, top + 14, "end")
+        add_text(group, row.remark, "fig-remark", WIDTH - _SIDE - _CLEAR, top + 14, "end")
 
 
 def _draw_distribution(group: Element, figure: Figure, one: Distribution, top: float) -> None:
     if one.histogram and any(one.histogram.counts):
-        _element(group, "path", "fig-ridge", d=_ridge(figure, one.histogram, top + _RIDGE))
+        add(group, "path", "fig-ridge", d=_ridge(figure, one.histogram, top + _RIDGE))
     top += (_RIDGE if one.histogram else 0) + 2
     middle = top + _BOX / 2
     if len(one.quantiles) == len(SHARES):
         least, low, median, high, most = (_x(figure, value) for value in one.quantiles)
-        _line(group, "fig-whisker", least, middle, most, middle)
+        add_line(group, "fig-whisker", least, middle, most, middle)
         for end in (least, most):
-            _line(group, "fig-whisker", end, middle - 3, end, middle + 3)
+            add_line(group, "fig-whisker", end, middle - 3, end, middle + 3)
         box = {"x": low, "y": top, "width": max(high - low, 0.5), "height": _BOX}
-        _element(group, "rect", _TONES[one.marker], **{name: f"{value:.1f}" for name, value in box.items()})
-        _line(group, "fig-median", median, top, median, top + _BOX)
+        add(group, "rect", _TONES[one.marker], **{name: f"{value:.1f}" for name, value in box.items()})
+        add_line(group, "fig-median", median, top, median, top + _BOX)
     if one.mean is not None:
         _draw_marker(group, one.marker, _x(figure, one.mean), middle)
 
@@ -255,58 +228,28 @@ def _ridge(figure: Figure, histogram: Histogram, base: float) -> str:
 def _draw_ideal(group: Element, figure: Figure, ideal: float, top: float, bottom: float) -> None:
     """A dashed line under a diamond, at whichever end of the axis; its words always at the right."""
     x, side, start = _x(figure, ideal), 4.2, top + _LINE
-    _line(group, "fig-ideal", x, start + side, x, bottom)
-    _element(
-        group, "path", "fig-ideal-mark", d=f"M{x:.1f},{start - side:.1f}l{side},{side}l-{side},{side}l-{side},-{side}z"
-    )
-    _text(group, f"ideal {_short(ideal)}", "fig-ideal-text", WIDTH - _SIDE - _CLEAR, top + 14, "end")
+    add_line(group, "fig-ideal", x, start + side, x, bottom)
+    add(group, "path", "fig-ideal-mark", d=f"M{x:.1f},{start - side:.1f}l{side},{side}l-{side},{side}l-{side},-{side}z")
+    add_text(group, f"ideal {short(ideal)}", "fig-ideal-text", WIDTH - _SIDE - _CLEAR, top + 14, "end")
 
 
 def _draw_legend(svg: Element, figure: Figure, y: float) -> None:
     x = float(_SIDE)
     for marker, label in figure.legend:
-        _element(svg, "rect", _TONES[marker], x=f"{x:.1f}", y=f"{y - 5:.1f}", width="18", height="10")
+        add(svg, "rect", _TONES[marker], x=f"{x:.1f}", y=f"{y - 5:.1f}", width="18", height="10")
         _draw_marker(svg, marker, x + 9, y)
-        _text(svg, label, "fig-remark", x + 24, y + 4)
+        add_text(svg, label, "fig-remark", x + 24, y + 4)
         x += 24 + 6.6 * len(label) + 18
 
 
 def _draw_marker(parent: Element, marker: Marker, x: float, y: float) -> None:
     size = _MARKER
     if marker == "circle":
-        _element(parent, "circle", "fig-mean", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{size}")
+        add(parent, "circle", "fig-mean", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{size}")
     elif marker == "square":
-        _element(parent, "path", "fig-mean", d=f"M{x - size:.1f},{y - size:.1f}h{2 * size}v{2 * size}h{-2 * size}z")
+        add(parent, "path", "fig-mean", d=f"M{x - size:.1f},{y - size:.1f}h{2 * size}v{2 * size}h{-2 * size}z")
     else:
-        _element(
-            parent, "path", "fig-mean", d=f"M{x:.1f},{y - size - 0.6:.1f}l{size + 0.6},{2 * size}h{-2 * size - 1.2}z"
-        )
-
-
-def _line(parent: Element, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
-    ends = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
-    _element(parent, "line", kind, **{name: f"{value:.1f}" for name, value in ends.items()})
-
-
-def _text(parent: Element, text: str, kind: str, x: float, y: float, anchor: str = "start") -> None:
-    _element(parent, "text", kind, x=f"{x:.1f}", y=f"{y:.1f}", **{"text-anchor": anchor}).text = _clean(text)
-
-
-def _element(parent: Element, tag: str, kind: str, **attributes: str) -> Element:
-    return SubElement(parent, tag, {"class": kind, **_COLOURS[kind], **attributes})
-
-
-def _clean(text: str) -> str:
-    """What XML can hold: names of teams may have any character."""
-    return "".join(character if character.isprintable() else " " for character in text)
-
-
-def _short(number: float) -> str:
-    return shown(number).rstrip("0").rstrip(".")
-
-
-def _shortened(label: str) -> str:
-    return label if len(label) <= LABEL_CHARACTERS else f"{label[: LABEL_CHARACTERS - 1].rstrip()}…"
+        add(parent, "path", "fig-mean", d=f"M{x:.1f},{y - size - 0.6:.1f}l{size + 0.6},{2 * size}h{-2 * size - 1.2}z")
 
 
 def _spoken(row: Row) -> str:

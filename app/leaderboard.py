@@ -1,31 +1,35 @@
 """A leaderboard, derived from scored runs whenever it is asked for and never incremented.
 
 Ranked: teams' entries with a defined score in the ranking column. Shown without a rank: entries whose ranking score is
-undefined, baselines, and historic rows. Not shown: a team that did not enter the board's setting, or its track.
+undefined, baselines, and historic rows. Not shown: a team that did not enter the board's setting, or its track, and
+whatever the viewer may not see (`app.visibility`).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
-from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, true
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.board_columns import BoardColumn, columns_shown
+from app.board_columns import BoardColumn, columns_shown, further_columns
+from app.board_rows import Cell, CommittedGold, Leaderboard, LeaderboardRow, RowKind
+from app.board_view import Sight, Source, WholeBoard, show
+from app.entries import chosen_rows, entries_of
+from app.entry_rules import entry_settings
+from app.gold import gold_identity, published_gold
+from app.judging.columns import with_human_scores
 from app.models import (
     Board,
+    BoardShown,
     Competition,
-    EntryRule,
     HistoricRow,
     Phase,
     PhaseTask,
     RunStatus,
-    ScoreRow,
     ScoringRun,
     Submission,
     Team,
@@ -33,219 +37,172 @@ from app.models import (
     TeamMember,
     User,
 )
-from scoring.task import NOT_ENTERED
+from app.visibility import SeenAs, View, asked_by, declared_of, view_of
 
-RowKind = Literal["team", "baseline", "historic"]
+__all__ = [
+    "Cell",
+    "Leaderboard",
+    "LeaderboardRow",
+    "RowKind",
+    "board_version",
+    "build_leaderboard",
+    "count_entries",
+    "sight_of",
+    "whole_board",
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """A value, or None with the reason; historic cells have no signature: nobody knows how they were computed."""
+class Asked:
+    """A task in a phase."""
 
-    value: float | None
-    reason: str | None
-    signature: str | None
+    phase: Phase
+    phase_task: PhaseTask
 
 
-@dataclass(frozen=True, slots=True)
-class LeaderboardRow:
-    """rank: None for everything that is shown without one; entries: how many scored submissions the team has here;
-    run_id: whose report says more (live rows only; for us, never for readers).
+def build_leaderboard(
+    session: Session,
+    phase: Phase,
+    board: Board,
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
+    more: Sequence[tuple[str, str]] = (),
+) -> Leaderboard:
+    """The board as this viewer sees it at this moment. `board.task` must be loaded.
+
+    more: further scores, (metric, split), as columns behind its own: for pictures. Those that the viewer may not see
+    are left out.
     """
-
-    rank: int | None
-    team: str
-    kind: RowKind
-    cells: tuple[Cell, ...]
-    achieved_at: datetime | None
-    method: str
-    entries: int
-    track: str | None = None
-    source: str | None = None
-    submission_id: UUID | None = None  # of the viewer's own rows only
-    is_mine: bool = False
-    run_id: int | None = None
+    asked = asked_for(session, phase, board)
+    sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
+    views = [sight.own.view, *(source.view for source in sight.carried.values())]
+    allowed = [score for score in more if all(view.shows(*score) for view in views)]
+    shown = show(whole_board(session, board, asked, allowed), sight)
+    return replace(shown, version=_version(board, asked, sight, shown))
 
 
-@dataclass(frozen=True, slots=True)
-class Leaderboard:
-    """rank_by: index of the ranking column. version: equal versions show equal boards (to the same viewer).
+def board_version(
+    session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> str:
+    """Changes whenever this viewer's board could show something else, and says nothing that the board does not.
 
-    has_tracks: whether submissions belong to tracks, which rows then name.
+    A few small queries, for answering from a cache, unless the board shows ranks alone: then it is made for it.
     """
-
-    columns: tuple[BoardColumn, ...]
-    rank_by: int
-    rows: tuple[LeaderboardRow, ...]
-    version: str
-    entry_rule: EntryRule
-    has_tracks: bool = False
+    asked = asked_for(session, phase, board)
+    sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
+    if sight.own.view.board is BoardShown.RANKS_ONLY:
+        return _version(board, asked, sight, show(whole_board(session, board, asked), sight))
+    return _version(board, asked, sight, None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    run_id: int
-    team_id: int
-    team: str
-    kind: TeamKind
-    submission_id: UUID
-    submitted_at: datetime
-    track: str | None
-    method: str
-    cells: tuple[Cell, ...]
+def _version(board: Board, asked: Sequence[Asked], sight: Sight, shown: Leaderboard | None) -> str:
+    """Of a hidden board only that it is hidden: the number of a version would count the runs that are scored."""
+    start = f"{asked[0].phase.id}-{board.id}"
+    view = sight.own.view
+    if view.board is BoardShown.HIDDEN:
+        return f"{start}-{view.key}"
+    if view.board is BoardShown.RANKS_ONLY and shown is not None:
+        rows = [replace(row, is_mine=False, submission_id=None) for row in shown.rows]
+        return f"{start}-{hashlib.sha256(repr(rows).encode()).hexdigest()[:16]}-{view.key}"
+    told = [(asked[0], view), *((one, sight.carried[one.phase.name].view) for one in asked[1:])]
+    parts = [
+        f"{one.phase_task.board_version}-{seen.key}" if seen.board is BoardShown.PUBLIC else seen.key
+        for one, seen in told
+    ]
+    return "-".join([start, *parts])
 
 
-def board_version(session: Session, phase: Phase, board: Board) -> str:
-    """Changes whenever the board could show something else; one small query, for answering from a cache."""
-    version = session.scalar(
-        select(PhaseTask.board_version).where(PhaseTask.phase_id == phase.id, PhaseTask.task_id == board.task_id)
-    )
-    return f"{phase.id}-{board.id}-{version or 0}"
+# ---------------------------------------------------------------------------------------------------- the whole board
 
 
-def build_leaderboard(session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime) -> Leaderboard:
-    """The board as this viewer sees it at this moment. `board.task` must be loaded."""
-    version = board_version(session, phase, board)
-    options, tracks = _surroundings(session, phase, board)
+def asked_for(session: Session, phase: Phase, board: Board) -> list[Asked]:
+    """Where a board's entries come from: its own phase first, then the one whose entries it carries over."""
+    own = Asked(phase, asked_by(session, phase, board))
+    carried = _carried_over(session, own, board)
+    return [own, carried] if carried else [own]
+
+
+def sight_of(
+    session: Session, asked: Sequence[Asked], viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> Sight:
+    """Who looks, and what there is to see for them in each of the phases."""
+    if seen_as is SeenAs.PUBLIC:
+        viewer = None
+    sources = [Source(one.phase.id, view_of(session, one.phase_task, viewer, now, seen_as=seen_as)) for one in asked]
+    carried = {one.phase.name: source for one, source in zip(asked[1:], sources[1:], strict=True)}
+    competition = session.get_one(Competition, asked[0].phase.competition_id)
+    return Sight(sources[0], carried, _teams_of(session, viewer), competition.neutral_salt)
+
+
+def whole_board(
+    session: Session, board: Board, asked: Sequence[Asked], more: Sequence[tuple[str, str]] = ()
+) -> WholeBoard:
+    """Everything that stands on the board, for `app.board_view` to show."""
+    own, *others = asked
+    options = {**board.task.options, **own.phase_task.options}
     columns = columns_shown(board, options)
+    columns = (*columns, *further_columns(board, columns, more))
     rank_by = next(i for i, c in enumerate(columns) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
-    entries = [e for e in _entries(session, phase, board, columns) if e.cells[rank_by].reason != NOT_ENTERED]
-    sign = -1.0 if columns[rank_by].higher_is_better else 1.0
-    chosen, counts = _choose(entries, EntryRule(phase.entry_rule), rank_by, sign)
-    mine = _teams_of(session, viewer)
-    rows = [_live_row(entry, counts[entry.team_id], entry.team_id in mine) for entry in chosen]
-    rows += _historic_rows(session, phase, board, columns)
-    ordered = sorted(rows, key=lambda row: _order(row, rank_by, sign))
-    ranked = _ranked(ordered, rank_by)
-    return Leaderboard(columns, rank_by, ranked, version, EntryRule(phase.entry_rule), bool(tracks))
+    rows = _live_rows(session, own, board, columns, rank_by)
+    here = {row.team_id for row in rows if row.kind == "baseline"}
+    for other in others:
+        carried = _live_rows(session, other, board, columns, rank_by, gold=gold_identity(session, own.phase_task))
+        rows += [replace(row, carried_from=other.phase.name) for row in carried if row.team_id not in here]
+    rows += _historic_rows(session, own.phase, board, columns)
+    competition = session.get_one(Competition, own.phase.competition_id)
+    whole = WholeBoard(
+        columns=columns,
+        rank_by=rank_by,
+        rows=tuple(rows),
+        entry_rule=entry_settings(own.phase, own.phase_task).rule,
+        has_tracks=bool(competition.tracks),
+        gold_version=own.phase_task.gold_version,
+        sealed_gold=tuple(
+            CommittedGold(one.number, one.commitment)
+            for one in published_gold(session, own.phase.id, own.phase_task.task_id)
+        ),
+    )
+    return with_human_scores(session, own.phase, board, whole)
 
 
-def _surroundings(session: Session, phase: Phase, board: Board) -> tuple[dict[str, Any], list[Any]]:
-    """The task's options as they hold in this phase, and the competition's tracks."""
+def _live_rows(
+    session: Session, asked: Asked, board: Board, columns: Sequence[BoardColumn], rank_by: int, gold: str | None = None
+) -> list[LeaderboardRow]:
+    """gold: only what was scored against this one."""
+    entries = entries_of(session, asked.phase_task, board, columns, rank_by)
+    if gold is not None:
+        entries = [entry for entry in entries if entry.gold == gold]
+    settings = entry_settings(asked.phase, asked.phase_task)
+    precision = declared_of(asked.phase, asked.phase_task).precision
+    return chosen_rows(session, asked.phase_task, board, entries, settings, (rank_by, columns[rank_by], precision))
+
+
+def _carried_over(session: Session, own: Asked, board: Board) -> Asked | None:
+    """The other phase, if it asks the same of the same gold: else its scores say something else."""
+    if own.phase.carry_over is None or own.phase_task.gold is None:
+        return None
     found = session.execute(
-        select(PhaseTask.options, Competition.tracks)
-        .join(Phase, Phase.id == PhaseTask.phase_id)
-        .join(Competition, Competition.id == Phase.competition_id)
-        .where(PhaseTask.phase_id == phase.id, PhaseTask.task_id == board.task_id)
+        select(Phase, PhaseTask)
+        .join(PhaseTask, PhaseTask.phase_id == Phase.id)
+        .where(
+            Phase.competition_id == own.phase.competition_id,
+            Phase.name == own.phase.carry_over,
+            Phase.id != own.phase.id,
+            PhaseTask.task_id == board.task_id,
+        )
     ).first()
-    return ({**board.task.options, **found.options}, found.tracks) if found else (board.task.options, [])
+    if found is None:
+        return None
+    asked = Asked(found[0], found[1])
+    same_gold = gold_identity(session, own.phase_task) == gold_identity(session, asked.phase_task)
+    return asked if same_gold and is_same_question(own.phase_task, asked.phase_task) else None
 
 
-# ---------------------------------------------------------------------------------------------------------- live rows
-
-
-def _entries(session: Session, phase: Phase, board: Board, columns: Sequence[BoardColumn]) -> list[_Entry]:
-    runs = session.execute(
-        select(
-            ScoringRun.id,
-            Submission.id,
-            Submission.submitted_at,
-            Submission.track,
-            Submission.method,
-            Team.id,
-            Team.name,
-            Team.kind,
-        )
-        .join(Submission, Submission.id == ScoringRun.submission_id)
-        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
-        .join(Team, Team.id == Submission.team_id)
-        .where(
-            PhaseTask.phase_id == phase.id,
-            PhaseTask.task_id == board.task_id,
-            ScoringRun.is_current,
-            ScoringRun.status == RunStatus.SCORED,
-            _in_track(board),
-        )
-        .order_by(Submission.submitted_at, ScoringRun.id)
-    ).all()
-    cells = _cells(session, phase, board, columns)
-    return [
-        _Entry(run_id, team_id, team, TeamKind(kind), submission_id, submitted_at, track, method, cells[run_id])
-        for run_id, submission_id, submitted_at, track, method, team_id, team, kind in runs
-    ]
-
-
-def _in_track(board: Board) -> ColumnElement[bool]:
-    """The board's own track; a baseline without one is there for all to compare with."""
-    if board.track is None:
-        return true()
-    for_all = and_(Submission.track.is_(None), Team.kind == TeamKind.BASELINE)
-    return or_(Submission.track == board.track, for_all)
-
-
-def _cells(
-    session: Session, phase: Phase, board: Board, columns: Sequence[BoardColumn]
-) -> defaultdict[int, tuple[Cell, ...]]:
-    place = {(column.metric, column.split): index for index, column in enumerate(columns)}
-    empty = tuple(Cell(None, "not computed", None) for _ in columns)
-    found: defaultdict[int, list[Cell]] = defaultdict(lambda: list(empty))
-    scores = session.execute(
-        select(ScoreRow.run_id, ScoreRow.metric, ScoreRow.split, ScoreRow.value, ScoreRow.reason, ScoreRow.signature)
-        .join(ScoringRun, ScoringRun.id == ScoreRow.run_id)
-        .join(Submission, Submission.id == ScoringRun.submission_id)
-        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
-        .where(
-            PhaseTask.phase_id == phase.id,
-            PhaseTask.task_id == board.task_id,
-            ScoringRun.is_current,
-            ScoreRow.metric.in_({column.metric for column in columns}),
-            ScoreRow.split.in_({column.split for column in columns}),
-        )
-    )
-    for run_id, metric, split, value, reason, signature in scores:
-        if (metric, split) in place:
-            found[run_id][place[metric, split]] = Cell(value, reason, signature)
-    return defaultdict(lambda: empty, {run_id: tuple(cells) for run_id, cells in found.items()})
-
-
-def _choose(
-    entries: Sequence[_Entry], rule: EntryRule, rank_by: int, sign: float
-) -> tuple[list[_Entry], dict[int, int]]:
-    """Which entries stand on the board, and how many each team has. `entries` come in order of submission."""
-    by_team: defaultdict[int, list[_Entry]] = defaultdict(list)
-    for entry in entries:
-        by_team[entry.team_id].append(entry)
-    counts = {team_id: len(theirs) for team_id, theirs in by_team.items()}
-    if rule is EntryRule.ALL:
-        return list(entries), counts
-    chosen = [
-        # Organisers replace a baseline's file; the one they replaced must not outlive it because it was better.
-        theirs[-1]
-        if rule is EntryRule.LAST or theirs[-1].kind is TeamKind.BASELINE
-        else min(theirs, key=lambda entry: _goodness(entry.cells[rank_by].value, sign))
-        for theirs in by_team.values()
-    ]
-    return chosen, counts
-
-
-def _goodness(value: float | None, sign: float) -> tuple[bool, float]:
-    """Sorts better values first and undefined ones last; equal ones keep their order (the earlier submission first)."""
-    return value is None, sign * (value or 0.0)
-
-
-def _live_row(entry: _Entry, entries: int, is_mine: bool) -> LeaderboardRow:
-    return LeaderboardRow(
-        rank=None,
-        team=entry.team,
-        kind="baseline" if entry.kind is TeamKind.BASELINE else "team",
-        cells=entry.cells,
-        achieved_at=entry.submitted_at,
-        method=entry.method,
-        entries=entries,
-        track=entry.track,
-        submission_id=entry.submission_id if is_mine else None,
-        is_mine=is_mine,
-        run_id=entry.run_id,
-    )
-
-
-def _teams_of(session: Session, viewer: User | None) -> frozenset[int]:
-    if viewer is None:
-        return frozenset()
-    return frozenset(session.scalars(select(TeamMember.team_id).where(TeamMember.user_id == viewer.id)))
-
-
-# ------------------------------------------------------------------------------------------------ historic rows, order
+def is_same_question(one: PhaseTask, other: PhaseTask) -> bool:
+    """Whether scores of both compare: the same gold in the same version, and the same options."""
+    return (one.gold, one.gold_version, one.options) == (other.gold, other.gold_version, other.options)
 
 
 def _historic_rows(
@@ -264,35 +221,26 @@ def _historic_rows(
     return rows
 
 
-def _order(row: LeaderboardRow, rank_by: int, sign: float) -> tuple[bool, float, float, str]:
-    moment = row.achieved_at.timestamp() if row.achieved_at else float("inf")
-    return (*_goodness(row.cells[rank_by].value, sign), moment, row.team)
+def _teams_of(session: Session, viewer: User | None) -> frozenset[int]:
+    if viewer is None:
+        return frozenset()
+    return frozenset(session.scalars(select(TeamMember.team_id).where(TeamMember.user_id == viewer.id)))
 
 
-def _ranked(ordered: Sequence[LeaderboardRow], rank_by: int) -> tuple[LeaderboardRow, ...]:
-    """Teams get 1, 2, 2, 4 …: equal scores share a rank; every other row stands in its place without one."""
-    rows: list[LeaderboardRow] = []
-    teams_before, rank, last_value = 0, 0, None
-    for row in ordered:
-        value = row.cells[rank_by].value
-        if row.kind != "team" or value is None:
-            rows.append(row)
-            continue
-        teams_before += 1
-        if value != last_value:
-            rank, last_value = teams_before, value
-        rows.append(replace(row, rank=rank))
-    return tuple(rows)
+# ----------------------------------------------------------------------------------------------------------- for lists
 
 
-def count_entries(session: Session, phase_task_ids: Sequence[int]) -> dict[int, int]:
-    """How many teams have a scored submission, by phase task; for lists of boards."""
+def count_entries(session: Session, views: dict[int, View]) -> dict[int, int]:
+    """How many teams have a scored submission, by phase task, for lists of boards; a hidden board has no number.
+
+    views: by the id of the phase task, as `app.visibility.views_of` gives them.
+    """
     counted = session.execute(
         select(Submission.phase_task_id, func.count(Submission.team_id.distinct()))
         .join(ScoringRun, ScoringRun.submission_id == Submission.id)
         .join(Team, Team.id == Submission.team_id)
         .where(
-            Submission.phase_task_id.in_(phase_task_ids),
+            Submission.phase_task_id.in_([key for key, view in views.items() if view.board is not BoardShown.HIDDEN]),
             ScoringRun.is_current,
             ScoringRun.status == RunStatus.SCORED,
             Team.kind == TeamKind.TEAM,

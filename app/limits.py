@@ -18,6 +18,10 @@ from app.times import in_aoe, in_utc
 
 PhaseState = Literal["upcoming", "open", "closed"]
 FREE_OF_CHARGE = (RunStatus.REJECTED, RunStatus.FAILED)
+#: Whose file may still turn out to be malformed.
+UNDECIDED = (RunStatus.QUEUED, RunStatus.RUNNING)
+#: When it is worth asking again whether files that wait were checked by now.
+ASK_AGAIN_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class Quota:
     rejected_last_hour: int
     rejected_per_hour: int
     day_ends_at: datetime
+    undecided_last_hour: int = 0
 
     @property
     def remaining(self) -> int | None:
@@ -41,6 +46,27 @@ class Quota:
             if limit is not None
         ]
         return max(0, min(left)) if left else None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredLimits:
+    """Of one task in one phase; None: no limit."""
+
+    per_day: int | None
+    total: int | None
+    rejected_per_hour: int
+    upload_bytes: int
+
+
+def declared_limits(phase: Phase, phase_task: PhaseTask | None = None) -> DeclaredLimits:
+    """What the task says itself, key by key, or else what the phase does."""
+    own = phase_task.limits if phase_task else {}
+    return DeclaredLimits(
+        per_day=own.get("per_day", phase.submissions_per_day),
+        total=own.get("total", phase.submissions_total),
+        rejected_per_hour=own.get("rejected_per_hour", phase.rejected_per_hour),
+        upload_bytes=own.get("upload_bytes", phase.upload_limit_bytes),
+    )
 
 
 def phase_state(phase: Phase, now: datetime) -> PhaseState:
@@ -108,36 +134,51 @@ def check_submission_limit(session: Session, team: Team, phase_task: PhaseTask, 
             per="hour",
             retry_at=retry_at.isoformat(),
         )
+    # Each of those that wait may be rejected: only so do uploads at one moment not exceed the limit together.
+    if used.rejected_last_hour + used.undecided_last_hour >= used.rejected_per_hour:
+        raise LimitReached(
+            f"{used.undecided_last_hour} files of your team are still being checked, and {used.rejected_last_hour} "
+            "were rejected within the last hour; please wait until some of them are scored.",
+            limit=used.rejected_per_hour,
+            used=used.rejected_last_hour + used.undecided_last_hour,
+            per="hour",
+            retry_at=(now + timedelta(seconds=ASK_AGAIN_SECONDS)).isoformat(),
+        )
 
 
 def quota(session: Session, team: Team | None, phase_task: PhaseTask, now: datetime) -> Quota:
     """What this team used; a viewer without a team has used nothing."""
     day_start = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    counts = (
-        (0, 0, 0) if team is None else _counts(session, team.id, phase_task.id, day_start, now - timedelta(hours=1))
-    )
-    phase = phase_task.phase
+    hour_start = now - timedelta(hours=1)
+    counts = (0, 0, 0, 0) if team is None else _counts(session, team.id, phase_task.id, day_start, hour_start)
+    declared = declared_limits(phase_task.phase, phase_task)
     return Quota(
         used_today=counts[0],
-        per_day=phase.submissions_per_day,
+        per_day=declared.per_day,
         used_total=counts[1],
-        total=phase.submissions_total,
+        total=declared.total,
         rejected_last_hour=counts[2],
-        rejected_per_hour=phase.rejected_per_hour,
+        rejected_per_hour=declared.rejected_per_hour,
         day_ends_at=day_start + timedelta(days=1),
+        undecided_last_hour=counts[3],
     )
 
 
 def _counts(
     session: Session, team_id: int, phase_task_id: int, day_start: datetime, hour_start: datetime
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int, int]:
     costs = ScoringRun.status.not_in(FREE_OF_CHARGE)
     # The day's end matters too: a request from before midnight may get the team's lock after one from behind it.
     today = and_(Submission.submitted_at >= day_start, Submission.submitted_at < day_start + timedelta(days=1))
-    rejected = and_(ScoringRun.status == RunStatus.REJECTED, Submission.submitted_at > hour_start)
-    counted = select(func.count().filter(costs, today), func.count().filter(costs), func.count().filter(rejected))
+    lately = Submission.submitted_at > hour_start
+    counted = select(
+        func.count().filter(costs, today),
+        func.count().filter(costs),
+        func.count().filter(ScoringRun.status == RunStatus.REJECTED, lately),
+        func.count().filter(ScoringRun.status.in_(UNDECIDED), lately),
+    )
     row = session.execute(counted.where(_of_team(team_id, phase_task_id))).one()
-    return row[0], row[1], row[2]
+    return row[0], row[1], row[2], row[3]
 
 
 def _end_of_pause(session: Session, team: Team, phase_task: PhaseTask, limit: int, now: datetime) -> datetime:

@@ -1,17 +1,28 @@
-"""How the server's processes log: a line per event with its request id, and tracebacks without variables."""
+"""How the server's processes log: a line per event with its request or run id, and tracebacks without variables."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import structlog
+from structlog.typing import Processor
+
+from app.config import get_settings
 
 
-def configure_logging() -> None:
-    """Plain lines on stdout; doing it twice is fine. Values in a traceback could be passwords."""
+def configure_logging(log_format: Literal["text", "json"] | None = None) -> None:
+    """Lines on stdout, as the settings have them; doing it twice is fine. Values in a traceback could be passwords."""
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+            *_written(log_format or get_settings().log_format),
         ],
     )
+
+
+def _written(log_format: Literal["text", "json"]) -> list[Processor]:
+    if log_format == "json":
+        return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+    return [structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)]

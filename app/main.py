@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,18 +12,38 @@ from fastapi import FastAPI
 from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.middleware.gzip import GZipMiddleware
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from app.config import Settings, get_settings
 from app.db import get_engine, reading
 from app.logs import configure_logging
 from app.models import Competition
-from app.routes import accounts, boards, competitions, docs, files, health, pages, reports, results, submissions
+from app.queue import import_celery
+from app.rate_limits import RateLimits
+from app.routes import (
+    accounts,
+    audit,
+    boards,
+    competitions,
+    docs,
+    exports,
+    failures,
+    feeds,
+    files,
+    gold,
+    health,
+    judging,
+    pages,
+    reports,
+    results,
+    roles,
+    submissions,
+)
 from app.routes.bodies import BoundedBodies, FinishedBodies
 from app.routes.errors import add_error_handlers
 from app.routes.middleware import AnswerHead, Surroundings
 from app.routes.openapi import describe
 from app.routes.pages.rendering import STATIC, error_page
-from app.routes.passwords import Failures
 from app.routes.serving import Serving
 from app.routes.static import StaticAssets
 from app.storage import clear_interrupted_uploads
@@ -39,6 +60,9 @@ TAGS = [
     {"name": "competitions", "description": "What there is, when it is open, what to download."},
     {"name": "submissions", "description": "Send a file, wait for its scores."},
     {"name": "boards", "description": "The leaderboards."},
+    {"name": "feeds", "description": "To subscribe to: dates and boards."},
+    {"name": "exports", "description": "Tables and citations for papers."},
+    {"name": "organising", "description": "For organisers of a competition, and administrators."},
     {"name": "accounts", "description": "Accounts and API tokens."},
     {"name": "server", "description": "The server itself."},
 ]
@@ -52,8 +76,8 @@ class DatabaseNotReady(RuntimeError):
 
 def create_app(settings: Settings | None = None) -> FastAPI:
     """The application for these settings (default: the environment's)."""
-    configure_logging()
     settings = settings or get_settings()
+    configure_logging(settings.log_format)
     app = FastAPI(
         title="Evergold",
         summary="Scores for NLP shared tasks whose gold stays hidden.",
@@ -67,8 +91,27 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI's manual has it
     app.state.serving = Serving(settings, get_engine(settings.database_address))
-    app.state.failures = Failures()
-    for part in (health, competitions, files, submissions, reports, boards, results, accounts, docs, pages):
+    app.state.rate_limits = RateLimits(settings)
+    app.state.lately = health.Lately()
+    for part in (
+        health,
+        competitions,
+        files,
+        gold,
+        submissions,
+        reports,
+        boards,
+        exports,
+        feeds,
+        results,
+        failures,
+        roles,
+        judging,
+        accounts,
+        audit,
+        docs,
+        pages,
+    ):
         app.include_router(part.router)
     app.mount("/static", StaticAssets(directory=STATIC))
     add_error_handlers(app, error_page)
@@ -78,13 +121,18 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(BoundedBodies)
     app.add_middleware(FinishedBodies)
     app.add_middleware(Surroundings, https_only=settings.secure_cookies)
+    if settings.trusted_proxies:
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.trusted_proxies)
     return app
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await run_sync(_check_database, app.state.serving.engine)
-    await run_sync(clear_interrupted_uploads, app.state.serving.settings.storage_dir, time.time())
+    threading.Thread(target=import_celery, name="import-celery", daemon=True).start()
+    settings = app.state.serving.settings
+    for folder in (settings.storage_dir, settings.sealed_dir):
+        await run_sync(clear_interrupted_uploads, folder, time.time())
     yield
 
 

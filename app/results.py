@@ -1,6 +1,7 @@
 """All results of one task side by side: teams, baselines and published systems, over every phase and board of the task.
 
-A cell is what the team's row on that board has in the ranking column; nothing is ranked anew.
+A cell is what the team's row on that board has in the ranking column; nothing is ranked anew. What a board hides from
+its viewer is hidden here; a team whose name one phase hides has a row of its own there, apart from its named one.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from app.errors import NotFound
 from app.findings import did_you_mean
 from app.leaderboard import Cell, Leaderboard, RowKind, board_version, build_leaderboard
 from app.limits import phase_state
-from app.models import Board, Competition, CompetitionTask, Phase, User
+from app.models import Board, BoardShown, Competition, CompetitionTask, Phase, User
 from app.queries import boards_of
+from app.visibility import SeenAs, View, until_words
 from scoring.task import NOT_ENTERED
 
 #: Why there is no value; a team that has none on a board is not on it.
@@ -27,12 +29,13 @@ _NOT_THERE = {"team": NOT_ENTERED, "baseline": NOT_ENTERED, "historic": "not pub
 @dataclass(frozen=True, slots=True)
 class ResultColumn:
     """A board in a phase; title: of the board, without what all boards of the task begin with; shown: how it shows its
-    ranking score."""
+    ranking score; view: what its viewer sees of it."""
 
     phase: Phase
     board: Board
     title: str
     shown: BoardColumn
+    view: View
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +69,39 @@ def find_task(competition: Competition, name: str) -> CompetitionTask:
     return found
 
 
-def results_version(session: Session, competition: Competition, task: CompetitionTask, now: datetime) -> str:
-    """Changes whenever the results could show something else; for answering from a cache."""
+def results_version(
+    session: Session,
+    competition: Competition,
+    task: CompetitionTask,
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
+) -> str:
+    """Changes whenever the results could show this viewer something else; for answering from a cache."""
     places = _places(competition, task, now)
-    return " ".join([str(task.id), *(board_version(session, phase, board) for phase, board in places)])
+    versions = [board_version(session, *place, viewer, now, seen_as=seen_as) for place in places]
+    return " ".join([str(task.id), *versions])
 
 
 def build_results(
-    session: Session, competition: Competition, task: CompetitionTask, viewer: User | None, now: datetime
+    session: Session,
+    competition: Competition,
+    task: CompetitionTask,
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
 ) -> Results:
     """The results as this viewer sees them, sorted by the first board of the last phase that has any.
 
     competition: as `find_competition` gives it, with `task` in it.
     """
     places = _places(competition, task, now)
-    boards = [build_leaderboard(session, phase, board, viewer, now) for phase, board in places]
+    boards = [build_leaderboard(session, *place, viewer, now, seen_as=seen_as) for place in places]
     titles = short_titles([board.title for _, board in places])
     columns = tuple(
-        ResultColumn(phase, board, title, found.columns[found.rank_by])
+        ResultColumn(phase, board, title, found.columns[found.rank_by], found.view)
         for (phase, board), title, found in zip(places, titles, boards, strict=True)
     )
     results = Results(columns, _rows(boards), None)
@@ -143,12 +161,21 @@ def _rows(boards: Sequence[Leaderboard]) -> tuple[ResultRow, ...]:
     for place, board in enumerate(boards):
         for row in board.rows:
             key = row.kind, row.team, row.source
-            empty = tuple(Cell(None, _NOT_THERE[row.kind], None) for _ in boards)
+            empty = tuple(Cell(None, _why_empty(row.kind, one.view), None) for one in boards)
             known = rows.get(key) or ResultRow(row.team, row.kind, row.source, empty, row.is_mine)
             if known.cells[place] == empty[place]:  # a better row of the same team came before
                 cells = (*known.cells[:place], row.cells[board.rank_by], *known.cells[place + 1 :])
                 rows[key] = replace(known, cells=cells)
     return tuple(row for row in rows.values() if row.kind != "historic" or any(c.value is not None for c in row.cells))
+
+
+def _why_empty(kind: RowKind, view: View) -> str:
+    """Why a row that stands elsewhere has no value on this board, as far as its viewer may know."""
+    if view.board is not BoardShown.PUBLIC:
+        return f"hidden {until_words(view.board_at)}"
+    if kind == "team" and not view.names:
+        return f"teams have no names here {until_words(view.names_at)}"
+    return _NOT_THERE[kind]
 
 
 def _last_with_values(results: Results) -> int:

@@ -9,18 +9,24 @@ from __future__ import annotations
 import json
 import secrets
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVarTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, func, insert, or_, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, func, insert, or_, select, update
+from sqlalchemy.orm import Session, joinedload
 
-from app.models import CompetitionTask, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission
+from app.failures import note_failure
+from app.gold import record_sealed
+from app.models import CompetitionTask, GoldVersion, PhaseTask, RunStatus, ScoreRow, ScoringRun, SealedFile, Submission
+from app.sealing import Sealed
 from scoring.errors import Problem
 from scoring.task import Score
+from scoring.tasks import TASKS
+
+Selected = TypeVarTuple("Selected")
 
 #: A queued run that nobody claimed within this time is announced to the workers again (the message may be lost) …
 UNCLAIMED_SECONDS = 10
@@ -44,6 +50,16 @@ class Claim:
     options: dict[str, Any]
     gold: str
     items_sha256: str | None
+    sealed_gold: SealedGold | None = None  # None: plain gold, by its name
+
+
+@dataclass(frozen=True, slots=True)
+class SealedGold:
+    """A gold version for whoever can open it. keys: the file's key, sealed, by id of the worker's key."""
+
+    sha256: str
+    commitment: str
+    keys: Mapping[str, bytes]
 
 
 def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: float, now: datetime) -> Claim | None:
@@ -59,6 +75,7 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
             attempts=ScoringRun.attempts + 1,
             started_at=now,
             lease_expires_at=now + timedelta(seconds=lease_seconds),
+            gold_version_id=func.coalesce(ScoringRun.gold_version_id, _gold_in_use()),
         )
         .returning(ScoringRun.attempts)
     )
@@ -82,12 +99,71 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
         options={**task.options, **phase_task.options},
         gold=run.gold,
         items_sha256=phase_task.items_sha256,
+        sealed_gold=_sealed_gold(session, run.gold_version_id),
     )
+
+
+def _gold_in_use() -> ScalarSelect[int]:
+    """The newest published gold version of a run's phase and task, inside a statement about runs."""
+    return (
+        select(GoldVersion.id)
+        .join(Submission, Submission.phase_task_id == GoldVersion.phase_task_id)
+        .where(Submission.id == ScoringRun.submission_id, GoldVersion.published_at.is_not(None))
+        .order_by(GoldVersion.number.desc())
+        .limit(1)
+        .correlate(ScoringRun)
+        .scalar_subquery()
+    )
+
+
+def _sealed_gold(session: Session, gold_version_id: int | None) -> SealedGold | None:
+    if gold_version_id is None:
+        return None
+    version = session.get_one(
+        GoldVersion, gold_version_id, options=[joinedload(GoldVersion.sealed_file).selectinload(SealedFile.keys)]
+    )
+    file = version.sealed_file
+    return SealedGold(file.sha256, version.commitment, {key.key_id: key.sealed_key for key in file.keys})
+
+
+def task_type_of(session: Session, run_id: int) -> str | None:
+    """The type of the task that a run is for; None: there is no such run."""
+    return session.scalar(_with_task(select(CompetitionTask.task_type)).where(ScoringRun.id == run_id))
 
 
 def renew_lease(session: Session, claim: Claim, *, lease_seconds: float, now: datetime) -> bool:
     """Say that the run is alive; False when it is no longer ours."""
     return _update_claimed(session, claim, lease_expires_at=now + timedelta(seconds=lease_seconds))
+
+
+def note_progress(
+    session: Session,
+    claim: Claim,
+    *,
+    checked_at: datetime | None,
+    items_done: int | None,
+    items_total: int | None,
+    seconds_left: int | None,
+) -> bool:
+    """How far the scoring is, for those who wait; False when the run is no longer ours."""
+    return _update_claimed(
+        session,
+        claim,
+        checked_at=checked_at,
+        items_done=items_done,
+        items_total=items_total,
+        seconds_left=seconds_left,
+    )
+
+
+def put_back(session: Session, claim: Claim, *, reason: str, now: datetime) -> bool:
+    """To the queue again, for a worker that has what this one lacks; it costs no attempt. `reason` is for organisers.
+
+    Workers are told again after the usual time, not at once: the same one would only put it back again.
+    """
+    return _update_claimed(
+        session, claim, **_BACK_IN_QUEUE, attempts=ScoringRun.attempts - 1, failure=reason, sent_at=now
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------- outcomes
@@ -103,12 +179,13 @@ def record_scores(
     warnings: Sequence[Problem] = (),
     aggregates: dict[str, Any] | None = None,
     texts: Mapping[str, str] | None = None,
+    outcomes: Sealed | None = None,
     now: datetime,
 ) -> bool:
     """Scores, status and the boards' new version in one transaction; False, and no change, if the claim is void.
 
     columns: the (metric, split) pairs that boards may show: these become rows; the report holds all scores, with the
-    aggregates and the text reports, by name, of the task.
+    aggregates and the text reports, by name, of the task; outcomes: per item, sealed for the workers.
     """
     ended = _end(
         session,
@@ -121,6 +198,9 @@ def record_scores(
     )
     if not ended:
         return False
+    if outcomes is not None:
+        file = record_sealed(session, outcomes, now)
+        session.execute(update(ScoringRun).where(ScoringRun.id == claim.run_id).values(outcomes_id=file.id))
     rows = [{"run_id": claim.run_id, **asdict(score)} for score in scores if (score.metric, score.split) in columns]
     if rows:
         session.execute(insert(ScoreRow), rows)
@@ -141,15 +221,21 @@ def record_rejection(
 def record_failure(session: Session, claim: Claim, *, error: str, attempts: int, now: datetime) -> bool:
     """Our fault: back to the queue, or `failed` after the last attempt; `error` is for organisers only."""
     if claim.attempt >= attempts:
-        return _end(session, claim, now, status=RunStatus.FAILED, failure=error)
+        failed = _end(session, claim, now, status=RunStatus.FAILED, failure=error)
+        if failed:
+            note_failure(session, claim.run_id, now)
+        return failed
     return _update_claimed(session, claim, **_BACK_IN_QUEUE, failure=error, sent_at=None)
 
+
+_NO_PROGRESS: dict[str, Any] = {"checked_at": None, "items_done": None, "items_total": None, "seconds_left": None}
 
 _BACK_IN_QUEUE: dict[str, Any] = {
     "status": RunStatus.QUEUED,
     "claim_token": None,
     "lease_expires_at": None,
     "started_at": None,
+    **_NO_PROGRESS,
 }
 
 
@@ -169,14 +255,22 @@ def _update_claimed(session: Session, claim: Claim, **values: Any) -> bool:
 # ------------------------------------------------------------------------------------------------------------- sweep
 
 
-def requeue_lost_runs(session: Session, *, attempts: int, now: datetime) -> list[tuple[int, str]]:
+def requeue_lost_runs(
+    session: Session,
+    *,
+    attempts: int,
+    now: datetime,
+    unheard: Collection[str] = (),
+    forgotten: Collection[str] = (),
+) -> list[tuple[int, str]]:
     """Repair what crashes left behind; (run id, task type) of the queued runs that workers should be told about now.
 
     A run whose lease ran out goes back to the queue, or to `failed` when it had its last attempt; a queued run that
-    nobody claimed is announced again.
+    nobody claimed is announced again. unheard: task types for which no worker listens; their runs wait in silence.
+    forgotten: task types of which the broker holds no message: what it was told is lost, and told again soon.
     """
     expired = and_(ScoringRun.status == RunStatus.RUNNING, ScoringRun.lease_expires_at <= now)
-    session.execute(
+    failed = session.scalars(
         update(ScoringRun)
         .where(expired, ScoringRun.attempts >= attempts)
         .values(
@@ -186,24 +280,33 @@ def requeue_lost_runs(session: Session, *, attempts: int, now: datetime) -> list
             lease_expires_at=None,
             failure=f"its worker was lost {attempts} times",
         )
-    )
+        .returning(ScoringRun.id)
+    ).all()
+    for run_id in failed:
+        note_failure(session, run_id, now)
     session.execute(update(ScoringRun).where(expired).values(**_BACK_IN_QUEUE, sent_at=None))
-    return _unclaimed(session, now)
+    return _unclaimed(session, now, unheard, forgotten)
 
 
-def _unclaimed(session: Session, now: datetime) -> list[tuple[int, str]]:
+def _unclaimed(
+    session: Session, now: datetime, unheard: Collection[str], forgotten: Collection[str]
+) -> list[tuple[int, str]]:
     overdue = and_(
         ScoringRun.status == RunStatus.QUEUED,
         # The message of a run that was claimed before is used up: it needs another at once.
         or_(ScoringRun.attempts > 0, ScoringRun.queued_at <= now - timedelta(seconds=UNCLAIMED_SECONDS)),
-        or_(ScoringRun.sent_at.is_(None), ScoringRun.sent_at <= now - timedelta(seconds=RESEND_SECONDS)),
+        or_(
+            ScoringRun.sent_at.is_(None),
+            ScoringRun.sent_at <= now - timedelta(seconds=RESEND_SECONDS),
+            and_(
+                ScoringRun.sent_at <= now - timedelta(seconds=UNCLAIMED_SECONDS),
+                CompetitionTask.task_type.in_(forgotten),
+            ),
+        ),
     )
     waiting = session.execute(
-        select(ScoringRun.id, CompetitionTask.task_type)
-        .join(Submission, Submission.id == ScoringRun.submission_id)
-        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
-        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
-        .where(overdue)
+        _with_task(select(ScoringRun.id, CompetitionTask.task_type))
+        .where(overdue, CompetitionTask.task_type.not_in(unheard))
         .order_by(ScoringRun.queued_at, ScoringRun.id)
         .limit(ANNOUNCED_AT_ONCE)
     ).all()
@@ -216,15 +319,27 @@ def mark_sent(session: Session, run_ids: Sequence[int], now: datetime) -> None:
 
 
 def queue_position(session: Session, run: ScoringRun) -> int | None:
-    """1 for the next run in line; None when the run is not waiting."""
+    """1 for the next run in line; None when the run is not waiting. Each queue of workers has a line of its own."""
     if run.status != RunStatus.QUEUED:
         return None
+    of_gpu = CompetitionTask.task_type.in_([task.name for task in TASKS.values() if task.needs_gpu])
+    mine = session.scalar(_with_task(select(of_gpu)).where(ScoringRun.id == run.id))
     before: ColumnElement[bool] = or_(
         ScoringRun.queued_at < run.queued_at,
         and_(ScoringRun.queued_at == run.queued_at, ScoringRun.id < run.id),
     )
-    waiting = select(func.count()).select_from(ScoringRun).where(ScoringRun.status == RunStatus.QUEUED, before)
+    waiting = _with_task(select(func.count())).where(ScoringRun.status == RunStatus.QUEUED, before, of_gpu == mine)
     return 1 + session.scalars(waiting).one()
+
+
+def _with_task(query: Select[*Selected]) -> Select[*Selected]:
+    """Of runs, each with the task that it is for."""
+    return (
+        query.select_from(ScoringRun)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------ report

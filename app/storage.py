@@ -133,6 +133,15 @@ def store_file(path: Path, folder: Path) -> StoredFile:
         return store_upload(iter(lambda: file.read(CHUNK_BYTES), b""), folder, limit_bytes=2**63)
 
 
+def keep_young(folder: Path, sha256: str) -> bool:
+    """Whether this is stored; if so, its age begins anew, as if it had been stored now (see `app.unowned`)."""
+    try:
+        os.utime(stored_path(folder, sha256))
+    except OSError:  # not there, or another user's: storing it again is right in both cases
+        return False
+    return True
+
+
 def stored_path(folder: Path, sha256: str) -> Path:
     """Where the file with this sha256 lies (or would lie)."""
     if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):

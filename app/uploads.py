@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from anyio.to_thread import run_sync
 from python_multipart.exceptions import FormParserError
@@ -42,6 +42,16 @@ class MalformedUpload(EvergoldError):
 class UploadStalled(EvergoldError):
     status = 408
     code = "upload_stalled"
+
+
+class FileWriter(Protocol):
+    """Takes a file piece by piece, as `app.storage.UploadWriter` does."""
+
+    def write(self, chunk: bytes, /) -> object: ...
+
+    def finish(self) -> StoredFile: ...
+
+    def discard(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +94,17 @@ async def receive_upload(
     limit_bytes: int,
     fields: frozenset[str],
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
+    into: FileWriter | None = None,
 ) -> Upload:
-    """The upload, stored. `fields`: the names allowed besides `file`; `before_file` sees those that came before it."""
-    check_declared_size(incoming.content_length, limit_bytes)
-    form = _Form()
-    parser = _parser(incoming.content_type, form, fields, before_file)
-    writer = UploadWriter(folder, limit_bytes)
+    """The upload, stored. `fields`: the names allowed besides `file`; `before_file` sees those that came before it.
+
+    into: what takes the file instead of a plain writer in `folder`.
+    """
+    writer = into or UploadWriter(folder, limit_bytes)
     try:
+        check_declared_size(incoming.content_length, limit_bytes)
+        form = _Form()
+        parser = _parser(incoming.content_type, form, fields, before_file)
         async with asyncio.timeout(None) as patience:
             received = 0
             async for chunk in _watched(incoming.chunks, patience):
@@ -124,12 +138,12 @@ async def _watched(chunks: AsyncIterator[bytes], patience: asyncio.Timeout) -> A
         yield chunk
 
 
-async def _write(form: _Form, writer: UploadWriter) -> None:
+async def _write(form: _Form, writer: FileWriter) -> None:
     piece, form.pending = bytes(form.pending), bytearray()
     await run_sync(writer.write, piece)
 
 
-async def _finish(form: _Form, writer: UploadWriter) -> Upload:
+async def _finish(form: _Form, writer: FileWriter) -> Upload:
     if not form.is_whole:
         raise MalformedUpload("The upload ends in the middle: its last boundary is missing.")
     if form.filename is None:

@@ -157,8 +157,8 @@ def memory_mib(supervisor: int) -> dict[str, float]:
 
 
 def kind(command: str, *, is_parent: bool) -> str | None:
-    """web, worker (the Celery parent), worker_child, sweep, broker or supervisor, by the command line."""
-    if "celery" in command:
+    """web, worker (the parent), worker_child, sweep, broker or supervisor, by the command line."""
+    if "workers.start" in command:
         return "worker" if is_parent else "worker_child"
     for word, name in (("app.serving.web", "web"), ("sweep", "sweep"), ("valkey", "broker"), ("serve", "supervisor")):
         if word in command:

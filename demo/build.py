@@ -1,7 +1,8 @@
 """Rebuilds demo/public, demo/gold, demo/submissions and demo/broken from the hand-written demo/source.
 
 `python -m demo.build` writes every file anew, always the same; `--check` writes nothing and exits 1 if a
-file differs. The items come from source.py, the teams' answers from detectors.py and measures.py.
+file differs. The items come from source.py, the teams' answers from detectors.py and measures.py; paraphrases.py has
+the files of the paraphrasing task.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from demo import detectors, measures
 from demo.detectors import Detector, Labelled
 from demo.measures import Measure, Rated
+from demo.paraphrases import paraphrase_files
 from demo.source import (
     PHASES,
     DetectionItem,
@@ -30,7 +32,7 @@ from demo.source import (
 HERE = Path(__file__).parent
 GENERATED = ("public", "gold", "submissions", "broken")
 
-Files = dict[str, str]
+Files = dict[str, str | bytes]
 Row = Sequence[object]
 
 # What each team enters: a system per setting; None where it stays out and leaves the setting's rows empty.
@@ -75,8 +77,8 @@ def build() -> Files:
     for phase in PHASES:
         files |= detection_files(demo, phase)
         files |= similarity_files(demo, phase)
-    sound = files["submissions/practice/idiom-detection/magpie.csv"]
-    return files | one_shot_file(demo) | broken_files(sound)
+    sound = _bytes(files["submissions/practice/idiom-detection/magpie.csv"]).decode()
+    return files | one_shot_file(demo) | broken_files(sound) | paraphrase_files()
 
 
 def detection_files(demo: Demo, phase: str) -> Files:
@@ -84,7 +86,7 @@ def detection_files(demo: Demo, phase: str) -> Files:
     items = demo.detection[phase]
     public, gold = f"public/{phase}/idiom-detection", f"gold/{phase}/idiom-detection.csv"
     seen = [(demo.number(item), item.occurrence) for item in items]
-    files = {
+    files: Files = {
         f"{public}/items.csv": as_csv(
             ("ID", "Language", "MWE", "Previous", "Target", "Next"),
             ((number, o.language, o.mwe, o.previous, o.target, o.next) for number, o in seen),
@@ -106,7 +108,7 @@ def similarity_files(demo: Demo, phase: str) -> Files:
     items = demo.similarity[phase]
     public, gold = f"public/{phase}/idiom-similarity", f"gold/{phase}/idiom-similarity.csv"
     seen = [(demo.number(item), item.pair) for item in items]
-    files = {
+    files: Files = {
         f"{public}/items.csv": as_csv(
             ("ID", "Language", "MWE1", "MWE2", "sentence1", "sentence2"),
             ((number, p.language, p.mwe, None, p.sentence1, p.sentence2) for number, p in seen),
@@ -134,7 +136,7 @@ def sim_text(sim: float | None) -> str:
     return "" if sim is None else f"{sim:g}"
 
 
-def published_gold(phase: str, public: str, gold: str) -> Files:
+def published_gold(phase: str, public: str, gold: str | bytes) -> Files:
     """Only practice gold is public."""
     return {f"{public}/gold.csv": gold} if phase == "practice" else {}
 
@@ -209,15 +211,15 @@ def write(files: Files) -> None:
     """Writes the generated files and removes generated ones that are no longer made."""
     for path in _generated() - set(files):
         (HERE / path).unlink()
-    for path, text in files.items():
+    for path, content in files.items():
         (HERE / path).parent.mkdir(parents=True, exist_ok=True)
-        (HERE / path).write_bytes(text.encode())
+        (HERE / path).write_bytes(_bytes(content))
 
 
 def differences(files: Files) -> list[str]:
     """The paths of generated files that are missing, superfluous or not as they would be built."""
     present = _generated()
-    changed = {path for path in present & set(files) if (HERE / path).read_bytes() != files[path].encode()}
+    changed = {path for path in present & set(files) if (HERE / path).read_bytes() != _bytes(files[path])}
     return sorted(present ^ set(files) | changed)
 
 
@@ -264,6 +266,10 @@ def _only_english_zero_shot(line: str) -> str:
 
 def _joined(lines: Iterable[str]) -> str:
     return "\n".join(lines) + "\n"
+
+
+def _bytes(content: str | bytes) -> bytes:
+    return content.encode() if isinstance(content, str) else content
 
 
 def _generated() -> set[str]:

@@ -125,7 +125,12 @@ def number_items(data_ids: Iterable[str]) -> dict[str, int]:
 
 def shuffled(items: Sequence[AnyItem]) -> list[AnyItem]:
     """The items by language, shuffled within each."""
-    return sorted(items, key=lambda item: (LANGUAGES.index(item.language), _digest(f"order {item.data_id}")))
+    return sorted(items, key=lambda item: (LANGUAGES.index(item.language), digest(f"order {item.data_id}")))
+
+
+def digest(text: str) -> int:
+    """A number that follows from the text and says nothing about it."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
 
 
 def _detection(language: str, phase: str, part: str, folder: Path) -> Iterator[DetectionItem]:
@@ -176,9 +181,5 @@ def _sts_pairs(rows: Sequence[Any], language: str, phase: str) -> Iterator[Simil
 def _candidates(data_id: str) -> Iterator[int]:
     attempt = 0
     while True:
-        yield 10_000 + _digest(f"id {data_id} {attempt}") % 90_000
+        yield 10_000 + digest(f"id {data_id} {attempt}") % 90_000
         attempt += 1
-
-
-def _digest(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])

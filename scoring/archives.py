@@ -12,6 +12,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NoReturn
@@ -86,27 +87,51 @@ def read_single(
 def read_members(
     path: Path | bytes, limits: Limits = LIMITS, error: type[InvalidFile] = InvalidPrediction
 ) -> dict[str, bytes]:
-    """All files of a zip or of a folder, by their path with `/` inside it, in sorted order.
+    """All files of a zip or of a folder at once, by their paths; arguments and errors as for `iterate_members`."""
+    return dict(iterate_members(path, limits, error))
+
+
+def iterate_members(
+    path: Path | bytes, limits: Limits = LIMITS, error: type[InvalidFile] = InvalidPrediction
+) -> Iterator[tuple[str, bytes]]:
+    """The files of a zip or of a folder, one after the other: path with `/` inside it, and content; in sorted order.
 
     path: the upload (any name), its bytes, or a folder. `__MACOSX`, `.DS_Store`, `Thumbs.db` and folder entries are
-    left out. Raises `error` when it is no zip, empty, damaged, dangerous, or larger than `limits`; OSError when it
-    cannot be opened.
+    left out. Only one file is held in memory here; who lets go of it before asking for the next has only one in all.
+    Raises `error` when it is no zip, empty, damaged, dangerous, or larger than `limits`, be it after some files;
+    OSError when it cannot be opened.
     """
+    left_bytes = limits.total_bytes
     if isinstance(path, Path) and path.is_dir():
-        return _read_folder(path, limits, error)
-    with _opened(path) as file:
-        if not _starts_as_zip(file):
-            _refuse_plain(file, error)
-        with _zip(file, limits, error) as archive:
-            members = _checked_members(archive, limits, error)
-            if not members:
-                _refuse("empty-archive", "the zip contains no file", error)
-            contents: dict[str, bytes] = {}
-            left_bytes = limits.total_bytes
-            for name in sorted(members):
-                contents[name] = _read_member(archive, name, members[name], left_bytes, limits, error)
-                left_bytes -= len(contents[name])
-            return contents
+        for name, place in _folder_files(path, limits, error).items():
+            with place.open("rb") as plain:
+                content = _read_limited(plain, min(limits.member_bytes, left_bytes), error)
+            left_bytes -= len(content)
+            yield name, content
+            del content
+        return
+    with _opened(path) as file, _zip_of_files(file, limits, error) as (archive, members):
+        for name in sorted(members):
+            content = _read_member(archive, name, members[name], left_bytes, limits, error)
+            left_bytes -= len(content)
+            yield name, content
+            del content
+
+
+def member_names(
+    path: Path | bytes, limits: Limits = LIMITS, error: type[InvalidFile] = InvalidPrediction
+) -> list[str]:
+    """The paths that `iterate_members` will give, without reading a file; arguments and errors as there."""
+    if isinstance(path, Path) and path.is_dir():
+        return list(_folder_files(path, limits, error))
+    with _opened(path) as file, _zip_of_files(file, limits, error) as (_, members):
+        return sorted(members)
+
+
+def begins_as_zip(path: Path) -> bool:
+    """Whether the file begins as zips do."""
+    with path.open("rb") as file:
+        return _starts_as_zip(file)
 
 
 def is_ignored(name: str) -> bool:
@@ -188,6 +213,20 @@ def _zip(file: BinaryIO, limits: Limits, error: type[InvalidFile]) -> zipfile.Zi
         return zipfile.ZipFile(_BoundedFile(file, directory_bytes))
     except _DAMAGED as fault:
         _refuse("damaged-archive", f"the zip is damaged or incomplete ({_reason(fault)}): {_AGAIN}", error)
+
+
+@contextmanager
+def _zip_of_files(
+    file: BinaryIO, limits: Limits, error: type[InvalidFile]
+) -> Iterator[tuple[zipfile.ZipFile, dict[str, zipfile.ZipInfo]]]:
+    """A zip and the files in it that count, at least one."""
+    if not _starts_as_zip(file):
+        _refuse_plain(file, error)
+    with _zip(file, limits, error) as archive:
+        members = _checked_members(archive, limits, error)
+        if not members:
+            _refuse("empty-archive", "the zip contains no file", error)
+        yield archive, members
 
 
 _AGAIN = "make it again and upload the whole file"
@@ -275,24 +314,25 @@ def _read_member(
     error: type[InvalidFile],
     npz: bool = False,
 ) -> bytes:
-    shown, data = shorten(name), bytearray()
+    shown, data, size = shorten(name), io.BytesIO(), 0
     try:
         for chunk in _chunks(archive, entry):
-            data += chunk
-            if len(data) > limits.member_bytes:
+            size += data.write(chunk)
+            if size > limits.member_bytes:
                 _refuse("file-too-large", f"{shown} is larger than {_size(limits.member_bytes)}", error)
-            if len(data) > left_bytes:
+            if size > left_bytes:
                 _refuse("archive-too-large", f"the zip unpacks to more than {_size(limits.total_bytes)}", error)
-            if len(data) > max(RATIO_APPLIES_ABOVE_BYTES, limits.ratio * entry.compress_size):
+            if size > max(RATIO_APPLIES_ABOVE_BYTES, limits.ratio * entry.compress_size):
                 message = f"{shown} unpacks to more than {limits.ratio} times its size: this looks like a zip bomb"
                 _refuse("zip-bomb", message, error)
-        if len(data) != entry.file_size:
+        if size != entry.file_size:
             raise zipfile.BadZipFile("its size is not what the zip says")
     except _DAMAGED as fault:
         message = f"{shown} in the zip is damaged ({_reason(fault)}): {_AGAIN}"
         _refuse("damaged-archive", message, error)
-    _refuse_nested(name, bytes(data[:HEAD_BYTES]), error, npz)
-    return bytes(data)
+    content = data.getvalue()  # no copy: the buffer itself
+    _refuse_nested(name, content[:HEAD_BYTES], error, npz)
+    return content
 
 
 def _chunks(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -311,21 +351,19 @@ def _refuse_nested(name: str, head: bytes, error: type[InvalidFile], npz: bool) 
         _refuse("nested-archive", message, error)
 
 
-def _read_folder(folder: Path, limits: Limits, error: type[InvalidFile]) -> dict[str, bytes]:
-    contents: dict[str, bytes] = {}
-    left_bytes = limits.total_bytes
+def _folder_files(folder: Path, limits: Limits, error: type[InvalidFile]) -> dict[str, Path]:
+    """The files that count, by their paths inside the folder, in sorted order; at least one."""
+    files: dict[str, Path] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if is_ignored(name) or not path.is_file():
             continue
-        if len(contents) >= limits.entries:
+        if len(files) >= limits.entries:
             _refuse("too-many-entries", f"the folder has more than {limits.entries} files", error)
-        with path.open("rb") as file:
-            contents[name] = _read_limited(file, min(limits.member_bytes, left_bytes), error)
-        left_bytes -= len(contents[name])
-    if not contents:
+        files[name] = path
+    if not files:
         _refuse("empty-archive", "the folder contains no file", error)
-    return contents
+    return files
 
 
 def _size(limit_bytes: int) -> str:

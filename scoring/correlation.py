@@ -53,3 +53,41 @@ def average_ranks(values: Floats) -> Floats:
     ranks = np.empty(len(values))
     ranks[order] = (edges[group] + 1 + edges[group + 1]) / 2
     return ranks
+
+
+def pearson(x: Floats, y: Floats) -> float | None:
+    """Pearson's r, in [-1, 1]; None where there are fewer than two pairs or one side is constant.
+
+    x, y: n finite numbers, same order. Equals `scipy.stats.pearsonr(x, y).statistic` up to rounding, save that scipy
+    gives NaN with a warning, or raises, where this gives None. Raises ValueError as `spearman` does.
+    """
+    _check_pairs(x, y)
+    if undefined_because(x, y):
+        return None
+    a, b = x - x.mean(), y - y.mean()
+    # Each side by its own length first: products of tiny numbers would vanish.
+    r = float((a / np.sqrt(a @ a)) @ (b / np.sqrt(b @ b)))
+    return min(1.0, max(-1.0, r))
+
+
+def kendall(x: Floats, y: Floats) -> float | None:
+    """Kendall's tau-b, in [-1, 1], which takes ties into account; None as for `pearson`.
+
+    x, y: n finite numbers, same order; time and space grow with n², which is meant for systems, not for items. Equals
+    `scipy.stats.kendalltau(x, y).statistic` up to rounding.
+    """
+    _check_pairs(x, y)
+    if undefined_because(x, y):
+        return None
+    upper = np.triu_indices(len(x), k=1)
+    a = np.sign(x[:, None] - x[None, :])[upper]
+    b = np.sign(y[:, None] - y[None, :])[upper]
+    tau = float((a * b).sum() / np.sqrt(float(np.abs(a).sum()) * float(np.abs(b).sum())))
+    return min(1.0, max(-1.0, tau))
+
+
+def _check_pairs(x: Floats, y: Floats) -> None:
+    if x.shape != y.shape or x.ndim != 1:
+        raise ValueError("the two lists must have the same length")
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise ValueError("only finite numbers can be correlated")

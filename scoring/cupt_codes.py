@@ -55,6 +55,16 @@ def read_mwes(
     return [(tuple(tokens), categories[number]) for number, tokens in members.items()]
 
 
+def recurring_mwes(fields: tuple[bytes, ...]) -> tuple[tuple[Tokens, str | None], ...] | None:
+    """What `read_mwes` makes of these fields, each on a word and none `*`; positions are places among the fields.
+
+    None where it would note anything, and for many or long fields. A few patterns make up nearly every file: each is
+    read once.
+    """
+    usual = len(fields) <= _RECURRING_FIELDS and sum(map(len, fields)) <= _RECURRING_FIELDS * _RECURRING_BYTES
+    return _recurring_pattern(fields) if usual else None
+
+
 def read_codes(field: bytes, row: int, note: Note) -> tuple[Code, ...]:
     """The codes in the MWE field of one token, each number once; none where the field is `*` or wrong, which is noted.
 
@@ -91,6 +101,15 @@ _LONGEST_FIELD_BYTES = 2048
 #: A few short fields (`1`, `1:VID`) make up nearly every file.
 _RECURRING_BYTES = 24
 _recurring_codes = lru_cache(maxsize=1024)(_parse_codes)
+_RECURRING_FIELDS = 12
+
+
+@lru_cache(maxsize=1024)
+def _recurring_pattern(fields: tuple[bytes, ...]) -> tuple[tuple[Tokens, str | None], ...] | None:
+    noted: list[str] = []
+    found = read_mwes(dict(enumerate(fields)), (), (), lambda code, *_: noted.append(code))
+    return None if noted else tuple(found)
+
 
 _ON_RANGE = "an MWE code on the range {}: it is given to the words of the range, where it belongs"
 _MALFORMED = "malformed MWE code `{}`: expected is `*`, or codes like `1` and `1:VID` with `;` between"

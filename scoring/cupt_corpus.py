@@ -8,12 +8,15 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import NamedTuple
 
 from scoring.cupt import FORM, ID, LEMMA, MWE, Header, Sentence, note_columns, noter, opened, sentence_id, sentences
 from scoring.cupt_codes import NO_MWE, Tokens, read_mwes
 from scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems
 
+#: Nearly all IDs are among these.
+_LOW_NUMBERS = frozenset(b"%d" % number for number in range(200))
 _TOKEN_ID = re.compile(rb"[0-9]{1,6}(?:\.[0-9]{1,6}|-[0-9]{1,6})?")
 
 
@@ -126,7 +129,11 @@ def read_training(data: bytes, file: str | None = None) -> TrainingMwes:
     data, header = opened(data, file, problems, InvalidGold, (ID, FORM, LEMMA, MWE))
     lemmas: set[bytes] = set()
     spans: set[bytes] = set()
+    at_the_end = header.mwe == len(header.names) - 1
     for sentence in sentences(data):
+        if at_the_end and all(map(bytes.endswith, sentence.rows, repeat(b"\t" + NO_MWE))):  # as in most sentences
+            note_columns(sentence, header, file, problems, sentence_id(sentence.comments))
+            continue
         rows = _columns(sentence, header, file, problems)
         if all([row[header.mwe] == NO_MWE for row in rows]):
             continue
@@ -176,14 +183,14 @@ def _read_corpus(
 
 def _columns(sentence: Sentence, header: Header, file: str | None, problems: Problems) -> list[list[bytes]]:
     """The columns of each token line; none at all where a line has too few or too many, which is a problem."""
-    rows = [row.split(b"\t") for row in sentence.rows]
-    note_columns(sentence, header, file, problems, sentence_id(sentence.comments))
-    return rows if all(len(row) == len(header.names) for row in rows) else []
+    sound = note_columns(sentence, header, file, problems, sentence_id(sentence.comments))
+    return [row.split(b"\t") for row in sentence.rows] if sound else []
 
 
 def _ids_are_sound(ids: Sequence[bytes], sentence: Sentence, file: str | None, problems: Problems) -> bool:
     """Whether the IDs can be understood. They need not count up: published gold (Turkish) has an ID twice."""
-    malformed = [row for row, token_id in enumerate(ids) if not _TOKEN_ID.fullmatch(token_id)]
+    unusual = [row for row, token_id in enumerate(ids) if token_id not in _LOW_NUMBERS]
+    malformed = [row for row in unusual if not _TOKEN_ID.fullmatch(ids[row])]
     for row in malformed:
         message = "an ID is a number, a range like 3-4 or an empty node like 3.1"
         shown = ids[row].decode("utf-8", "replace")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from scoring.archives import Limits, read_members, read_single
+from scoring.archives import Limits, begins_as_zip, read_single
 from scoring.cupt_corpus import CuptItems, TrainingMwes, read_gold, read_items, read_training
 from scoring.cupt_prediction import PredictedMwes, read_predicted_mwes
-from scoring.errors import InvalidFile, InvalidGold, InvalidItems, InvalidPrediction, Problem, Problems, shorten
-from scoring.language_folders import begins_as_zip, find_folders, read_each, submitted_files
+from scoring.errors import InvalidFile, InvalidGold, InvalidItems, InvalidPrediction, Problem, Problems
+from scoring.language_folders import find_folders, read_each, read_each_zipped, read_submitted, zipped_folders
 from scoring.mwe import GoldMwes, prepare
 
 TEST, BLIND, SYSTEM = "test.cupt", "test.blind.cupt", "test.system.cupt"
@@ -53,9 +53,11 @@ def read_item_files(path: Path, wanted: Sequence[str] | None, single: str) -> La
         files = find_folders(path, wanted, (BLIND, TEST), InvalidItems)
         items = read_each(files, lambda _, data, name: read_items(data, name), InvalidItems, _ORGANISERS_LIMITS)
         return LanguageItems(items, in_folders=True)
-    zipped = _zipped_folders(path, wanted) if begins_as_zip(path) else {}
+    names, limits = (BLIND, TEST), _ORGANISERS_LIMITS
+    zipped = zipped_folders(path, wanted, names, InvalidItems, limits) if begins_as_zip(path) else {}
     if zipped:
-        return LanguageItems(_read_zipped_items(zipped), in_folders=True)
+        items = read_each_zipped(path, zipped, lambda _, data, name: read_items(data, name), InvalidItems, limits)
+        return LanguageItems(items, in_folders=True)
     return LanguageItems({single: read_items(_content(path, InvalidItems), path.name)}, in_folders=False)
 
 
@@ -94,58 +96,21 @@ def read_submission(
     InvalidPrediction with the problems of all files, at most PROBLEMS_PER_FILE of each in words.
     """
     problems = Problems()
-    files = submitted_files(path, list(items.languages), SYSTEM, problems, in_folders=items.in_folders)
-    predicted: dict[str, PredictedMwes] = {}
-    for language in list(files):
-        name, data = files.pop(language)
+
+    def read(language: str, data: bytes, name: str | None) -> PredictedMwes:
         of_file = Problems(PROBLEMS_PER_FILE)
         others = {other: of_other for other, of_other in items.languages.items() if other != language}
-        predicted[language] = read_predicted_mwes(
+        predicted = read_predicted_mwes(
             data, items.languages[language], of_file, file=name, categories=categories, others=others
         )
         problems.errors += of_file.errors
         problems.warnings += of_file.warnings
         problems.omitted += of_file.omitted
+        return predicted
+
+    predicted = read_submitted(path, list(items.languages), SYSTEM, read, problems, in_folders=items.in_folders)
     problems.raise_if_any(InvalidPrediction)
     return predicted, tuple(problems.warnings)
-
-
-def _zipped_folders(path: Path, wanted: Sequence[str] | None) -> dict[str, tuple[str, bytes]]:
-    """Name and content of the blind file of every wanted language; empty where the zip holds a single file.
-
-    One file alone counts as a folder's only where its folder is called like a wanted language.
-    """
-    members = read_members(path, _ORGANISERS_LIMITS, InvalidItems)
-    found: dict[str, tuple[str, bytes]] = {}
-    problems = Problems()
-    for wanted_file in (BLIND, TEST):
-        for name in (name for name in members if PurePosixPath(name).name == wanted_file):
-            folder = PurePosixPath(name).parent
-            first, _ = found.setdefault(folder.name.lower(), (name, members[name]))
-            if PurePosixPath(first).parent != folder:
-                message = f"two files for one language: {shorten(first)} and {shorten(name)}"
-                problems.add("duplicate-language", message)
-    found.pop("", None)  # in no folder
-    if len(members) == 1 and not found.keys() & set(wanted or ()):
-        return {}
-    for language in wanted or (() if found else ("<lang>",)):
-        if language not in found:
-            problems.add("missing-language", f"there is no {language.upper()}/{BLIND} in {path.name}")
-    problems.raise_if_any(InvalidItems)
-    return {language: found[language] for language in (wanted or sorted(found))}
-
-
-def _read_zipped_items(zipped: Mapping[str, tuple[str, bytes]]) -> dict[str, CuptItems]:
-    items: dict[str, CuptItems] = {}
-    problems = Problems()
-    for language, (name, data) in zipped.items():
-        try:
-            items[language] = read_items(data, name)
-        except InvalidItems as invalid:
-            problems.errors += invalid.problems
-            problems.omitted += invalid.omitted
-    problems.raise_if_any(InvalidItems)
-    return items
 
 
 def _training(files: Iterable[Path]) -> TrainingMwes | None:

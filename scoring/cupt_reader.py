@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby, repeat
-from operator import itemgetter
+from itertools import pairwise, repeat
 
 from scoring.cupt import Header, Sentence, noter
-from scoring.cupt_codes import NO_MWE, UNANNOTATED, read_mwes
+from scoring.cupt_codes import NO_MWE, UNANNOTATED, Tokens, read_mwes, recurring_mwes
 from scoring.cupt_corpus import CuptItems, Mwe, lemma_key
-from scoring.cupt_scan import CodedToken
+from scoring.cupt_scan import CodedTokens
 from scoring.errors import Problems
 
 
@@ -27,16 +26,20 @@ class PredictionReader:
         self.categories: dict[str, tuple[int, str]] = {}
         self._usual = (header.id, header.form, header.mwe) == (0, 1, len(header.names) - 1)
 
-    def accept_all(self, coded: list[CodedToken]) -> None:
+    def accept_all(self, coded: CodedTokens) -> None:
         """Takes in the MWEs of a file that was scanned."""
-        for self.position, group in groupby(coded, key=itemgetter(0)):
-            tokens = list(group)
-            self._take(
-                {token.position: token.field for token in tokens},
-                (),
-                {token.position: token.line for token in tokens},
-                {token.position: token.lemma for token in tokens}.__getitem__,
-            )
+        for first, end in pairwise([*coded.firsts, len(coded.fields)]):
+            self.position = coded.sentences[first]
+            positions, lemmas, fields = coded.positions[first:end], coded.lemmas[first:end], coded.fields[first:end]
+            pattern = recurring_mwes(tuple(fields))
+            if pattern is None:
+                line_at = dict(zip(positions, coded.lines[first:end], strict=True))
+                lemma_at = dict(zip(positions, lemmas, strict=True))
+                self._take(dict(zip(positions, fields, strict=True)), (), line_at, lemma_at.__getitem__)
+                continue
+            for places, category in pattern:
+                tokens = tuple([positions[place] for place in places])
+                self._add(tokens, category, [lemmas[place] for place in places], coded.lines[first + places[0]])
 
     def accept(self, sentence: Sentence) -> bool:
         """Takes in the MWEs of the next sentence; False, with nothing done, where its tokens are not those expected."""
@@ -83,10 +86,14 @@ class PredictionReader:
         ids = self.items.ids(self.position) if any(row in coded for row in ranges) else ()
         found = read_mwes(coded, ranges, ids, noter(self.problems, self.file, lines, name))
         for tokens, category in found:
-            self.mwes.append(Mwe(self.position, tokens, category))
-            self.lemmas.append(lemma_key([lemma(_row(token, ranges)) for token in tokens]))
-            if category is not None and category not in self.categories:
-                self.categories[category] = (lines[_row(tokens[0], ranges)], name)
+            rows = [_row(token, ranges) for token in tokens]
+            self._add(tokens, category, [lemma(row) for row in rows], lines[rows[0]])
+
+    def _add(self, tokens: Tokens, category: str | None, lemmas: list[bytes], line: int) -> None:
+        self.mwes.append(Mwe(self.position, tokens, category))
+        self.lemmas.append(lemma_key(lemmas))
+        if category is not None and category not in self.categories:
+            self.categories[category] = (line, self.items.sentence_ids[self.position])
 
     def _lemma(self, row: bytes) -> bytes:
         """The LEMMA column of a token line, `_` where there is none: what the official evaluator takes."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -65,14 +64,15 @@ class _Stop(Exception):
 
 
 class _Reader:
-    """A text, where its lines begin, and where problems go."""
+    """A text, how far its lines are counted, and where problems go."""
 
     def __init__(self, text: str, problems: Problems, file: str | None) -> None:
         self.text, self.problems, self.file = text, problems, file
-        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._counted, self._line, self._line_start = 0, 1, 0
         self._repeated: list[str] = []
-        # No list that is read here holds numbers that matter, and int() refuses very long ones.
-        self._decoder = json.JSONDecoder(object_pairs_hook=self._object, parse_int=float)
+        # No list that is read here holds numbers that matter, and int() refuses very long ones. The decoder must not
+        # hold this reader, or the text would stay in memory until the next collection of cycles.
+        self._decoder = json.JSONDecoder(object_pairs_hook=_objects(self._repeated), parse_int=float)
 
     def entries(self) -> Iterator[Entry]:
         """Every object; raises _Stop at a fault behind which nothing can be told apart."""
@@ -124,14 +124,6 @@ class _Reader:
             self._note("half-character", place, "a text has half of a character: a \\ud… escape without its other half")
         return value, end
 
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in found:
-                self._repeated.append(key)
-            found[key] = value
-        return found
-
     def _skip(self, place: int) -> int:
         match = _SPACE.match(self.text, place)
         return match.end() if match else place
@@ -140,8 +132,13 @@ class _Reader:
         return self.text[place : place + 1]
 
     def _position(self, place: int) -> tuple[int, int]:
-        line = bisect_right(self._line_starts, place)
-        return line, place - self._line_starts[line - 1] + 1
+        """Line and character; places are asked for in the order of the text, which is gone through once."""
+        breaks = self.text.count("\n", self._counted, place)
+        if breaks:
+            self._line += breaks
+            self._line_start = self.text.rindex("\n", self._counted, place) + 1
+        self._counted = max(self._counted, place)
+        return self._line, place - self._line_start + 1
 
     def _note(self, code: str, place: int, message: str) -> None:
         line, column = self._position(place)
@@ -150,6 +147,20 @@ class _Reader:
     def _stop(self, place: int, message: str) -> NoReturn:
         self._note("wrong-json", place, message)
         raise _Stop
+
+
+def _objects(repeated: list[str]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """What makes an object of its keys and values; keys that are there twice are added to `repeated`."""
+
+    def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                repeated.append(key)
+            found[key] = value
+        return found
+
+    return as_object
 
 
 def _reason(fault: json.JSONDecodeError) -> str:

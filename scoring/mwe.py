@@ -1,21 +1,21 @@
 """Identified MWEs against gold: what is found per sentence, counted per view and category, MWE-based and token-based.
 
-Everything starts from outcomes per sentence, which can be re-weighted; reading files is left to `cupt`.
+The same can be had per sentence, to be re-weighted (`outcomes`). Reading files is left to `cupt`, pairing MWEs of one
+sentence to `mwe_pairing`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import groupby
-from operator import itemgetter
+from itertools import repeat
 from typing import NamedTuple
 
 from scoring.cupt_codes import Tokens
 from scoring.cupt_corpus import CuptGold, Mwe, TrainingMwes, lemma_key
 from scoring.diversity import Diversity, diversity
-from scoring.optional import load_package
+from scoring.mwe_pairing import shared_tokens
 
 #: The views of the official report, in its order. `all` is the global evaluation.
 ALL = "all"
@@ -26,8 +26,6 @@ CATEGORY = "category/"
 #: The category of MWEs whose first token names none.
 UNLABELED = "<unlabeled>"
 MWE_BASED, TOKEN_BASED = "mwe", "token"
-#: Up to so many MWEs that overlap each other in one sentence are paired without scipy.
-FEW_MWES = 6
 
 #: What is counted: a split (`all`, a view, `category/VID`), and MWEs or their tokens.
 Cell = tuple[str, str]
@@ -58,6 +56,8 @@ class Counts(NamedTuple):
 
 #: What one sentence adds to one cell: sentence, cell, how many are found, are in gold, are predicted.
 Outcome = tuple[int, Cell, int, int, int]
+#: Where an MWE is: its sentence and the positions of its tokens.
+Key = tuple[int, Tokens]
 
 
 class Described(NamedTuple):
@@ -67,75 +67,75 @@ class Described(NamedTuple):
     lemmas: bytes
 
 
+class Side(NamedTuple):
+    """Some MWEs, of gold or predicted: each set of tokens described once, and those of every category (by split)."""
+
+    described: Mapping[Key, Described]
+    categories: Mapping[str, set[Key]]
+
+
 @dataclass(frozen=True)
 class GoldMwes:
-    """The gold of one language, with what training data (None: there is none) says about its MWEs. See `prepare`."""
+    """The gold of one language, with what training data (None: there is none) says about its MWEs. See `prepare`.
+
+    sizes: how many MWEs (or tokens) of every cell gold has.
+    """
 
     corpus: CuptGold
     training: TrainingMwes | None
-    described: Mapping[tuple[int, Tokens], Described] = field(repr=False)
+    side: Side = field(repr=False)
+    sizes: Mapping[Cell, int] = field(repr=False)
 
 
 def prepare(corpus: CuptGold, training: TrainingMwes | None) -> GoldMwes:
-    """Gold with its MWEs described once, so that scoring many predictions against it does not repeat that."""
-    described = {(mwe.sentence, mwe.tokens): describe(corpus, training, mwe) for mwe in corpus.mwes}
-    return GoldMwes(corpus, training, described)
+    """Gold with its MWEs described and counted once, so that scoring many predictions does not repeat that."""
+    side = _described({}, corpus, training, corpus.mwes, None)
+    return GoldMwes(corpus, training, side, _sizes(side))
 
 
-def describe(corpus: CuptGold, training: TrainingMwes | None, mwe: Mwe, lemmas: bytes | None = None) -> Described:
-    """The views of a gold or predicted MWE, by its tokens in gold's columns; lemmas: a `lemma_key` to use instead.
+def describe(
+    gold: GoldMwes, predicted: Sequence[Mwe], lemmas: Sequence[bytes] | None = None, known: Side | None = None
+) -> Side:
+    """The views of predicted MWEs, by their tokens in gold's columns.
+
+    predicted: n MWEs in sentences and tokens of `gold`, any order. lemmas: n `lemma_key`s by which they are seen or
+    unseen, None for gold's. Source: the official evaluator, which takes the prediction's lemmas; so a lemma changed by
+    a tagger moves its numbers, not ours. known: what this gave without `lemmas`; what is the same is taken from it.
 
     continuous: no position between its first and last token is left out (an empty node has a position, a range has
     none); seen: its multiset of lemmas is annotated somewhere in training; identical (of the seen): so are the forms
     from its first to its last token, words in gaps included, else variant. Without training it is in none of these.
     """
-    tokens = mwe.tokens
-    if lemmas is None:
-        all_lemmas = corpus.lemmas[mwe.sentence].split(b"\t")
-        lemmas = lemma_key([all_lemmas[token] for token in tokens])
-    shape = (
-        "continuous" if tokens[-1] - tokens[0] + 1 == len(tokens) else "discontinuous",
-        "multi_token" if len(tokens) > 1 else "single_token",
-    )
-    if training is None:
-        return Described(shape, lemmas)
-    if lemmas not in training.lemmas:
-        return Described((*shape, "unseen"), lemmas)
-    span = b"\t".join(corpus.items.forms(mwe.sentence)[tokens[0] : tokens[-1] + 1])
-    return Described((*shape, "seen", "identical" if span in training.spans else "variant"), lemmas)
+    return _described((known or gold.side).described, gold.corpus, gold.training, predicted, lemmas)
+
+
+def count(gold: GoldMwes, predicted: Side) -> dict[Cell, Counts]:
+    """The counts of every cell that occurs on either side.
+
+    Per split an MWE is a set of tokens: the same set listed twice counts once (once per category in the splits of
+    categories). `all` and categories are counted MWE-based (equal token sets) and token-based (tokens shared under the
+    best one-to-one pairing, see `shared_tokens`), views MWE-based. A predicted MWE belongs to a view by its own tokens.
+    """
+    sizes, found = _sizes(predicted), _found(gold.side, predicted)
+    cells = {**gold.sizes, **sizes}
+    return {cell: Counts(found.get(cell, 0), gold.sizes.get(cell, 0), sizes.get(cell, 0)) for cell in cells}
 
 
 def outcomes(gold: GoldMwes, predicted: Sequence[Mwe], lemmas: Sequence[bytes] | None = None) -> list[Outcome]:
-    """What every sentence with an MWE on either side adds to every cell, in the order of the sentences.
+    """What every sentence with an MWE on either side adds to every cell of `count`, in the order of the sentences.
 
-    predicted: n MWEs in sentences and tokens of `gold`, any order. Per split an MWE is a set of tokens: the same set
-    listed twice counts once (once per category in the splits of categories). `all` and categories are counted MWE-based
-    (equal token sets) and token-based (tokens shared under the best one-to-one pairing, see `shared_tokens`), views
-    MWE-based. A predicted MWE belongs to a view by its own tokens. lemmas: n `lemma_key`s by which predicted MWEs are
-    seen or unseen, None for gold's. Source: the official evaluator, which takes the prediction's lemmas; so a lemma
-    changed by a tagger moves its numbers, not ours.
+    Arguments as for `describe`.
     """
-    own = {(mwe.sentence, mwe.tokens): key for mwe, key in zip(predicted, lemmas or (), strict=lemmas is not None)}
-    rows: list[Outcome] = []
-    for sentence, gold_mwes, predicted_mwes in _by_sentence(gold.corpus.mwes, predicted):
-        gold_sets = {mwe.tokens for mwe in gold_mwes}
-        predicted_sets = {mwe.tokens for mwe in predicted_mwes}
-        whole = _compare(sentence, ALL, gold_sets, predicted_sets)
-        rows += whole
-        of_gold, of_predicted = _by_category(gold_mwes), _by_category(predicted_mwes)
-        categories = of_gold.keys() | of_predicted.keys()
-        if len(categories) == 1:  # as in most sentences: what holds for all holds for it
-            (category,) = categories
-            rows += [(sentence, (category, row[1][1]), *row[2:]) for row in whole]
-            categories = set()
-        for category in sorted(categories):
-            rows += _compare(sentence, category, of_gold.get(category, _NONE), of_predicted.get(category, _NONE))
-        rows += _compare_views(sentence, gold, gold_sets, predicted_sets, own)
-    return rows
+    side = describe(gold, predicted, lemmas)
+    sums: defaultdict[tuple[int, Cell], list[int]] = defaultdict(lambda: [0, 0, 0])
+    for place, added in enumerate((_found_by_sentence(gold.side, side), _sized(gold.side), _sized(side))):
+        for sentence, cell, number in added:
+            sums[sentence, cell][place] += number
+    return [(*where, found, of, out_of) for where, (found, of, out_of) in sorted(sums.items(), key=_sentence)]
 
 
 def total(rows: Iterable[Outcome], weight: Callable[[int], float] | None = None) -> dict[Cell, Counts]:
-    """The counts of every cell that occurs. weight: how often a sentence counts (for resampling); None: once each."""
+    """The counts of every cell that occurs. weight: how often a sentence counts (for resampling); None: as `count`."""
     sums: dict[Cell, tuple[float, float, float]] = {}
     for sentence, cell, found, in_gold, in_predicted in rows:
         counted, of_gold, of_predicted = sums.get(cell, (0, 0, 0))
@@ -144,38 +144,13 @@ def total(rows: Iterable[Outcome], weight: Callable[[int], float] | None = None)
     return {cell: Counts(*counts) for cell, counts in sums.items()}
 
 
-def shared_tokens(gold: Iterable[Tokens], predicted: Iterable[Tokens]) -> int:
-    """The most tokens that gold and predicted MWEs of one sentence can share when they are paired one-to-one.
-
-    gold, predicted: distinct token sets. 0 to the smaller number of tokens. An assignment problem, but hardly ever:
-    equal sets are paired first (no pairing is better), then MWEs that overlap with one other only.
-    """
-    gold_sets, predicted_sets = set(gold), set(predicted)
-    equal = gold_sets & predicted_sets
-    shared = sum(map(len, equal))
-    if len(equal) in (len(gold_sets), len(predicted_sets)):
-        return shared
-    gold_sets, predicted_sets = gold_sets - equal, predicted_sets - equal
-    if len(gold_sets) == 1 or len(predicted_sets) == 1:  # as in most sentences: the best partner of the one
-        return shared + max(len(set(one) & set(other)) for one in gold_sets for other in predicted_sets)
-    overlaps = _overlaps(sorted(gold_sets), sorted(predicted_sets))
-    if not overlaps:
-        return shared
-    per_left, per_right = Counter(i for i, _ in overlaps), Counter(j for _, j in overlaps)
-    if len(per_left) == 1 or len(per_right) == 1:
-        return shared + max(overlaps.values())
-    if max(per_left.values()) == 1 and max(per_right.values()) == 1:
-        return shared + sum(overlaps.values())
-    return shared + _best_assignment(overlaps)
-
-
 def found_diversity(gold: GoldMwes, predicted: Iterable[Mwe]) -> Diversity:
     """Richness, entropy and evenness of the correctly found MWEs, a type being a multiset of lemmas (PARSEME 2.0).
 
     Correct is a token set that gold has too, whatever its category; each counts once. Lemmas are gold's.
     """
-    keys = {(mwe.sentence, mwe.tokens) for mwe in predicted} & gold.described.keys()
-    return diversity(Counter(gold.described[key].lemmas for key in keys).values())
+    keys = {(mwe.sentence, mwe.tokens) for mwe in predicted} & gold.side.described.keys()
+    return diversity(Counter(gold.side.described[key].lemmas for key in keys).values())
 
 
 def f1(precision: float, recall: float) -> float:
@@ -198,96 +173,142 @@ def macro(languages: Sequence[Counts | None]) -> tuple[float, float, float] | No
     return precision, recall, f1(precision, recall)
 
 
-def _by_sentence(gold: Iterable[Mwe], predicted: Iterable[Mwe]) -> Iterator[tuple[int, list[Mwe], list[Mwe]]]:
-    sides: dict[int, tuple[list[Mwe], list[Mwe]]] = {}
-    for side, mwes in enumerate((gold, predicted)):
-        for mwe in mwes:
-            sides.setdefault(mwe.sentence, ([], []))[side].append(mwe)
-    for sentence in sorted(sides):
-        yield sentence, *sides[sentence]
+def _described(
+    known: Mapping[Key, Described],
+    corpus: CuptGold,
+    training: TrainingMwes | None,
+    mwes: Sequence[Mwe],
+    lemmas: Sequence[bytes] | None,
+) -> Side:
+    """known: descriptions by gold's lemmas that need not be made again."""
+    described: dict[Key, Described] = {}
+    at, lemma_column, forms = -1, _NO_WORDS, _NO_WORDS
+    for (sentence, tokens, _), own in zip(mwes, repeat(None) if lemmas is None else lemmas, strict=lemmas is not None):
+        one = known.get((sentence, tokens))
+        if one is None or own not in (None, one.lemmas):
+            if sentence != at:
+                at, lemma_column = sentence, corpus.lemmas[sentence].split(b"\t")
+                forms = corpus.items.forms(sentence) if training is not None else _NO_WORDS
+            key = lemma_key([lemma_column[token] for token in tokens]) if own is None else own
+            one = _describe(tokens, training, key, forms)
+        described[sentence, tokens] = one
+    return Side(described, _by_category(mwes))
 
 
-def _by_category(mwes: Iterable[Mwe]) -> dict[str, set[Tokens]]:
-    """The token sets of every category, by the name of its split."""
-    sets: dict[str, set[Tokens]] = {}
-    for mwe in mwes:
-        sets.setdefault(CATEGORY + (mwe.category or UNLABELED), set()).add(mwe.tokens)
-    return sets
+_NO_WORDS: list[bytes] = []
 
 
-_NONE: frozenset[Tokens] = frozenset()
-
-
-def _compare(
-    sentence: int, split: str, gold: Collection[Tokens], predicted: Collection[Tokens]
-) -> tuple[Outcome, Outcome]:
-    found = sum(tokens in predicted for tokens in gold)
-    of_tokens = shared_tokens(gold, predicted) if gold and predicted else 0
-    return (
-        (sentence, (split, MWE_BASED), found, len(gold), len(predicted)),
-        (sentence, (split, TOKEN_BASED), of_tokens, sum(map(len, gold)), sum(map(len, predicted))),
+def _describe(tokens: Tokens, training: TrainingMwes | None, lemmas: bytes, forms: Sequence[bytes]) -> Described:
+    shape = (
+        "continuous" if tokens[-1] - tokens[0] + 1 == len(tokens) else "discontinuous",
+        "multi_token" if len(tokens) > 1 else "single_token",
     )
+    if training is None:
+        return Described(shape, lemmas)
+    if lemmas not in training.lemmas:
+        return Described((*shape, "unseen"), lemmas)
+    span = b"\t".join(forms[tokens[0] : tokens[-1] + 1])
+    return Described((*shape, "seen", "identical" if span in training.spans else "variant"), lemmas)
 
 
-def _compare_views(
-    sentence: int,
-    gold: GoldMwes,
-    gold_sets: set[Tokens],
-    predicted_sets: set[Tokens],
-    own_lemmas: Mapping[tuple[int, Tokens], bytes],
-) -> Iterator[Outcome]:
-    counts: dict[str, list[int]] = {}
-    for tokens in gold_sets:
-        for view in gold.described[sentence, tokens].views:
-            counts.setdefault(view, [0, 0, 0])[1] += 1
-    for tokens in predicted_sets:
-        known, lemmas = gold.described.get((sentence, tokens)), own_lemmas.get((sentence, tokens))
-        if known is not None and lemmas in (None, known.lemmas):
-            views = known.views
-        else:
-            views = describe(gold.corpus, gold.training, Mwe(sentence, tokens, None), lemmas).views
-        for view in views:
-            cell = counts.setdefault(view, [0, 0, 0])
-            cell[0] += known is not None and view in known.views
-            cell[2] += 1
-    for view, (found, in_gold, in_predicted) in counts.items():
-        yield sentence, (view, MWE_BASED), found, in_gold, in_predicted
+def _by_category(mwes: Iterable[Mwe]) -> dict[str, set[Key]]:
+    sets: dict[str | None, set[Key]] = {}
+    for mwe in mwes:
+        sets.setdefault(mwe.category, set()).add((mwe.sentence, mwe.tokens))
+    return {CATEGORY + (category or UNLABELED): keys for category, keys in sets.items()}
 
 
-def _overlaps(left: Sequence[Tokens], right: Sequence[Tokens]) -> Counter[tuple[int, int]]:
-    """How many tokens each pair of MWEs shares, pairs without any left out."""
-    bearing: dict[int, list[int]] = {}
-    for i, tokens in enumerate(left):
-        for token in tokens:
-            bearing.setdefault(token, []).append(i)
-    return Counter((i, j) for j, tokens in enumerate(right) for token in tokens for i in bearing.get(token, ()))
+def _sentence(item: tuple[tuple[int, Cell], object]) -> int:
+    return item[0][0]
 
 
-def _best_assignment(overlaps: Mapping[tuple[int, int], int]) -> int:
-    rows, columns = {i for i, _ in overlaps}, {j for _, j in overlaps}
-    if min(len(rows), len(columns)) <= FEW_MWES and len(overlaps) <= FEW_MWES**2:
-        few_rows = len(rows) <= len(columns)
-        return _best_of_few(overlaps if few_rows else {(j, i): tokens for (i, j), tokens in overlaps.items()})
-    # Seldom needed, and slow to import; the web process, which imports this module, has no scipy.
-    optimize, numpy = load_package("scipy.optimize"), load_package("numpy")
-    row_of = {i: row for row, i in enumerate(sorted(rows))}
-    column_of = {j: column for column, j in enumerate(sorted(columns))}
-    matrix = numpy.zeros((len(rows), len(columns)), dtype=numpy.int64)
-    for (i, j), tokens in overlaps.items():
-        matrix[row_of[i], column_of[j]] = tokens
-    return int(matrix[optimize.linear_sum_assignment(matrix, maximize=True)].sum())
+def _sized(side: Side) -> Iterator[tuple[int, Cell, int]]:
+    """Sentence, cell, and how many MWEs or tokens one MWE adds there."""
+    for split, keys in _splits(side):
+        yield from _each(split, keys)
+    for (sentence, _), one in side.described.items():
+        for view in one.views:
+            yield sentence, (view, MWE_BASED), 1
 
 
-def _best_of_few(overlaps: Mapping[tuple[int, int], int]) -> int:
-    """The best assignment of few rows: column by column, the best sum for every set of rows used so far."""
-    bit = {i: 1 << place for place, i in enumerate({i for i, _ in overlaps})}
-    best = {0: 0}
-    for _, column in groupby(sorted(overlaps, key=itemgetter(1)), key=itemgetter(1)):
-        extended = dict(best)
-        for pair in column:
-            for used, tokens in best.items():
-                if not used & bit[pair[0]]:
-                    now = used | bit[pair[0]]
-                    extended[now] = max(extended.get(now, 0), tokens + overlaps[pair])
-        best = extended
-    return max(best.values())
+def _found_by_sentence(gold: Side, predicted: Side) -> Iterator[tuple[int, Cell, int]]:
+    for split, both, of_gold, of_predicted in _matched(gold, predicted):
+        yield from _each(split, both)
+        for sentence, shared in _paired(of_gold, of_predicted):
+            yield sentence, (split, TOKEN_BASED), shared
+    for key in gold.described.keys() & predicted.described.keys():
+        for view in _common_views(gold.described[key], predicted.described[key]):
+            yield key[0], (view, MWE_BASED), 1
+
+
+def _each(split: str, keys: Iterable[Key]) -> Iterator[tuple[int, Cell, int]]:
+    of_mwes, of_tokens = (split, MWE_BASED), (split, TOKEN_BASED)
+    for sentence, tokens in keys:
+        yield sentence, of_mwes, 1
+        yield sentence, of_tokens, len(tokens)
+
+
+def _sizes(side: Side) -> dict[Cell, int]:
+    """How many MWEs are in each split, and how many tokens in them; splits without any are left out."""
+    sizes: dict[Cell, int] = {}
+    for split, keys in _splits(side):
+        if keys:
+            sizes[split, MWE_BASED], sizes[split, TOKEN_BASED] = len(keys), _tokens_in(keys)
+    return {**sizes, **_per_view(one.views for one in side.described.values())}
+
+
+def _found(gold: Side, predicted: Side) -> dict[Cell, int]:
+    """How many MWEs of each split are on both sides, and how many tokens the two share."""
+    found: dict[Cell, int] = {}
+    for split, both, of_gold, of_predicted in _matched(gold, predicted):
+        found[split, MWE_BASED] = len(both)
+        found[split, TOKEN_BASED] = _tokens_in(both) + sum([shared for _, shared in _paired(of_gold, of_predicted)])
+    in_both = gold.described.keys() & predicted.described.keys()
+    return {**found, **_per_view(_common_views(gold.described[key], predicted.described[key]) for key in in_both)}
+
+
+def _matched(gold: Side, predicted: Side) -> Iterator[tuple[str, Set[Key], Set[Key], Set[Key]]]:
+    """For `all` and every category on both sides: the MWEs that are equal, gold's others and the predicted others.
+
+    Equal ones are paired with each other: no pairing shares more tokens.
+    """
+    in_gold = dict(_splits(gold))
+    for split, keys in _splits(predicted):
+        if of_gold := in_gold.get(split):
+            both = of_gold & keys
+            yield split, both, of_gold - both, keys - both
+
+
+def _splits(side: Side) -> Iterator[tuple[str, Set[Key]]]:
+    yield ALL, side.described.keys()
+    yield from side.categories.items()
+
+
+def _tokens_in(keys: Iterable[Key]) -> int:
+    return sum([len(tokens) for _, tokens in keys])
+
+
+def _per_view(views: Iterable[tuple[str, ...]]) -> dict[Cell, int]:
+    """How many of the MWEs with these views are in each of them."""
+    sums: dict[Cell, int] = {}
+    for together, number in Counter(views).items():
+        for view in together:
+            sums[view, MWE_BASED] = sums.get((view, MWE_BASED), 0) + number
+    return sums
+
+
+def _common_views(one: Described, other: Described) -> tuple[str, ...]:
+    return one.views if one is other else tuple(view for view in one.views if view in other.views)
+
+
+def _paired(gold: Iterable[Key], predicted: Iterable[Key]) -> Iterator[tuple[int, int]]:
+    """Sentences, and the tokens shared there under the best pairing, see `shared_tokens`."""
+    left: dict[int, list[Tokens]] = {}
+    right: dict[int, list[Tokens]] = {}
+    for sentence, tokens in predicted:
+        right.setdefault(sentence, []).append(tokens)
+    for sentence, tokens in gold:
+        if sentence in right:
+            left.setdefault(sentence, []).append(tokens)
+    for sentence, of_gold in left.items():
+        yield sentence, shared_tokens(of_gold, right[sentence])

@@ -13,11 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from scoring.archives import read_single
+from scoring.archives import begins_as_zip, read_single
 from scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
 from scoring.invisible import find_invisible
 from scoring.json_lists import Entry, kind_of, read_json_list
-from scoring.language_folders import find_folders, read_each
+from scoring.language_folders import find_folders, read_each, read_each_zipped, zipped_folders
 from scoring.mwe_removed import mwe_words, without_marks
 
 TEST, BLIND = "test.json", "test.blind.json"
@@ -81,14 +81,20 @@ def read_gold_files(
 
 
 def read_blind_files(path: Path, wanted: Sequence[str] | None, single: str) -> tuple[dict[str, BlindFile], bool]:
-    """The items by language, from `<LANG>/test.blind.json` or, without it, test.json, as above; raises InvalidItems."""
+    """The items by language, from `<LANG>/test.blind.json` or, without it, test.json, as above; raises InvalidItems.
+
+    A zip may hold such folders, as everybody downloads them.
+    """
 
     def read(language: str, data: bytes, name: str) -> BlindFile:
         return read_blind(data, name)
 
-    if not path.is_dir():
-        return {single: read(single, read_single(path, error=InvalidItems)[1], path.name)}, False
-    return read_each(find_folders(path, wanted, (BLIND, TEST), InvalidItems), read, InvalidItems), True
+    if path.is_dir():
+        return read_each(find_folders(path, wanted, (BLIND, TEST), InvalidItems), read, InvalidItems), True
+    zipped = zipped_folders(path, wanted, (BLIND, TEST), InvalidItems) if begins_as_zip(path) else {}
+    if zipped:
+        return read_each_zipped(path, zipped, read, InvalidItems), True
+    return {single: read(single, read_single(path, error=InvalidItems)[1], path.name)}, False
 
 
 def read_gold(data: bytes, types: Sequence[str], file: str | None = None) -> GoldFile:

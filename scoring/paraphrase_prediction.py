@@ -14,7 +14,7 @@ from scoring.archives import Limits
 from scoring.errors import InvalidPrediction, Problems, Severity, shorten
 from scoring.invisible import character_name, find_invisible
 from scoring.json_lists import Entry, kind_of, read_json_list
-from scoring.language_folders import submitted_files
+from scoring.language_folders import read_submitted
 from scoring.paraphrase import ID, BlindFile
 
 SYSTEM, PREDICTION = "test.system.json", "prediction"
@@ -43,10 +43,11 @@ def read_submission(
     path: a zip or folder `<LANG>/test.system.json`, or a JSON file where one language is expected.
     """
     problems = Problems()
-    files = submitted_files(path, list(items), SYSTEM, problems, in_folders=in_folders, limits=_LIMITS)
-    predicted = {
-        language: read_paraphrases(data, language, items, problems, file) for language, (file, data) in files.items()
-    }
+
+    def read(language: str, data: bytes, file: str | None) -> dict[str, str]:
+        return read_paraphrases(data, language, items, problems, file)
+
+    predicted = read_submitted(path, list(items), SYSTEM, read, problems, in_folders=in_folders, limits=_LIMITS)
     problems.raise_if_any(InvalidPrediction)
     return predicted, problems
 

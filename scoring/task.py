@@ -96,7 +96,9 @@ class Task(Generic[O, I, G, P]):
     template(items, options): the text of an empty submission file, to download, or None where there is none;
     read_gold_with_train(path, train, options): for tasks that compare gold with training data given beside it;
     report(gold, prediction, options): JSON-able aggregates for pages (histograms, tables), never per-item outcomes;
-    text_reports: further output formats of `python -m scoring --format NAME`;
+    outcomes(gold, prediction, options): per item, what every score can be computed from again, also with items weighted
+    anew; JSON-able. It gives gold away: workers keep it sealed;
+    text_reports(document, options): further formats of `python -m scoring --format NAME`, from what `report` gives;
     needs_gpu: runs go to the `gpu` queue.
     """
 
@@ -115,7 +117,8 @@ class Task(Generic[O, I, G, P]):
     template: Callable[[I, O], str | None]
     read_gold_with_train: Callable[[Path, Sequence[Path], O], G] | None = None
     report: Callable[[G, P, O], dict[str, Any]] | None = None
-    text_reports: Mapping[str, Callable[[G, P, O], str]] = field(default_factory=dict)
+    outcomes: Callable[[G, P, O], dict[str, Any]] | None = None
+    text_reports: Mapping[str, Callable[[Any, O], str]] = field(default_factory=dict)
     needs_gpu: bool = False
 
 

@@ -11,9 +11,19 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, event
 
-from tests import postgres, services
+from tests import lean, postgres, services
+
+lean.hide_torch()
 
 SERVERS = {"valkey", "postgres_server", "postgresql_engine"}
+
+
+def pytest_sessionstart() -> None:
+    lean.check_complete()
+
+
+def pytest_report_header() -> str:
+    return lean.header()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

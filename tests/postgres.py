@@ -35,13 +35,80 @@ def server() -> Iterator[str]:
     if named:
         yield named
         return
+    with _started(Postgres(**_NEED_NOT_SURVIVE)) as own:
+        yield own.address
+
+
+@contextmanager
+def breakable() -> Iterator[Postgres]:
+    """A server of our own that keeps what it committed, also when it is killed."""
+    with _started(Postgres()) as own:
+        yield own
+
+
+class Postgres:
+    """A server that can be stopped, or killed, and started again with all that it has committed."""
+
+    def __init__(self, **options: str) -> None:
+        self._options = options
+        self._folder = Path()
+        self._user: str | None = None
+        self._binaries = Path()
+        self._service: Service | None = None
+
+    @property
+    def address(self) -> str:
+        return f"postgresql+psycopg://evergold@/postgres?host={self._folder}"
+
+    def prepare(self, folder: Path, user: str | None) -> None:
+        """Make the cluster."""
+        self._folder, self._user, self._binaries = folder, user, _postgres_binaries(folder, user)
+        data = folder / "data"
+        options = ["-U", "evergold", "--auth=trust", "--encoding=UTF8", "--no-sync"]
+        initdb = self._run("initdb", [self._binaries / "initdb", "-D", data, *options])
+        if initdb.process.wait(START_SECONDS):
+            pytest.fail(f"initdb failed:\n{initdb.said()}")
+
+    def start(self) -> None:
+        options = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self._folder),
+            "max_connections": "200",
+            "timezone": "America/St_Johns",  # a server need not live in UTC: odd offset, summer time
+            "fsync": "off",  # a test's database need not survive a power cut
+            "full_page_writes": "off",
+            **self._options,
+        }
+        settings = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+        command = [self._binaries / "postgres", "-D", self._folder / "data", *settings]
+        self._service = self._run("postgres", command)
+        wait_until(lambda: _accepts(self.address), "PostgreSQL answers", self._service)
+
+    def stop(self, *, crash: bool = False) -> None:
+        """Clients are thrown out ("fast"); or it ends without another word ("immediate")."""
+        if self._service is not None:
+            stop(self._service, signal.SIGQUIT if crash else signal.SIGINT)
+            self._service = None
+
+    def _run(self, name: str, command: list[str | Path]) -> Service:
+        environment = {"LC_ALL": "C", "PATH": os.environ.get("PATH", ""), "TZ": "UTC"}
+        return start(name, command, self._folder, environment, user=self._user)
+
+
+#: Not even a crash.
+_NEED_NOT_SURVIVE = {"synchronous_commit": "off"}
+
+
+@contextmanager
+def _started(server: Postgres) -> Iterator[Postgres]:
     user = UNPRIVILEGED_USER if os.geteuid() == 0 else None
     with short_folder(owner=user) as folder:
-        service, address = _start_postgres(folder, user)
+        server.prepare(folder, user)
+        server.start()
         try:
-            yield address
+            yield server
         finally:
-            stop(service, signal.SIGINT)  # "fast": does not wait for clients
+            server.stop()
 
 
 @contextmanager
@@ -60,8 +127,10 @@ def empty(engine: Engine) -> None:
     others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     with engine.begin() as connection:
         connection.execute(text(f"SELECT pg_terminate_backend(pid) {others}"))
+        connection.execute(text("ALTER TABLE audit_log DISABLE TRIGGER USER"))  # it refuses to be emptied
         for table in reversed(Base.metadata.sorted_tables):
             connection.execute(table.delete())
+        connection.execute(text("ALTER TABLE audit_log ENABLE TRIGGER USER"))
     engine.dispose()
 
 
@@ -70,36 +139,6 @@ def _administer(server: str, statement: str) -> None:
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text(statement))
     engine.dispose()
-
-
-def _start_postgres(folder: Path, user: str | None) -> tuple[Service, str]:
-    binaries = _postgres_binaries(folder, user)
-    data = folder / "data"
-    environment = {"LC_ALL": "C", "PATH": os.environ.get("PATH", ""), "TZ": "UTC"}
-    initdb = start(
-        "initdb",
-        [binaries / "initdb", "-D", data, "-U", "evergold", "--auth=trust", "--encoding=UTF8", "--no-sync"],
-        folder,
-        environment,
-        user=user,
-    )
-    if initdb.process.wait(START_SECONDS):
-        pytest.fail(f"initdb failed:\n{initdb.said()}")
-    options = {
-        "listen_addresses": "",
-        "unix_socket_directories": str(folder),
-        "max_connections": "200",
-        "timezone": "America/St_Johns",  # a server need not live in UTC: odd offset, summer time
-        # A test's database need not survive a power cut.
-        "fsync": "off",
-        "synchronous_commit": "off",
-        "full_page_writes": "off",
-    }
-    settings = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
-    server = start("postgres", [binaries / "postgres", "-D", data, *settings], folder, environment, user=user)
-    address = f"postgresql+psycopg://evergold@/postgres?host={folder}"
-    wait_until(lambda: _accepts(address), "PostgreSQL answers", server)
-    return server, address
 
 
 def _accepts(address: str) -> bool:

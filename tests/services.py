@@ -96,7 +96,7 @@ def evergold(name: str, folder: Path, environment: Mapping[str, str], *arguments
 
 def start_worker(folder: Path, environment: Mapping[str, str], *, processes: int = 1, name: str = "worker") -> Service:
     """A prefork Celery worker, connected and ready."""
-    worker = evergold(name, folder, environment, "worker", "--concurrency", str(processes))
+    worker = evergold(name, folder, environment, "worker", "--queues", "cpu", "--concurrency", str(processes))
     wait_until(lambda: re.search(r"ready\.", worker.said()), "the worker is ready", worker)
     return worker
 

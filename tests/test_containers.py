@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = ("migrate", "web", "worker", "sweep")
+OURS = ("migrate", "web", "worker", "gpu-worker", "sweep")
+WITH_GOLD = {"worker", "gpu-worker"}
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def services() -> dict[str, Any]:
 
 def stages() -> dict[str, str]:
     """The lines of each build stage, by its name."""
-    parts = re.split(r"^FROM \S+ AS (\w+)$", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
+    parts = re.split(r"^FROM \S+ AS ([\w-]+)$", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
@@ -45,16 +46,46 @@ def test_web_image_has_neither_workers_code_nor_gold() -> None:
     assert "COPY . " not in image
 
 
-def test_only_the_worker_mounts_gold(services: dict[str, Any]) -> None:
+def test_only_workers_mount_gold_and_what_is_as_secret(services: dict[str, Any]) -> None:
     mounting = {name for name, service in services.items() if any("/gold" in v for v in service.get("volumes", []))}
-    assert mounting == {"worker"}
-    assert all(":ro" in volume for volume in services["worker"]["volumes"])
+    assert mounting == WITH_GOLD
+    keeping = {name for name, service in services.items() if any("vectors" in v for v in service.get("volumes", []))}
+    assert keeping == WITH_GOLD
+    for name in WITH_GOLD:
+        writable = [volume for volume in services[name]["volumes"] if ":ro" not in volume]
+        assert writable == ["vectors:/srv/vectors"]
     told = {name for name, service in services.items() if "EVERGOLD_GOLD_DIR" in str(service.get("environment"))}
-    assert not told - {"worker"}
+    assert not told - WITH_GOLD
+
+
+def test_the_lean_image_has_no_torch_and_the_other_a_model_and_no_network_at_run_time() -> None:
+    assert "torch" not in stages()["base"] + stages()["lean-worker"]
+    lines = stages()["worker"]
+    assert re.search(r"^ARG MODEL=bert-base-multilingual-cased$", lines, re.MULTILINE)
+    fetched, recorded = lines.index('models fetch "$MODEL"'), lines.index("selfcheck --record")
+    offline = lines.index("HF_HUB_OFFLINE=1")
+    assert fetched < recorded < offline, "offline from then on"
+    assert "TRANSFORMERS_OFFLINE=1" in lines
+
+
+def test_the_gpu_worker_is_started_only_where_it_is_asked_for_and_reserves_a_device(services: dict[str, Any]) -> None:
+    worker = services["gpu-worker"]
+    assert worker["profiles"] == ["gpu"]
+    [device] = worker["deploy"]["resources"]["reservations"]["devices"]
+    assert device["capabilities"] == ["gpu"]
+    assert worker["command"][:3] == ["worker", "--queues", "gpu"]
+    assert "profiles" not in services["worker"]
+
+
+def test_pins_of_torch_are_found_where_the_image_looks_for_them() -> None:
+    pins = (ROOT / "requirements" / "bertscore.txt").read_text()
+    for package in ("torch", "transformers", "sudachipy", "sudachidict-core"):
+        assert re.search(rf"^{package}==\S+$", pins, re.MULTILINE | re.IGNORECASE)
 
 
 def test_images_run_as_nobody_special_and_read_only(services: dict[str, Any]) -> None:
-    assert all("USER 10001" in stages()[stage] for stage in ("web", "worker"))
+    for stage in ("web", "lean-worker", "worker"):
+        assert re.findall(r"^USER (\S+)$", stages()[stage], re.MULTILINE)[-1] == "10001:10001"
     for name in OURS:
         assert services[name]["read_only"] is True
         assert services[name]["cap_drop"] == ["ALL"]

@@ -1,14 +1,21 @@
 """The demo competition's content: enough of it, well formed, and as its source gives it."""
 
 import csv
+import json
 import re
+import zipfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from demo import build
+from demo import build, paraphrases
+from demo.paraphrases import TYPES, ParaphraseItem, read_paraphrases
 from demo.source import LANGUAGES, PHASES, read_language
+from scoring.mwe_removed import bare, mwe_words
+from scoring.task import read_options
+from scoring.tasks import TASKS as TASK_TYPES
 
 DEMO = Path(build.__file__).parent
 TASKS = ("idiom-detection", "idiom-similarity")
@@ -234,3 +241,109 @@ def test_broken_submissions_have_just_the_mistake_that_their_name_says() -> None
     filled = {(row["Language"], row["Label"] != "") for row in half}
     assert filled == {("EN", True), ("PT", False), ("GL", False)}
     assert {row["Label"] for row in rows_of("broken/float-label.csv")} == {"0.0", "1.0"}
+
+
+# --------------------------------------------------------------------------------------------------------- paraphrasing
+
+PARAPHRASE = "idiom-paraphrase"
+every_phase = pytest.mark.parametrize("phase", PHASES)
+every_paraphrased_language = pytest.mark.parametrize("language", paraphrases.LANGUAGES)
+
+
+def paraphrased(phase: str) -> list[ParaphraseItem]:
+    return [item for language in paraphrases.LANGUAGES for item in read_paraphrases(phase, language)]
+
+
+def json_of(path: str, member: str) -> list[dict[str, Any]]:
+    """What lies in a zip below demo/."""
+    with zipfile.ZipFile(DEMO / path) as archive:
+        found: list[dict[str, Any]] = json.loads(archive.read(member))
+    return found
+
+
+@every_paraphrased_language
+def test_evaluation_has_20_sentences_to_paraphrase_and_6_of_each_kind_of_idiom(language: str) -> None:
+    kinds = Counter(item.mwe_type for item in read_paraphrases("evaluation", language))
+    assert kinds.total() >= 20
+    assert set(kinds) == set(TYPES)
+    assert min(kinds.values()) >= 6
+    assert set(Counter(item.mwe_type for item in read_paraphrases("practice", language))) == set(TYPES)
+
+
+def test_every_sentence_to_paraphrase_marks_its_idiom_and_no_reference_keeps_it() -> None:
+    for item in [item for phase in PHASES for item in paraphrased(phase)]:
+        idiom = mwe_words(item.marked)
+        assert idiom, item.marked
+        assert set(idiom) <= {bare(word) for word in item.sentence.split()}, (
+            "the official rule finds it in the sentence"
+        )
+        for part in re.findall(r"\[\[(.+?)\]\]", item.marked):
+            if " " in part:
+                assert part not in item.creative, item.creative
+                assert part not in item.minimal, item.minimal
+
+
+def test_minimal_references_keep_more_of_the_sentence_than_creative_ones() -> None:
+    for item in [item for phase in PHASES for item in paraphrased(phase)]:
+        words = set(item.sentence.split())
+        kept = [len(words & set(text.split())) / len(set(text.split())) for text in (item.minimal, item.creative)]
+        assert kept[0] > kept[1], item.sentence
+
+
+def test_no_idiom_and_no_sentence_to_paraphrase_is_there_twice() -> None:
+    items = [item for phase in PHASES for item in paraphrased(phase)]
+    assert [idiom for idiom, n in Counter(mwe_words(item.marked) for item in items).items() if n > 1] == []
+    texts = [text for item in items for text in (item.sentence, item.creative, item.minimal)]
+    assert [text for text, n in Counter(texts).items() if n > 1] == []
+    assert [text for text in texts if not text[0].isupper() or text[-1] not in ".?!" or "  " in text] == []
+
+
+@every_phase
+def test_blind_sentences_say_nothing_of_the_idiom(phase: str) -> None:
+    for language in paraphrases.LANGUAGES:
+        rows = json_of(f"public/{phase}/{PARAPHRASE}/items.zip", f"{language}/test.blind.json")
+        assert {tuple(row) for row in rows} == {("source_sent_id", "raw_text")}
+        assert not [row for row in rows if "[[" in row["raw_text"]]
+    published = {path.name for path in (DEMO / "public" / phase / PARAPHRASE).iterdir()}
+    assert ("gold.zip" in published) == (phase == "practice")
+
+
+@every_phase
+@pytest.mark.parametrize("name", [*paraphrases.SYSTEMS, "template"])
+def test_every_system_and_the_filled_template_are_valid_submissions(phase: str, name: str) -> None:
+    task = TASK_TYPES["mwe-paraphrase"]
+    options = read_options(task, {"languages": ["en", "pt"]})
+    gold = task.read_gold(DEMO / "gold" / phase / PARAPHRASE, options)
+    items = task.read_items(DEMO / "public" / phase / PARAPHRASE / "items.zip", options)
+    assert task.items_of(gold, options) == items
+    folder = f"public/{phase}" if name == "template" else f"submissions/{phase}"
+    prediction = task.read_prediction(DEMO / folder / PARAPHRASE / f"{name}.zip", items, options)
+    assert set(prediction.languages) == {"en", "pt"}
+    if name == "template":
+        assert {text for texts in prediction.languages.values() for text in texts.values()} == {""}
+
+
+def test_systems_differ_in_how_much_they_remove_and_how_various_they_are() -> None:
+    """Without torch there is no BERTScore, and the rest of the picture is there."""
+    task = TASK_TYPES["mwe-paraphrase"]
+    options = read_options(task, {"languages": ["en", "pt"]})
+    gold = task.read_gold(DEMO / "gold" / "evaluation" / PARAPHRASE, options)
+    items = task.items_of(gold, options)
+    removed, entropy = {}, {}
+    for name in paraphrases.SYSTEMS:
+        path = DEMO / "submissions" / "evaluation" / PARAPHRASE / f"{name}.zip"
+        assert task.report
+        report = task.report(gold, task.read_prediction(path, items, options), options)
+        removed[name] = report["languages"]["pt"]["all"]["removed"]
+        entropy[name] = report["languages"]["pt"]["all"]["entropy"]
+        assert report["languages"]["pt"]["never_removed"] == 0
+    assert removed["copy"] == 0
+    assert removed["deletion"] == 1
+    assert 0.5 < removed["magpie"] < removed["saudade-lab"] < 1
+    assert entropy["copy"] is None
+    assert (
+        entropy["deletion"]
+        < entropy["magpie"]
+        < entropy["loureiro"]
+        < report["references"]["creative"]["pt"]["entropy"]
+    )

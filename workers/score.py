@@ -7,23 +7,43 @@ import socket
 import traceback
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import structlog
 from sqlalchemy import Engine
+from sqlalchemy.orm import Session
 
 from app.config import get_settings
 from app.db import get_engine, writing
-from app.runs import Claim, claim_run, record_failure, record_rejection, record_scores
+from app.runs import Claim, claim_run, put_back, record_failure, record_rejection, record_scores, task_type_of
 from app.storage import stored_path
-from scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem, UnknownTask
+from scoring.errors import (
+    InvalidGold,
+    InvalidItems,
+    InvalidOptions,
+    InvalidPrediction,
+    Problem,
+    ScoringError,
+    UnknownTask,
+)
+from scoring.models import BrokenModel, ModelNotFound
+from scoring.optional import MissingPackage
 from scoring.task import Score, read_options
-from scoring.tasks import get_task
+from scoring.tasks import TASKS, get_task
 from workers.celery_app import app
-from workers.gold import read_gold, read_items
-from workers.lease import kept_alive
+from workers.confined import confined
+from workers.device import NoSuchDevice, can_score, ready_for
+from workers.gold import gold_of, read_items
+from workers.keys import NoKeyForIt
+from workers.lease import kept_alive, patiently
+from workers.outcomes import forget_outcomes, seal_outcomes
+from workers.progress import ClaimLost, Progress, telling
 
 log = structlog.get_logger(__name__)
+
+#: What this machine lacks, and another may have.
+_LACKING = (MissingPackage, ModelNotFound, BrokenModel, NoSuchDevice, NoKeyForIt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +56,7 @@ class Scored:
     warnings: tuple[Problem, ...]
     aggregates: dict[str, Any] | None
     texts: dict[str, str]
+    outcomes: dict[str, Any] | None
 
 
 @app.task(name="workers.score.score_submission")
@@ -43,17 +64,19 @@ def score_submission(run_id: int) -> None:
     """Score one run, if it is still waiting; telling a worker twice about a run does no harm."""
     settings = get_settings()
     engine = get_engine(settings.database_address)
-    with writing(engine) as session:
-        claim = claim_run(
-            session, run_id, worker=worker_name(), lease_seconds=settings.lease_seconds, now=datetime.now(UTC)
-        )
+    claim = patiently(partial(_claim, engine, run_id, settings.lease_seconds), settings.lease_seconds)
     if claim is None:
         return
     outcome: Scored | Exception
     try:
-        with kept_alive(engine, claim, settings.lease_seconds):
-            outcome = _outcome(claim)
-        recorded = _record(engine, claim, outcome)
+        with kept_alive(engine, claim, settings.lease_seconds), telling(engine, claim) as progress, confined():
+            outcome = _outcome(claim, progress)
+        recorded = patiently(partial(_record, engine, claim, outcome), settings.lease_seconds)
+    except ClaimLost as lost:
+        outcome, recorded = lost, False
+    except _LACKING as lacking:
+        log.warning("run_put_back", run_id=run_id, reason=str(lacking))
+        outcome, recorded = lacking, _put_back(engine, claim, lacking)
     except Exception as error:
         log.exception("scoring_failed", run_id=run_id, attempt=claim.attempt)
         outcome, recorded = error, _record_failure(engine, claim, error, settings.attempts)
@@ -65,46 +88,79 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def score_claim(claim: Claim) -> Scored:
+def score_claim(claim: Claim, progress: Progress) -> Scored:
     """Read gold, items and prediction, and score; raises what scoring raises."""
     task = get_task(claim.task_type)
     options = read_options(task, claim.options)
-    gold = read_gold(task, options, claim.gold)
+    gold = gold_of(task, options, claim)
     items = read_items(task, options, claim, gold)
     prediction = task.read_prediction(stored_path(get_settings().storage_dir, claim.sha256), items, options)
-    return Scored(
-        scores=task.score(gold, prediction, options),
-        columns=frozenset((column.metric, column.split) for column in task.columns(options)),
-        task_version=task.version,
-        warnings=prediction.warnings,
-        aggregates=task.report(gold, prediction, options) if task.report else None,
-        texts={name: write(gold, prediction, options) for name, write in task.text_reports.items()},
-    )
+    progress.checked()
+    with ready_for(task, gold_is_sealed=claim.sealed_gold is not None):
+        report = task.report(gold, prediction, options) if task.report else None
+        return Scored(
+            scores=task.score(gold, prediction, options),
+            columns=frozenset((column.metric, column.split) for column in task.columns(options)),
+            task_version=task.version,
+            warnings=prediction.warnings,
+            aggregates=report,
+            texts={name: write(report, options) for name, write in task.text_reports.items()},
+            outcomes=task.outcomes(gold, prediction, options) if task.outcomes else None,
+        )
 
 
-def _outcome(claim: Claim) -> Scored | InvalidPrediction:
+def _claim(engine: Engine, run_id: int, lease_seconds: float) -> Claim | None:
+    with writing(engine) as session:
+        if _is_for_others(session, run_id):
+            log.warning("run_left_to_others", run_id=run_id)
+            return None
+        return claim_run(session, run_id, worker=worker_name(), lease_seconds=lease_seconds, now=datetime.now(UTC))
+
+
+def _is_for_others(session: Session, run_id: int) -> bool:
+    """Whether this worker must not take the run: it waits for one that can, and loses no attempt."""
+    task = TASKS.get(task_type_of(session, run_id) or "")
+    return task is not None and not can_score(task)
+
+
+def _outcome(claim: Claim, progress: Progress) -> Scored | InvalidPrediction:
     try:
-        return score_claim(claim)
+        return score_claim(claim, progress)
     except InvalidPrediction as error:
         return error
 
 
 def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction) -> bool:
     now = datetime.now(UTC)
-    with writing(engine) as session:
-        if isinstance(outcome, InvalidPrediction):
+    if isinstance(outcome, InvalidPrediction):
+        with writing(engine) as session:
             return record_rejection(session, claim, problems=outcome.problems, omitted=outcome.omitted, now=now)
-        return record_scores(
-            session,
-            claim,
-            scores=outcome.scores,
-            columns=outcome.columns,
-            task_version=outcome.task_version,
-            warnings=outcome.warnings,
-            aggregates=outcome.aggregates,
-            texts=outcome.texts,
-            now=now,
-        )
+    sealed, recorded = seal_outcomes(engine, outcome.outcomes), False
+    try:
+        with writing(engine) as session:
+            recorded = record_scores(
+                session,
+                claim,
+                scores=outcome.scores,
+                columns=outcome.columns,
+                task_version=outcome.task_version,
+                warnings=outcome.warnings,
+                aggregates=outcome.aggregates,
+                texts=outcome.texts,
+                outcomes=sealed,
+                now=now,
+            )
+    finally:
+        if not recorded:
+            forget_outcomes(sealed)
+    return recorded
+
+
+def _put_back(engine: Engine, claim: Claim, lacking: ScoringError) -> bool:
+    """What is lacking is said as it is: it names packages and models, never gold."""
+    reason = f"{worker_name()} cannot score it: {lacking}"
+    with writing(engine) as session:
+        return put_back(session, claim, reason=reason, now=datetime.now(UTC))
 
 
 def _record_failure(engine: Engine, claim: Claim, error: Exception, attempts: int) -> bool:

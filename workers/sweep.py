@@ -7,33 +7,82 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 
 import structlog
-from sqlalchemy import Engine
+from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from app.config import get_settings
 from app.db import get_engine, writing
+from app.health import SWEEP, beat
 from app.logs import configure_logging
-from app.queue import send_run
+from app.models import RunStatus, ScoringRun
+from app.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_run
 from app.runs import mark_sent, requeue_lost_runs
+from app.snapshots import freeze_due
+from app.storage import clear_interrupted_uploads
+from app.unowned import Cleared, clear_unowned
+from app.workforce import forget_silent_workers, unheard_task_types
 from scoring.tasks import TASKS
+from workers.post import posting
+
+#: How often storage is looked through for files that nothing names.
+CLEAR_SECONDS = 3600.0
 
 log = structlog.get_logger(__name__)
 
 
 def sweep(engine: Engine, now: datetime) -> int:
     """Repair once; returns how many waiting runs workers were told about again."""
+    forgotten = _forgotten_task_types()
     with writing(engine) as session:
-        waiting = requeue_lost_runs(session, attempts=get_settings().attempts, now=now)
+        forget_silent_workers(session, now)
+        done = _lost(session, now)
+        waiting = requeue_lost_runs(
+            session,
+            attempts=get_settings().attempts,
+            now=now,
+            unheard=unheard_task_types(session, now),
+            forgotten=forgotten,
+        )
     sent = _announce(waiting)
-    if sent:
-        with writing(engine) as session:
+    with writing(engine) as session:
+        if sent:
             mark_sent(session, sent, now)
+        beat(session, SWEEP, now, {**done, "announced": len(sent)})
+    if sent:
         log.info("sweep_announced", runs=len(sent))
+    _freeze(engine, now)
     return len(sent)
+
+
+def _freeze(engine: Engine, now: datetime) -> None:
+    """Make the official boards of phases that have ended meanwhile, all of them or none."""
+    with writing(engine) as session:
+        frozen = len(freeze_due(session, now))
+    if frozen:
+        log.info("boards_frozen", boards=frozen)
+
+
+def _lost(session: Session, now: datetime) -> dict[str, int]:
+    """How many runs this sweep puts back into the queue, and how many it gives up, for the server's numbers."""
+    had_last_try = ScoringRun.attempts >= get_settings().attempts
+    expired = (ScoringRun.status == RunStatus.RUNNING) & (ScoringRun.lease_expires_at <= now)
+    counted = session.execute(select(had_last_try, func.count()).where(expired).group_by(had_last_try)).all()
+    lost = {bool(last): count for last, count in counted}
+    return {"requeued": lost.get(False, 0), "given_up": lost.get(True, 0)}
+
+
+def _forgotten_task_types() -> list[str]:
+    """Those of which the broker holds no message: workers took them all, or it was restarted or emptied."""
+    empty = {queue for queue in (CPU_QUEUE, GPU_QUEUE) if has_messages(queue) is False}
+    return [name for name, task in TASKS.items() if (GPU_QUEUE if task.needs_gpu else CPU_QUEUE) in empty]
 
 
 def _announce(waiting: Sequence[tuple[int, str]]) -> list[int]:
@@ -46,20 +95,37 @@ def _announce(waiting: Sequence[tuple[int, str]]) -> list[int]:
     return sent
 
 
+def clear_storage(engine: Engine, folder: Path, now: float) -> None:
+    """Take away what was stored for nothing; a folder that is not there, or only for reading, is somebody else's."""
+    try:
+        interrupted, unowned = clear_interrupted_uploads(folder, now), clear_unowned(engine, folder, now)
+    except OSError as error:
+        log.warning("storage_not_cleared", error=str(error))
+        return
+    if interrupted or unowned != Cleared():
+        log.info("storage_cleared", interrupted=interrupted, **asdict(unowned))
+
+
 def main() -> None:
-    """Sweep at once and then every `sweep_seconds`, until told to stop."""
+    """Sweep at once and then every `sweep_seconds`, until told to stop; look through storage every hour."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     configure_logging()
     settings = get_settings()
     engine = get_engine(settings.database_address)
-    while not stop.is_set():
-        try:
-            sweep(engine, datetime.now(UTC))
-        except SQLAlchemyError as error:
-            log.warning("sweep_failed", error=str(error))  # the next one does the same work
-        stop.wait(settings.sweep_seconds)
+    clear_at = time.monotonic()
+    with posting(engine, settings):
+        while not stop.is_set():
+            try:
+                sweep(engine, datetime.now(UTC))
+                if time.monotonic() >= clear_at:
+                    for folder in (settings.storage_dir, settings.sealed_dir):
+                        clear_storage(engine, folder, time.time())
+                    clear_at = time.monotonic() + CLEAR_SECONDS
+            except SQLAlchemyError as error:
+                log.warning("sweep_failed", error=str(error))  # the next one does the same work
+            stop.wait(settings.sweep_seconds)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from pydantic import Field, SecretStr
 
+from app import auth
 from app.api.base import ApiModel, Moment, example
-from app.models import ApiToken, User
+from app.models import ApiToken, TokenScope, User
+
+_EXAMPLE_TOKEN = {
+    "id": 7,
+    "name": "laptop",
+    "prefix": "evg_Zk3q",
+    "scopes": ["read", "submit"],
+    "created_at": "2026-01-10T12:00:00Z",
+    "expires_at": "2027-01-10T12:00:00Z",
+    "last_used_at": None,
+}
 
 
 class Registration(ApiModel):
@@ -49,9 +60,23 @@ class Account(ApiModel):
 class TokenRequest(ApiModel):
     """A name for the new token; user name and password unless the request is authenticated already."""
 
-    model_config = example({"name": "laptop", "username": "ada", "password": "a long pass phrase"})
+    model_config = example(
+        {
+            "name": "laptop",
+            "scopes": ["read", "submit"],
+            "expires_in_days": 365,
+            "username": "ada",
+            "password": "a long pass phrase",
+        }
+    )
 
     name: str = Field(description="what you will recognise it by, 1 to 100 characters")
+    scopes: list[TokenScope] | None = Field(
+        None, description="what it may be used for; default: everything that you, or the token that asks, may do"
+    )
+    expires_in_days: int = Field(
+        auth.TOKEN_DAYS, ge=auth.TOKEN_DAYS_ALLOWED[0], le=auth.TOKEN_DAYS_ALLOWED[1], description="it ends by itself"
+    )
     username: str | None = Field(None, description="user name or e-mail address")
     password: SecretStr | None = None
 
@@ -59,14 +84,14 @@ class TokenRequest(ApiModel):
 class Token(ApiModel):
     """An API token without its secret, which is shown only once."""
 
-    model_config = example(
-        {"id": 7, "name": "laptop", "prefix": "evg_Zk3q", "created_at": "2026-01-10T12:00:00Z", "last_used_at": None}
-    )
+    model_config = example(_EXAMPLE_TOKEN)
 
     id: int
     name: str
     prefix: str = Field(description="the first characters of the secret, to tell tokens apart")
+    scopes: list[TokenScope]
     created_at: Moment
+    expires_at: Moment | None = Field(description="null: never; only tokens from before there was an expiry")
     last_used_at: Moment | None = Field(description="to the minute")
 
 
@@ -74,15 +99,7 @@ class NewToken(Token):
     """A new token with its secret: keep it, it is not shown again."""
 
     model_config = example(
-        {
-            "id": 7,
-            "name": "laptop",
-            "prefix": "evg_Zk3q",
-            "created_at": "2026-01-10T12:00:00Z",
-            "last_used_at": None,
-            "username": "ada",
-            "secret": "evg_Zk3qX0w9r7uV6tS5dF4gH3jK2lM1nB8vC7xZ6aS5dF4",
-        }
+        {**_EXAMPLE_TOKEN, "username": "ada", "secret": "evg_Zk3qX0w9r7uV6tS5dF4gH3jK2lM1nB8vC7xZ6aS5dF4"}
     )
 
     username: str = Field(description="whose token it is")
@@ -90,21 +107,9 @@ class NewToken(Token):
 
 
 class TokenList(ApiModel):
-    """The live tokens of an account, newest first."""
+    """The tokens of an account that were not revoked, newest first."""
 
-    model_config = example(
-        {
-            "tokens": [
-                {
-                    "id": 7,
-                    "name": "laptop",
-                    "prefix": "evg_Zk3q",
-                    "created_at": "2026-01-10T12:00:00Z",
-                    "last_used_at": "2026-01-11T08:30:00Z",
-                }
-            ]
-        }
-    )
+    model_config = example({"tokens": [_EXAMPLE_TOKEN]})
 
     tokens: list[Token]
 
@@ -126,7 +131,9 @@ def token_out(token: ApiToken) -> Token:
         id=token.id,
         name=token.name,
         prefix=token.prefix,
+        scopes=sorted(auth.scopes_of(token), key=list(TokenScope).index),
         created_at=token.created_at,
+        expires_at=token.expires_at,
         last_used_at=token.last_used_at,
     )
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from uuid import UUID
 
 from pydantic import Field
 
 from app.api import links
 from app.api.base import ApiModel, Moment, Named, example
+from app.api.visibility import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.board_columns import BoardColumn
 from app.leaderboard import Cell, Leaderboard, LeaderboardRow, RowKind
-from app.models import Board, Competition, EntryRule, Phase
+from app.models import Board, Competition, EntryRule, Phase, Snapshot
 
 #: What spreadsheets take for the beginning of a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 class ColumnOut(ApiModel):
-    """A column: which score it shows, and how a page would round it (values here are never rounded)."""
+    """A column: which score it shows, and how a page would round it (values here have all digits, unless the phase
+    bounds their precision)."""
 
     metric: str
     split: str
@@ -43,16 +46,35 @@ class RowOut(ApiModel):
     """rank: null for baselines, published results, and teams whose ranking score is undefined."""
 
     rank: int | None
-    team: str
+    team: str = Field(description="a neutral name while names are hidden")
     kind: RowKind = Field(description="historic: a result published elsewhere, see `source`")
     cells: list[CellOut] = Field(description="one for each column, in their order")
     achieved_at: Moment | None
     method: str
-    entries: int = Field(description="how many scored submissions the team has here")
+    entries: int | None = Field(description="how many scored submissions the team has here; null: not shown")
     track: str | None = Field(description="null where the competition has no tracks")
     source: str | None
-    submission: UUID | None = Field(description="for your own rows only")
+    submission: UUID | None = Field(description="for your own rows, and for organisers")
     is_mine: bool
+    carried_from: str | None = Field(description="the phase that this entry was carried over from; null: this one")
+    sealed_gold: int | None = Field(description="the version of sealed gold that it was scored against")
+
+
+class CommittedGoldOut(ApiModel):
+    """A version of sealed gold. Once gold and salt are published, anybody can check that it was never exchanged."""
+
+    version: int
+    commitment: str = Field(description="sha256 of salt and gold; without the salt it says nothing")
+
+
+class OfficialOut(ApiModel):
+    """The board as it was frozen: what came later never touches it."""
+
+    number: int = Field(description="1, unless the phase was opened again and closed another time")
+    closed_at: Moment = Field(description="the end of the phase")
+    made_at: Moment
+    note: str
+    link: str = Field(description="this very one, for ever")
 
 
 class BoardOut(Named):
@@ -100,9 +122,15 @@ class BoardOut(Named):
                     "source": None,
                     "submission": None,
                     "is_mine": False,
+                    "carried_from": None,
+                    "sealed_gold": 1,
                 }
             ],
-            "version": "2-1-17",
+            "gold_version": "",
+            "sealed_gold": [{"version": 1, "commitment": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c"}],
+            "visibility": EXAMPLE_VISIBILITY,
+            "official": None,
+            "version": "2-1-17-8c1f20e3",
             "page": "/competitions/demo/phases/evaluation/boards/zero-shot",
         }
     )
@@ -115,13 +143,20 @@ class BoardOut(Named):
     entry_rule: EntryRule
     rank_by: int = Field(description="index of the ranking column")
     columns: list[ColumnOut]
-    rows: list[RowOut]
+    rows: list[RowOut] = Field(description="none while the board is hidden, see `visibility`")
+    gold_version: str = Field(description="what the organisers call the gold that scores are from; may be empty")
+    sealed_gold: list[CommittedGoldOut] = Field(description="its published versions, oldest first; none: not sealed")
+    visibility: VisibilityOut
+    official: OfficialOut | None = Field(description="the board as it was when its phase closed; null: there is none")
     version: str = Field(description="changes whenever the board does")
     page: str
 
 
-def board_out(competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard) -> BoardOut:
-    """The board as JSON shows it."""
+def board_out(
+    competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, snapshot: Snapshot | None
+) -> BoardOut:
+    """The board as JSON shows it. snapshot: the official one, where there is one, or the one that this board is."""
+    place = (competition.name, phase.name, board.name)
     return BoardOut(
         name=board.name,
         title=board.title,
@@ -133,22 +168,45 @@ def board_out(competition: Competition, phase: Phase, board: Board, leaderboard:
         entry_rule=leaderboard.entry_rule,
         rank_by=leaderboard.rank_by,
         columns=[_column(column) for column in leaderboard.columns],
-        rows=[_row(row) for row in leaderboard.rows],
+        rows=[_row(row, _versions(leaderboard)) for row in leaderboard.rows],
+        gold_version=leaderboard.gold_version,
+        sealed_gold=[
+            CommittedGoldOut(version=gold.number, commitment=gold.commitment) for gold in leaderboard.sealed_gold
+        ],
+        visibility=visibility_out(leaderboard.view),
+        official=_official(place, snapshot) if snapshot else None,
         version=leaderboard.version,
-        page=links.board(competition.name, phase.name, board.name),
+        page=links.board(*place),
+    )
+
+
+def _official(place: tuple[str, str, str], snapshot: Snapshot) -> OfficialOut:
+    return OfficialOut(
+        number=snapshot.number,
+        closed_at=snapshot.closed_at,
+        made_at=snapshot.made_at,
+        note=snapshot.note,
+        link=links.api_official(*place, snapshot.number),
     )
 
 
 def board_csv(leaderboard: Leaderboard) -> str:
-    """The board as CSV with full precision; an undefined score is an empty field, its reason stands in the JSON.
+    """The board as CSV, digits as in the JSON; an undefined score is an empty field, its reason stands in the JSON.
 
-    There is a column for tracks where the competition has tracks.
+    There is a column for tracks where the competition has tracks, one for phases where entries are carried over, and
+    two for the version of the gold and its commitment where that is sealed.
     """
     text = io.StringIO()
     writer = csv.writer(text)
     scores = [f"{column.metric} {column.split}" for column in leaderboard.columns]
     track = ["track"] if leaderboard.has_tracks else []
-    writer.writerow(["rank", "team", "kind", "achieved_at", *track, "method", "entries", "source", *scores])
+    carries = any(row.carried_from for row in leaderboard.rows)
+    phase = ["carried_from"] if carries else []
+    versions = _versions(leaderboard)
+    gold = ["sealed_gold", "commitment"] if versions else []
+    writer.writerow(
+        ["rank", "team", "kind", "achieved_at", *track, *phase, *gold, "method", "entries", "source", *scores]
+    )
     for row in leaderboard.rows:
         writer.writerow(
             [
@@ -157,6 +215,8 @@ def board_csv(leaderboard: Leaderboard) -> str:
                 row.kind,
                 row.achieved_at.isoformat() if row.achieved_at else "",
                 *([row.track or ""] if leaderboard.has_tracks else []),
+                *([row.carried_from or ""] if carries else []),
+                *([versions.get(row.commitment or ""), row.commitment] if versions else []),
                 spreadsheet_safe(row.method),
                 row.entries,
                 spreadsheet_safe(row.source or ""),
@@ -184,7 +244,12 @@ def _column(column: BoardColumn) -> ColumnOut:
     )
 
 
-def _row(row: LeaderboardRow) -> RowOut:
+def _versions(leaderboard: Leaderboard) -> dict[str, int]:
+    """The numbers of this phase's versions of sealed gold, by commitment: another phase may count them otherwise."""
+    return {gold.commitment: gold.number for gold in leaderboard.sealed_gold}
+
+
+def _row(row: LeaderboardRow, versions: Mapping[str, int]) -> RowOut:
     return RowOut(
         rank=row.rank,
         team=row.team,
@@ -197,6 +262,8 @@ def _row(row: LeaderboardRow) -> RowOut:
         source=row.source,
         submission=row.submission_id,
         is_mine=row.is_mine,
+        carried_from=row.carried_from,
+        sealed_gold=versions.get(row.commitment or ""),
     )
 
 

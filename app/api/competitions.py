@@ -9,11 +9,14 @@ from pydantic import Field
 from app import limits
 from app.api import links
 from app.api.base import ApiModel, Moment, Named, example
+from app.api.visibility import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.config import Settings
+from app.entry_rules import entry_settings
 from app.limits import PhaseState, phase_state
 from app.models import Board, Competition, CompetitionTask, EntryRule, Phase, PhaseTask, PublicFile
 from app.queries import boards_of
 from app.tracks import tracks_of
+from app.visibility import View
 
 _EXAMPLE_LIMITS = {"per_day": 10, "total": None, "rejected_per_hour": 60, "upload_bytes": 16777216}
 _EXAMPLE_PHASE = {
@@ -24,6 +27,7 @@ _EXAMPLE_PHASE = {
     "starts_at": "2026-01-10T12:00:00Z",
     "ends_at": "2026-02-01T12:00:00Z",
     "entry_rule": "best",
+    "carries_over": None,
     "limits": _EXAMPLE_LIMITS,
     "tasks": [{"name": "idiom-detection", "title": "Idiom detection"}],
     "boards": [{"name": "zero-shot", "title": "Zero-shot"}],
@@ -95,7 +99,10 @@ class PhaseOut(Named):
     state: PhaseState
     starts_at: Moment
     ends_at: Moment | None
-    entry_rule: EntryRule = Field(description="which of a team's submissions stands on the boards")
+    entry_rule: EntryRule = Field(
+        description="which of a team's submissions stands on the boards; a task may have another"
+    )
+    carries_over: str | None = Field(description="the phase whose entries stand on these boards, too")
     limits: Limits
     tasks: list[Named]
     boards: list[Named]
@@ -149,6 +156,9 @@ class PhaseTaskOut(Named):
             "description": "Markdown.",
             "state": "open",
             "accepts_submissions": True,
+            "entry_rule": "best",
+            "choose_until": None,
+            "visibility": EXAMPLE_VISIBILITY,
             "tracks": [_EXAMPLE_TRACK],
             "limits": _EXAMPLE_LIMITS,
             "quota": {
@@ -171,6 +181,9 @@ class PhaseTaskOut(Named):
     description: str = Field(description="Markdown")
     state: PhaseState
     accepts_submissions: bool = Field(description="the phase is open and its gold is there")
+    entry_rule: EntryRule = Field(description="which of a team's submissions stands on the boards")
+    choose_until: Moment | None = Field(description="with entry rule `chosen`: until then; null: for ever")
+    visibility: VisibilityOut
     tracks: list[TrackOut] = Field(description="a submission names one of them; empty: none")
     limits: Limits
     quota: Quota | None = Field(description="null for anonymous viewers")
@@ -210,7 +223,8 @@ def phase_out(competition: Competition, phase: Phase, settings: Settings, now: d
         starts_at=phase.starts_at,
         ends_at=phase.ends_at,
         entry_rule=EntryRule(phase.entry_rule),
-        limits=_limits(phase, settings),
+        carries_over=phase.carry_over,
+        limits=_limits(limits.declared_limits(phase), settings),
         tasks=[Named(name=asked.task.name, title=asked.task.title) for asked in phase.phase_tasks],
         boards=[_named_board(board) for board in boards_of(competition, phase)],
         link=links.api_phase(competition.name, phase.name),
@@ -218,11 +232,17 @@ def phase_out(competition: Competition, phase: Phase, settings: Settings, now: d
 
 
 def phase_task_out(
-    phase_task: PhaseTask, boards: list[Board], settings: Settings, used: limits.Quota | None, now: datetime
+    phase_task: PhaseTask,
+    boards: list[Board],
+    settings: Settings,
+    used: limits.Quota | None,
+    view: View,
+    now: datetime,
 ) -> PhaseTaskOut:
     """A task of a phase as `find_phase_task` gives it, with the viewer's quota."""
     phase, task = phase_task.phase, phase_task.task
     place = (phase.competition.name, phase.name, task.name)
+    entry = entry_settings(phase, phase_task)
     state = phase_state(phase, now)
     return PhaseTaskOut(
         competition=phase.competition.name,
@@ -233,8 +253,11 @@ def phase_task_out(
         description=task.description,
         state=state,
         accepts_submissions=state == "open" and phase_task.gold is not None,
+        entry_rule=entry.rule,
+        choose_until=entry.choose_until if entry.rule is EntryRule.CHOSEN else None,
+        visibility=visibility_out(view),
         tracks=_tracks(phase.competition),
-        limits=_limits(phase, settings),
+        limits=_limits(limits.declared_limits(phase, phase_task), settings),
         quota=_quota(used) if used else None,
         downloads=[_download(file, place) for file in phase_task.files],
         boards=[_named_board(board) for board in boards],
@@ -255,12 +278,12 @@ def _named_board(board: Board) -> Named:
     return Named(name=board.name, title=board.title)
 
 
-def _limits(phase: Phase, settings: Settings) -> Limits:
+def _limits(declared: limits.DeclaredLimits, settings: Settings) -> Limits:
     return Limits(
-        per_day=phase.submissions_per_day,
-        total=phase.submissions_total,
-        rejected_per_hour=phase.rejected_per_hour,
-        upload_bytes=min(phase.upload_limit_bytes, settings.upload_limit_bytes),
+        per_day=declared.per_day,
+        total=declared.total,
+        rejected_per_hour=declared.rejected_per_hour,
+        upload_bytes=min(declared.upload_bytes, settings.upload_limit_bytes),
     )
 
 

@@ -16,6 +16,11 @@ def board(competition_name: str, phase: str, name: str) -> str:
     return f"{competition(competition_name)}/phases/{_q(phase)}/boards/{_q(name)}"
 
 
+def official(competition_name: str, phase: str, name: str, number: int | None = None) -> str:
+    """The board as it was frozen; without a number: the last time."""
+    return f"{board(competition_name, phase, name)}/official{f'/{number}' if number is not None else ''}"
+
+
 def board_figures(competition_name: str, phase: str, name: str) -> str:
     return f"{board(competition_name, phase, name)}/figures"
 
@@ -26,6 +31,10 @@ def results(competition_name: str, task: str) -> str:
 
 def submit(competition_name: str, phase: str, task: str) -> str:
     return f"{competition(competition_name)}/phases/{_q(phase)}/tasks/{_q(task)}/submit"
+
+
+def gold(competition_name: str, phase: str, task: str) -> str:
+    return f"{competition(competition_name)}/phases/{_q(phase)}/tasks/{_q(task)}/gold"
 
 
 def submission(submission_id: UUID) -> str:
@@ -42,8 +51,22 @@ def report_figures(submission_id: UUID) -> str:
     return f"{report(submission_id)}/figures"
 
 
+def choice(submission_id: UUID) -> str:
+    return f"/submissions/{submission_id}/choice"
+
+
 def submission_live(submission_id: UUID) -> str:
     return f"/submissions/{submission_id}/live"
+
+
+def judging(competition_name: str, round_name: str = "", *more: object) -> str:
+    """Rounds of human judgement; one of them; what lies below it: a language, a place in an annotator's order, …"""
+    parts = [round_name, *map(str, more)] if round_name else []
+    return "/".join([f"{competition(competition_name)}/judging", *map(_q, parts)])
+
+
+def start_judging(competition_name: str, phase: str, task: str) -> str:
+    return f"{competition(competition_name)}/phases/{_q(phase)}/tasks/{_q(task)}/judging"
 
 
 # --------------------------------------------------------------------------------------------------------------- API
@@ -69,12 +92,24 @@ def api_submit(competition_name: str, phase: str, task: str) -> str:
     return f"{api_task(competition_name, phase, task)}/submissions"
 
 
+def api_gold(competition_name: str, phase: str, task: str) -> str:
+    return f"{api_task(competition_name, phase, task)}/gold"
+
+
 def api_board(competition_name: str, phase: str, name: str) -> str:
     return API + board(competition_name, phase, name)
 
 
+def api_official(competition_name: str, phase: str, name: str, number: int | None = None) -> str:
+    return API + official(competition_name, phase, name, number)
+
+
 def api_results(competition_name: str, task: str) -> str:
     return API + results(competition_name, task)
+
+
+def api_judging(competition_name: str, round_name: str = "", *more: object) -> str:
+    return API + judging(competition_name, round_name, *more)
 
 
 def api_submission(submission_id: UUID) -> str:
@@ -83,6 +118,10 @@ def api_submission(submission_id: UUID) -> str:
 
 def api_submission_file(submission_id: UUID) -> str:
     return f"{api_submission(submission_id)}/file"
+
+
+def api_choice(submission_id: UUID) -> str:
+    return f"{api_submission(submission_id)}/choice"
 
 
 def api_report(submission_id: UUID) -> str:

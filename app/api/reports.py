@@ -13,6 +13,7 @@ from app.api import links
 from app.api.base import ApiModel, example
 from app.api.boards import spreadsheet_safe
 from app.api.submissions import ScoreOut
+from app.api.visibility import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.reports import Report
 
 _SUBMISSION = "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11"
@@ -48,6 +49,7 @@ class ReportOut(ApiModel):
                 }
             ],
             "aggregates": {"languages": {"ga": {"all": {"mwe": [10, 40, 38]}}}},
+            "visibility": EXAMPLE_VISIBILITY,
             "links": {
                 "csv": f"/api/v1/submissions/{_SUBMISSION}/report.csv",
                 "texts": {"parseme": f"/api/v1/submissions/{_SUBMISSION}/report/parseme.txt"},
@@ -64,6 +66,7 @@ class ReportOut(ApiModel):
     task_version: int | None
     scores: list[ScoreOut]
     aggregates: dict[str, Any] = Field(description="counts and tables as the task type has them; empty for some")
+    visibility: VisibilityOut
     links: ReportLinks
 
 
@@ -89,6 +92,7 @@ def report_out(report: Report) -> ReportOut:
             for score in report.scores
         ],
         aggregates=dict(report.aggregates),
+        visibility=visibility_out(report.view),
         links=ReportLinks(
             csv=f"{links.api_report(submission.id)}.csv",
             texts={name: links.api_report_text(submission.id, name) for name in report.texts},
@@ -98,7 +102,7 @@ def report_out(report: Report) -> ReportOut:
 
 
 def report_csv(report: Report) -> str:
-    """A line for each score, with full precision; one that is undefined has a reason instead of a value."""
+    """A line for each score, with the digits that are shown; an undefined one has a reason instead of a value."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(CSV_COLUMNS)

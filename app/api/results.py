@@ -10,6 +10,7 @@ from pydantic import Field
 from app.api import links
 from app.api.base import ApiModel, example
 from app.api.boards import CellOut, cell_out, spreadsheet_safe
+from app.api.visibility import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.leaderboard import RowKind
 from app.models import Competition, CompetitionTask
 from app.results import Results
@@ -27,6 +28,7 @@ class ResultColumnOut(ApiModel):
     decimals: int
     percent: bool = Field(description="pages show the value times 100")
     higher_is_better: bool
+    visibility: VisibilityOut
     link: str = Field(description="the board")
 
 
@@ -60,6 +62,7 @@ class ResultsOut(ApiModel):
                     "decimals": 4,
                     "percent": False,
                     "higher_is_better": True,
+                    "visibility": EXAMPLE_VISIBILITY,
                     "link": "/api/v1/competitions/demo/phases/evaluation/boards/zero-shot",
                 }
             ],
@@ -109,6 +112,7 @@ def results_out(competition: Competition, task: CompetitionTask, results: Result
                 decimals=column.shown.decimals,
                 percent=column.shown.percent,
                 higher_is_better=column.shown.higher_is_better,
+                visibility=visibility_out(column.view),
                 link=links.api_board(competition.name, column.phase.name, column.board.name),
             )
             for column in results.columns
@@ -128,7 +132,7 @@ def results_out(competition: Competition, task: CompetitionTask, results: Result
 
 
 def results_csv(results: Results) -> str:
-    """The results as CSV with full precision; no value is an empty field. Columns are called `phase/board`."""
+    """The results as CSV, digits as in the JSON; no value is an empty field. Columns are called `phase/board`."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["team", "kind", "source", *(f"{one.phase.name}/{one.board.name}" for one in results.columns)])

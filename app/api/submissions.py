@@ -9,18 +9,13 @@ from pydantic import Field
 
 from app.api import links
 from app.api.base import ApiModel, Moment, example
-from app.models import RunStatus, ScoreRow, Submission
+from app.api.visibility import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
+from app.models import RunStatus, Submission
+from app.own_scores import OwnScores
 from app.queries import current_run
-
-#: What each state means, said to the team. `failed` never tells more: its reason is for organisers.
-STATUS_WORDS = {
-    RunStatus.QUEUED: "Your file has arrived and waits to be scored.",
-    RunStatus.RUNNING: "Your file is being checked and scored.",
-    RunStatus.SCORED: "Your file was scored.",
-    RunStatus.REJECTED: "Your file has problems and was not scored. It costs nothing of your quota.",
-    RunStatus.FAILED: "Scoring failed, and it was not your fault. It costs nothing of your quota; "
-    "the organisers can see it.",
-}
+from app.queue import GPU_QUEUE
+from app.stages import STATUS_WORDS, Stage, StageName
+from scoring.task import Score
 
 _EXAMPLE = {
     "id": "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
@@ -35,6 +30,10 @@ _EXAMPLE = {
     "started_at": "2026-01-11T09:00:00.120Z",
     "finished_at": "2026-01-11T09:00:00.300Z",
     "queue_position": None,
+    "stage": "scored",
+    "progress": None,
+    "waiting_for": None,
+    "stamp": "scored",
     "filename": "my_predictions.csv",
     "track": None,
     "size_bytes": 20480,
@@ -59,6 +58,8 @@ _EXAMPLE = {
     ],
     "problems": [],
     "problems_omitted": 0,
+    "visibility": EXAMPLE_VISIBILITY,
+    "choice": None,
     "links": {
         "self": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
         "file": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11/file",
@@ -94,6 +95,28 @@ class ProblemOut(ApiModel):
     )
 
 
+class ProgressOut(ApiModel):
+    """How far a scoring is that takes long; written about once a second."""
+
+    items_done: int
+    items_total: int
+    seconds_left: int | None = Field(description="at the pace so far; null while nothing is known of it")
+
+
+class WaitingOut(ApiModel):
+    """A kind of worker that is not there; the submission is scored when one comes, and loses nothing meanwhile."""
+
+    queue: str = Field(examples=["gpu"])
+    since: Moment
+
+
+class ChoiceOut(ApiModel):
+    """Where teams choose which of their submissions counts: whether this one is chosen."""
+
+    boards: list[str] = Field(description="those on which the team wants to stand with it")
+    until: Moment | None = Field(description="until then the last choice counts; null: for ever")
+
+
 class SubmissionLinks(ApiModel):
     """Where to go from a submission."""
 
@@ -121,15 +144,24 @@ class SubmissionOut(ApiModel):
     started_at: Moment | None
     finished_at: Moment | None
     queue_position: int | None = Field(description="1: next in line; null: not waiting")
+    stage: StageName = Field(
+        description="as `status`, but finer: `waiting` is queued without a worker that could take it, `checking` and "
+        "`scoring` are running"
+    )
+    progress: ProgressOut | None = Field(description="null unless it is being scored, and takes long")
+    waiting_for: WaitingOut | None = Field(description="null unless `stage` is `waiting`")
+    stamp: str = Field(description="send it as `seen`, to wait until there is news")
     filename: str
     size_bytes: int
     sha256: str
     track: str | None = Field(description="null where the competition had no tracks")
     method: str
     description: str
-    scores: list[ScoreOut]
+    scores: list[ScoreOut] = Field(description="as far as the phase shows them to teams, see `visibility`")
     problems: list[ProblemOut]
     problems_omitted: int = Field(description="how many more problems were only counted")
+    visibility: VisibilityOut
+    choice: ChoiceOut | None = Field(description="null where teams do not choose which submission counts")
     links: SubmissionLinks
 
 
@@ -142,15 +174,15 @@ class SubmissionList(ApiModel):
     next: str | None = Field(description="the next page, as in the Link header; null: this is the last")
 
 
-def submission_out(submission: Submission, queue_position: int | None = None) -> SubmissionOut:
-    """A submission as `get_submission` gives it."""
+def submission_out(submission: Submission, stage: Stage, own: OwnScores) -> SubmissionOut:
+    """A submission as `get_submission` gives it, where its current run is, and what of its scores is shown."""
     run = current_run(submission)
     status = RunStatus(run.status)
     phase, task = submission.phase_task.phase, submission.phase_task.task
     return SubmissionOut(
         id=submission.id,
         status=status,
-        message=STATUS_WORDS[status],
+        message=f"{stage.message} {own.hidden_words}".rstrip(),
         competition=phase.competition.name,
         phase=phase.name,
         task=task.name,
@@ -159,27 +191,39 @@ def submission_out(submission: Submission, queue_position: int | None = None) ->
         submitted_at=submission.submitted_at,
         started_at=run.started_at,
         finished_at=run.finished_at,
-        queue_position=queue_position,
+        queue_position=stage.position,
+        stage=stage.name,
+        progress=_progress(stage),
+        waiting_for=WaitingOut(queue=GPU_QUEUE, since=stage.waiting.since) if stage.waiting else None,
+        stamp=stage.stamp,
         filename=submission.filename,
         size_bytes=submission.size_bytes,
         sha256=submission.sha256,
         track=submission.track,
         method=submission.method,
         description=submission.description,
-        scores=[_score(score) for score in run.scores],
+        scores=[_score(score) for score in own.scores],
         problems=[ProblemOut(**_known(problem)) for problem in run.problems],
         problems_omitted=run.problems_omitted,
+        visibility=visibility_out(own.view),
+        choice=ChoiceOut(boards=list(own.chosen_for), until=own.settings.choose_until) if own.has_choice else None,
         links=SubmissionLinks(
             self=links.api_submission(submission.id),
             file=links.api_submission_file(submission.id),
-            report=links.api_report(submission.id) if status is RunStatus.SCORED else None,
+            report=links.api_report(submission.id) if status is RunStatus.SCORED and own.view.own_scores else None,
             task=links.api_task(phase.competition.name, phase.name, task.name),
             page=links.submission(submission.id),
         ),
     )
 
 
-def _score(score: ScoreRow) -> ScoreOut:
+def _progress(stage: Stage) -> ProgressOut | None:
+    if stage.items_total is None:
+        return None
+    return ProgressOut(items_done=stage.items_done or 0, items_total=stage.items_total, seconds_left=stage.seconds_left)
+
+
+def _score(score: Score) -> ScoreOut:
     return ScoreOut(
         metric=score.metric, split=score.split, value=score.value, reason=score.reason, signature=score.signature
     )

@@ -24,7 +24,9 @@ from app.changes import Change, Changes, Work
 from app.check import LoadedCompetition
 from app.competitions import CompetitionDeclaration, PhaseDeclaration, PhaseTaskDeclaration, TaskDeclaration
 from app.errors import EvergoldError
+from app.gold import name_in_use
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, Submission
+from app.visibility import CLOSE
 
 __all__ = ["Change", "ImpossibleChange", "apply_phases"]
 
@@ -200,6 +202,11 @@ def _phase_values(phase: PhaseDeclaration, position: int) -> dict[str, Any]:
         "starts_at": phase.start,
         "ends_at": phase.end,
         "entry_rule": phase.entry,
+        "choose_until": None if phase.choose_until == CLOSE else phase.choose_until,
+        "without_choice": phase.without_choice,
+        "visibility": phase.visibility.model_dump(mode="json", exclude_unset=True),
+        "carry_over": phase.carry_over,
+        "has_snapshot": phase.snapshot,
         "submissions_per_day": phase.limits.per_day,
         "submissions_total": phase.limits.total,
         "rejected_per_hour": phase.limits.rejected_per_hour,
@@ -212,21 +219,39 @@ def _apply_phase_task(work: Work, applied: Applied, phase: str, task: str, decla
     what = _asked_words(applied.row.name, phase, task)
     ids = {"phase_id": applied.phases[phase].id, "task_id": applied.tasks[task].id}
     row = work.session.scalar(select(PhaseTask).filter_by(**ids))
+    values = _phase_task_values(declared)
     if row is None:
-        row = PhaseTask(**ids, gold=declared.gold, options=declared.options)
+        row = PhaseTask(**ids, gold=name_in_use(work.session, None, declared.gold), **values)
         work.session.add(row)
         work.session.flush()
-        gold = f"gold {declared.gold}" if declared.gold else "no gold yet: submissions are refused until it is there"
+        gold = f"gold {row.gold}" if row.gold else "no gold yet: submissions are refused until it is there"
         work.changes.add(f"added task {what}, {gold}")
         applied.new.add(row.id)
     else:
-        _change_gold(work, row, declared.gold, what)
-        if work.changes.update(row, what, {"options": declared.options}):
+        _change_gold(work, row, name_in_use(work.session, row.id, declared.gold), what)
+        changed = work.changes.update(row, what, values)
+        if changed:
             applied.stale.add(row.id)
-            if _count_submissions(work.session, PhaseTask.id == row.id):
-                stay = "stay as they are until they are rescored with the new options"
-                work.changes.note(f"existing scores of {what} {stay}")
+        if "options" in changed and _count_submissions(work.session, PhaseTask.id == row.id):
+            work.changes.note(
+                f"existing scores of {what} stay as they are until they are rescored with the new options"
+            )
     applied.phase_tasks[phase, task] = row
+
+
+def _phase_task_values(declared: PhaseTaskDeclaration) -> dict[str, Any]:
+    """Everything but the gold; what differs from the phase only as far as it was said."""
+    own = declared.model_dump(mode="json", exclude_unset=True, include=_OF_ENTRY | {"limits", "visibility"})
+    return {
+        "options": declared.options,
+        "gold_version": declared.gold_version,
+        "entry": {name: own[name] for name in sorted(_OF_ENTRY & own.keys())},
+        "limits": own.get("limits", {}),
+        "visibility": own.get("visibility", {}),
+    }
+
+
+_OF_ENTRY = {"entry", "choose_until", "without_choice"}
 
 
 def _change_gold(work: Work, row: PhaseTask, gold: str | None, what: str) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from app.changes import Work
 from app.competitions import DownloadDeclaration, PhaseTaskDeclaration
 from app.models import PhaseTask, PublicFile, Submission
-from app.storage import StoredFile, store_file, stored_path
+from app.storage import StoredFile, keep_young, store_file, stored_path
 
 #: The title of the blind file, unless it is listed under downloads with a title of its own.
 ITEMS_TITLE = "Items"
@@ -40,7 +40,7 @@ def keep_file(path: Path, storage_dir: Path) -> StoredFile:
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     kept, size_bytes = stored_path(storage_dir, sha256), path.stat().st_size
-    if kept.is_file() and kept.stat().st_size == size_bytes:
+    if kept.is_file() and kept.stat().st_size == size_bytes and keep_young(storage_dir, sha256):
         return StoredFile(sha256, size_bytes)
     return store_file(path, storage_dir)
 

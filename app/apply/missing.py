@@ -6,7 +6,18 @@ from sqlalchemy import delete, select
 
 from app.changes import Work
 from app.competitions import CompetitionDeclaration
-from app.models import Board, Competition, CompetitionTask, HistoricRow, Phase, PhaseTask, PublicFile, Submission
+from app.models import (
+    Board,
+    Competition,
+    CompetitionTask,
+    EntryChoice,
+    HistoricRow,
+    Phase,
+    PhaseTask,
+    PublicFile,
+    Snapshot,
+    Submission,
+)
 
 _UNUSED = "nothing was ever submitted to it"
 _USED = "is no longer declared but has submissions"
@@ -81,7 +92,7 @@ def _settle_tasks(work: Work, competition: Competition, declared: set[str]) -> d
 
 
 def _settle_boards(work: Work, competition: Competition, declared: set[str], tasks: dict[int, bool]) -> None:
-    """A board holds nothing of its own, so it goes as its declaration goes, unless its whole task is left alone."""
+    """A board goes as its declaration goes, unless its whole task is left alone or it has official results."""
     for board in work.session.scalars(select(Board).where(Board.competition_id == competition.id)).all():
         what = f"board '{board.name}' of '{competition.name}'"
         if board.name in declared:
@@ -89,6 +100,10 @@ def _settle_boards(work: Work, competition: Competition, declared: set[str], tas
         if tasks.get(board.task_id) is False:
             work.changes.note(f"left alone: {what}, because its task is")
             continue
+        if work.session.scalar(select(Snapshot.id).where(Snapshot.board_id == board.id).limit(1)):
+            work.changes.note(f"left alone: {what} is no longer declared but has official results")
+            continue
+        work.session.execute(delete(EntryChoice).where(EntryChoice.board_id == board.id))
         work.session.execute(delete(HistoricRow).where(HistoricRow.board_id == board.id))
         work.session.delete(board)
         work.changes.add(f"removed {what}")

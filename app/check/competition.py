@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from app.check.shape import report
 from app.check.tracks import check_tracks
+from app.check.visibility import PhaseTimes, check_visibility
 from app.findings import Findings, did_you_mean, listed
 from app.historic import score_fault
 from app.times import in_utc, parse_moment
@@ -82,6 +83,7 @@ def check_competition(competition: Node, now: datetime | None, found: Findings) 
         if name not in in_phases:
             found.warning(task.node, f"no phase asks the task '{name}': it is shown nowhere")
     _warn_of_overlaps(asked, found)
+    check_visibility([PhaseTimes(one.node, one.name, one.start, one.end, one.ends) for one in phases], found)
     check_names(elements(competition, "tracks"), "the track", found)
     check_tracks(
         elements(competition, "tracks"),
@@ -176,11 +178,17 @@ def _moment(node: Node, key: str) -> datetime | None:
 
 
 def _check_limits(phase: Node, found: Findings) -> None:
-    limits = phase.entries.get("limits")
-    per_day, total = (limits.entries.get(key) if limits else None for key in ("per_day", "total"))
-    numbers = [node.value for node in (per_day, total) if node and isinstance(node.value, int)]
-    if per_day and len(numbers) == 2 and numbers[0] > numbers[1]:
-        found.error(per_day, f"per_day ({numbers[0]}) is more than total ({numbers[1]})")
+    """Those of the phase, and with them those that a task sets otherwise."""
+    tasks = phase.entries.get("tasks")
+    outer = phase.entries["limits"].entries if "limits" in phase.entries else {}
+    for own in (phase, *(tasks.entries.values() if tasks else ())):
+        if "limits" not in own.entries:
+            continue
+        limits = {**outer, **own.entries["limits"].entries}
+        per_day, total = limits.get("per_day"), limits.get("total")
+        numbers = [node.value for node in (per_day, total) if node and isinstance(node.value, int)]
+        if per_day and len(numbers) == 2 and numbers[0] > numbers[1]:
+            found.error(per_day, f"per_day ({numbers[0]}) is more than total ({numbers[1]})")
 
 
 def _check_asked(phase: PhaseNode, tasks: dict[str, TaskNode], now: datetime | None, found: Findings) -> list[Asked]:

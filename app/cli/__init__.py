@@ -14,7 +14,21 @@ from typing import Annotated
 
 import typer
 
-from app.cli import account, client, imports, organiser, server, submit
+from app.cli import (
+    account,
+    audit,
+    backup,
+    client,
+    gold,
+    imports,
+    judging,
+    organiser,
+    role,
+    runs,
+    server,
+    submit,
+    workers,
+)
 from app.cli.output import Code, CommandError, complain, print_json, say
 from app.version import version
 
@@ -23,7 +37,7 @@ EXIT_CODES = """Exit codes: 0 scored, or whatever was asked for; 1 an error; 2 r
 64 wrong usage."""
 
 cli = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, epilog=EXIT_CODES, add_completion=True)
-for part in (account, submit, client, organiser, imports, server):
+for part in (account, submit, client, organiser, imports, gold, role, judging, runs, server, audit, backup, workers):
     cli.add_typer(part.commands)
 
 

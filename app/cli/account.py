@@ -1,4 +1,4 @@
-"""`evergold register`, `login`, `logout`: an account, and a token for the other commands."""
+"""`evergold register`, `login`, `logout`: an account, and a token for the other commands; `account reset-link`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 from app import credentials
 from app.cli.output import Code, CommandError, print_json, remark, say
 from app.cli.remote import TEAM_PANEL, JsonOption, ServerOption, chosen, connected
+from app.cli.settings import DataDirOption, use_settings
 
 if TYPE_CHECKING:
     import httpx
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from app.client import Json
 
 commands = typer.Typer()
+account_commands = typer.Typer(no_args_is_help=True)
+commands.add_typer(
+    account_commands, name="account", help="The accounts of this server.", rich_help_panel="Running a server"
+)
 
 PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")]
 
@@ -83,6 +88,34 @@ def logout() -> None:
     except CommandError as error:
         remark(f"The token is forgotten here, but was not revoked: {error.message} The account page can do it.")
     say(f"Logged out of {stored.server}.")
+
+
+@account_commands.command("reset-link")
+def reset_link(
+    username: Annotated[str, typer.Argument(metavar="USER", help="User name or e-mail address.")],
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a link with which somebody chooses a new password, to hand over yourself. It works once."""
+    use_settings(data_dir)
+    from datetime import UTC, datetime
+
+    from app.config import get_settings
+    from app.db import get_engine, writing
+    from app.errors import NotFound
+    from app.password_resets import make_link
+
+    settings = get_settings()
+    try:
+        with writing(get_engine(settings.database_address)) as session:
+            user, link = make_link(session, username, settings, datetime.now(UTC))
+    except NotFound as error:
+        raise CommandError(error.message) from None
+    if as_json:
+        print_json({"username": user.username, "link": link, "minutes": settings.password_reset_minutes})
+    else:
+        remark(f"For {user.username}, within {settings.password_reset_minutes} minutes:")
+        say(link)
 
 
 def ask(question: str, option: str) -> str:

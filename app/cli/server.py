@@ -27,6 +27,7 @@ def serve(
     data_dir: DataDirOption = None,
     phases_file: PhasesOption = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="How many submissions are scored at a time.")] = 1,
+    lean: Annotated[bool, typer.Option(help="Score nothing that needs torch, even where it is installed.")] = False,
 ) -> None:
     """Run a whole server: web, worker, sweep, and a broker if none is named. Ctrl-C stops it."""
     from app.serving.datadir import ServeError
@@ -43,6 +44,7 @@ def serve(
         gold_dir=gold_folder().resolve(),
         demo=demo,
         workers=workers,
+        lean=lean,
     )
     try:
         run(options, say)
@@ -65,17 +67,22 @@ def web(
 
 @commands.command(rich_help_panel=PANEL)
 def worker(
-    queue: Annotated[str, typer.Option(help="cpu or gpu: the tasks that this worker takes.")] = "cpu",
+    queues: Annotated[
+        str,
+        typer.Option(
+            help="cpu: tasks without torch; gpu: BERTScore alone, on a GPU or not; auto: whatever this machine can."
+        ),
+    ] = "auto",
     concurrency: Annotated[int, typer.Option(min=1, max=64, help="How many submissions are scored at a time.")] = 1,
     data_dir: DataDirOption = None,
 ) -> None:
     """Run a scoring worker alone, on any machine that sees database, broker, storage and gold."""
     from app.serving.programs import worker_command
 
-    if queue not in ("cpu", "gpu"):
-        raise CommandError("--queue is cpu or gpu.", Code.USAGE)
+    if queues not in ("auto", "cpu", "gpu"):
+        raise CommandError("--queues is auto, cpu or gpu.", Code.USAGE)
     use_settings(data_dir)
-    _become(worker_command(queue, concurrency))
+    become(worker_command(queues, concurrency))
 
 
 @commands.command(rich_help_panel=PANEL)
@@ -84,10 +91,10 @@ def sweep(data_dir: DataDirOption = None) -> None:
     from app.serving.programs import sweep_command
 
     use_settings(data_dir)
-    _become(sweep_command())
+    become(sweep_command())
 
 
-def _become(command: list[str]) -> None:
+def become(command: list[str]) -> None:
     """The process itself becomes the command, so that signals reach it."""
     from app.serving.programs import code_path
 

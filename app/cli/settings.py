@@ -34,3 +34,9 @@ def gold_folder() -> Path:
     """Where this server's workers look for gold, for commands that put gold there."""
     data_dir = Path(os.environ.get("EVERGOLD_DATA_DIR") or "var")
     return Path(os.environ.get("EVERGOLD_GOLD_DIR") or data_dir / "gold")
+
+
+def models_folder() -> Path:
+    """Where this machine's workers look for encoder models."""
+    data_dir = Path(os.environ.get("EVERGOLD_DATA_DIR") or "var")
+    return Path(os.environ.get("EVERGOLD_MODELS_DIR") or data_dir / "models")

@@ -62,7 +62,7 @@ def submit(
         remark(f"Accepted as {submission['id']}: {address}{submission['links']['page']}")
         if wait:
             with _live() as show:
-                submission = api.await_end(client, submission, lambda state: show(_in_words(state)))
+                submission = api.await_end(client, submission, show)
     show_submission(submission, as_json)
     raise typer.Exit(outcome_code(submission))
 
@@ -127,15 +127,23 @@ def _progress(file: Path) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def _live() -> Iterator[Callable[[str], None]]:
-    """One line that changes, on a terminal."""
+def _live() -> Iterator[Callable[[Json], None]]:
+    """One line that changes, on a terminal; elsewhere a line when it has to wait for a worker that is not there."""
     if not sys.stderr.isatty():
-        yield lambda text: None
+        told: set[str] = set()
+
+        def tell_once(submission: Json) -> None:
+            if submission.get("stage") == "waiting" and not told:
+                remark(_in_words(submission))
+                told.add("waiting")
+
+        yield tell_once
         return
     from rich.console import Console
+    from rich.markup import escape
 
     with Console(stderr=True).status("queued") as line:
-        yield line.update
+        yield lambda submission: line.update(escape(_in_words(submission)))
 
 
 # ------------------------------------------------------------------------------------------------------------ at home

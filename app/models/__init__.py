@@ -8,23 +8,59 @@ from __future__ import annotations
 from app.models.accounts import (
     ApiToken,
     LoginSession,
+    PasswordReset,
     Team,
     TeamKind,
     TeamMember,
+    TokenScope,
     User,
+)
+from app.models.audit import (
+    AuditEntry,
 )
 from app.models.columns import (
     NAME_CHARACTERS,
 )
 from app.models.declared import (
     Board,
+    BoardShown,
     Competition,
     CompetitionTask,
     EntryRule,
     HistoricRow,
+    OwnScores,
     Phase,
     PhaseTask,
     PublicFile,
+    Slices,
+)
+from app.models.gold import (
+    GoldVersion,
+    SealedFile,
+    SealedKey,
+    SealedKind,
+    WorkerKey,
+)
+from app.models.judging import (
+    JudgedAnswer,
+    JudgedEntry,
+    JudgedText,
+    Judgement,
+    JudgingAnnotator,
+    JudgingRound,
+    RoundSource,
+)
+from app.models.roles import (
+    CompetitionRole,
+    Role,
+)
+from app.models.server import (
+    Heartbeat,
+    OutgoingMail,
+)
+from app.models.shown import (
+    EntryChoice,
+    Snapshot,
 )
 from app.models.submitted import (
     TERMINAL,
@@ -33,26 +69,56 @@ from app.models.submitted import (
     ScoringRun,
     Submission,
 )
+from app.models.working import (
+    SelfCheck,
+    Worker,
+)
 
 __all__ = [
     "ApiToken",
+    "AuditEntry",
     "Board",
+    "BoardShown",
     "Competition",
+    "CompetitionRole",
     "CompetitionTask",
+    "EntryChoice",
     "EntryRule",
+    "GoldVersion",
+    "Heartbeat",
     "HistoricRow",
+    "JudgedAnswer",
+    "JudgedEntry",
+    "JudgedText",
+    "Judgement",
+    "JudgingAnnotator",
+    "JudgingRound",
     "LoginSession",
     "NAME_CHARACTERS",
+    "OutgoingMail",
+    "OwnScores",
+    "PasswordReset",
     "Phase",
     "PhaseTask",
     "PublicFile",
+    "Role",
+    "RoundSource",
     "RunStatus",
     "ScoreRow",
     "ScoringRun",
+    "SealedFile",
+    "SealedKey",
+    "SealedKind",
+    "SelfCheck",
+    "Slices",
+    "Snapshot",
     "Submission",
     "TERMINAL",
     "Team",
     "TeamKind",
     "TeamMember",
+    "TokenScope",
     "User",
+    "Worker",
+    "WorkerKey",
 ]

@@ -21,6 +21,14 @@ class TeamKind(StrEnum):
     BASELINE = "baseline"  # the organiser's own system: a named row without a rank
 
 
+class TokenScope(StrEnum):
+    """What a token may be used for; its owner's rights bound it as well."""
+
+    READ = "read"
+    SUBMIT = "submit"
+    ORGANISE = "organise"
+
+
 class User(Base):
     __tablename__ = "users"
 
@@ -58,11 +66,31 @@ class ApiToken(Base):
     name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     prefix: Mapped[str] = mapped_column(String(12))
     secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    scopes: Mapped[str] = mapped_column(String(100))  # names of TokenScope, with spaces between
     created_at: Mapped[datetime]
+    expires_at: Mapped[datetime | None]  # None: never; only tokens from before there was an expiry
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
 
     user: Mapped[User] = relationship(lazy="raise")
+
+
+class PasswordReset(Base):
+    """A link that lets its holder set a new password once; only the hash of its secret is kept.
+
+    For a name that nobody has there is a row, too, without a user: asking takes the same work either way.
+    """
+
+    __tablename__ = "password_resets"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)
+    secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]  # used, or made worthless by a newer password or address
+
+    user: Mapped[User | None] = relationship(lazy="raise")
 
 
 class Team(Base):

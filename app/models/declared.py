@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -26,6 +27,36 @@ class EntryRule(StrEnum):
     BEST = "best"
     LAST = "last"
     ALL = "all"
+    CHOSEN = "chosen"  # the team says which, for each board
+
+
+class BoardShown(StrEnum):
+    """How much of a board there is for those who do not organise."""
+
+    HIDDEN = "hidden"
+    RANKS_ONLY = "ranks_only"
+    PUBLIC = "public"
+
+
+class OwnScores(StrEnum):
+    """When a team sees the scores of its own submissions. What is wrong with a file is always told at once."""
+
+    NEVER = "never"
+    AFTER_CLOSE = "after_close"
+    AT_ONCE = "at_once"
+
+
+class Slices(StrEnum):
+    """Which scores there are for those who do not organise: those that rank, those that boards show, or all."""
+
+    NONE = "none"
+    COLUMNS = "columns"
+    ALL = "all"
+
+
+def new_salt() -> str:
+    """Makes the neutral names of a competition's teams unlike those of any other."""
+    return secrets.token_hex(16)
 
 
 class Competition(Base):
@@ -41,6 +72,7 @@ class Competition(Base):
     tracks: Mapped[list[Any]] = mapped_column(default=list)  # [{"name", "title", "description"}]; a submission has one
     position: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
+    neutral_salt: Mapped[str] = mapped_column(String(64), default=new_salt)  # see app.neutral_names; never shown
 
     tasks: Mapped[list[CompetitionTask]] = relationship(lazy="raise", order_by="CompetitionTask.position")
     phases: Mapped[list[Phase]] = relationship(lazy="raise", order_by="Phase.position")
@@ -80,6 +112,11 @@ class Phase(Base):
     starts_at: Mapped[datetime]
     ends_at: Mapped[datetime | None]
     entry_rule: Mapped[EntryRule] = mapped_column(String(20))
+    choose_until: Mapped[datetime | None]  # with `chosen`; None: until the phase ends
+    without_choice: Mapped[EntryRule] = mapped_column(String(20), default=EntryRule.LAST)  # with `chosen`: best or last
+    visibility: Mapped[dict[str, Any]] = mapped_column(default=dict)  # who sees what when, as declared; app.visibility
+    carry_over: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # the phase whose entries stand here too
+    has_snapshot: Mapped[bool] = mapped_column(default=True)  # whether the boards are frozen when it has ended
     submissions_per_day: Mapped[int | None]  # per team and task, days of UTC; None: no limit
     submissions_total: Mapped[int | None]
     rejected_per_hour: Mapped[int]
@@ -101,7 +138,11 @@ class PhaseTask(Base):
     task_id: Mapped[int] = mapped_column(ForeignKey("tasks.id"), index=True)
     gold: Mapped[str | None] = mapped_column(String(300))  # a name that only workers can resolve; None: not there yet
     items_sha256: Mapped[str | None] = mapped_column(String(64))  # the blind file that predictions are checked against
+    gold_version: Mapped[str] = mapped_column(String(NAME_CHARACTERS), default="")  # what boards call this gold
     options: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what this phase sets otherwise than the task does
+    entry: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase: entry, choose_until, …
+    limits: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase: per_day, total, …
+    visibility: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase, key by key
     board_version: Mapped[int] = mapped_column(default=0)  # rises with every change that a board could show
 
     phase: Mapped[Phase] = relationship(lazy="raise", overlaps="phase_tasks")

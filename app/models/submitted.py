@@ -87,12 +87,17 @@ class ScoringRun(Base):
     is_current: Mapped[bool] = mapped_column(default=True)
     status: Mapped[RunStatus] = mapped_column(String(20), default=RunStatus.QUEUED)
     gold: Mapped[str] = mapped_column(String(300))  # the gold's name when this run was made
+    gold_version_id: Mapped[int | None] = mapped_column(ForeignKey("gold_versions.id"))  # set when claimed; None: plain
     task_version: Mapped[int | None]  # set by the worker that scored it
     attempts: Mapped[int] = mapped_column(default=0)
     queued_at: Mapped[datetime]
     sent_at: Mapped[datetime | None]  # when the sweep last told Celery again
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
+    checked_at: Mapped[datetime | None]  # while it runs long: when the file was found in order, and scoring began
+    items_done: Mapped[int | None]  # of items_total; None: nothing is known
+    items_total: Mapped[int | None]
+    seconds_left: Mapped[int | None]  # by the pace so far
     claim_token: Mapped[str | None] = mapped_column(String(64))  # whoever holds it may record; changes with every claim
     worker: Mapped[str | None] = mapped_column(String(200))
     lease_expires_at: Mapped[datetime | None]
@@ -100,6 +105,7 @@ class ScoringRun(Base):
     problems_omitted: Mapped[int] = mapped_column(default=0)
     failure: Mapped[str | None] = mapped_column(Text)  # for organisers; participants only learn that it was our fault
     report: Mapped[bytes | None] = mapped_column(LargeBinary)  # scores, aggregates, texts: zlib-compressed JSON
+    outcomes_id: Mapped[int | None] = mapped_column(ForeignKey("sealed_files.id"))  # per item; only workers can open it
 
     submission: Mapped[Submission] = relationship(lazy="raise", overlaps="runs")
     scores: Mapped[list[ScoreRow]] = relationship(lazy="raise", order_by="ScoreRow.id")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Request, Response, Security
 
 from app import auth
 from app.api import links
@@ -16,15 +18,18 @@ from app.api.accounts import (
     new_token_out,
     token_out,
 )
+from app.api.base import RowId
 from app.db import reading, writing
 from app.errors import InvalidForm
 from app.models import User
 from app.routes.errors import error_responses
-from app.routes.identity import ApiUser, ApiVisitor, Visitor
-from app.routes.passwords import check_password, one_hash_at_a_time
+from app.routes.identity import ANY_SCOPE, ApiUser, Visitor, api_user, api_visitor
+from app.routes.passwords import check_password, register_account
 from app.routes.serving import Serving, ServingHere
 
 router = APIRouter(prefix=links.API, tags=["accounts"])
+
+AnyScope = Annotated[Visitor, Security(api_visitor, scopes=[ANY_SCOPE])]
 
 
 @router.post(
@@ -32,18 +37,17 @@ router = APIRouter(prefix=links.API, tags=["accounts"])
     operation_id="register",
     summary="Make an account",
     status_code=201,
-    responses=error_responses(409, 413, 422),
+    responses=error_responses(409, 413, 422, 429),
 )
-def register(serving: ServingHere, form: Registration) -> Account:
-    with one_hash_at_a_time, writing(serving.engine) as session:
-        user = auth.register_user(
-            session,
-            username=form.username,
-            email=form.email,
-            password=form.password.get_secret_value(),
-            display_name=form.display_name,
-            now=serving.clock(),
-        )
+def register(request: Request, serving: ServingHere, form: Registration) -> Account:
+    user = register_account(
+        request,
+        serving,
+        username=form.username,
+        email=form.email,
+        password=form.password.get_secret_value(),
+        display_name=form.display_name,
+    )
     return account_out(user)
 
 
@@ -62,16 +66,25 @@ def list_tokens(serving: ServingHere, user: ApiUser) -> TokenList:
     "/tokens",
     operation_id="create_token",
     summary="Make an API token",
-    description="With user name and password in the body, or authenticated already. The secret is shown this once.",
+    description="With user name and password in the body, or authenticated already. The secret is shown this once. "
+    "A token makes tokens that may do no more, and live no longer, than itself.",
     status_code=201,
     responses=error_responses(401, 403, 413, 422, 429),
 )
 def create_token(
-    request: Request, response: Response, serving: ServingHere, visitor: ApiVisitor, form: TokenRequest
+    request: Request, response: Response, serving: ServingHere, visitor: AnyScope, form: TokenRequest
 ) -> NewToken:
     user = _owner(request, serving, visitor, form)
     with writing(serving.engine) as session:
-        token, secret = auth.create_token(session, user, form.name, serving.clock())
+        token, secret = auth.create_token(
+            session,
+            user,
+            form.name,
+            serving.clock(),
+            scopes=form.scopes,
+            days=form.expires_in_days,
+            made_with=visitor.token if form.password is None else None,
+        )
     response.headers["Cache-Control"] = "no-store"
     return new_token_out(token, user, secret)
 
@@ -80,12 +93,14 @@ def create_token(
     "/tokens/{token_id}",
     operation_id="revoke_token",
     summary="Revoke an API token",
+    description="Every token may revoke itself, and others of yours that may do no more than it.",
     status_code=204,
     responses=error_responses(401, 403, 404, 422),
 )
-def revoke_token(serving: ServingHere, user: ApiUser, token_id: int) -> None:
+def revoke_token(serving: ServingHere, visitor: AnyScope, token_id: RowId) -> None:
+    user = api_user(visitor)
     with writing(serving.engine) as session:
-        auth.revoke_token(session, user, token_id, serving.clock())
+        auth.revoke_token(session, user, token_id, serving.clock(), made_with=visitor.token)
 
 
 def _owner(request: Request, serving: Serving, visitor: Visitor, form: TokenRequest) -> User:
@@ -98,11 +113,4 @@ def _owner(request: Request, serving: Serving, visitor: Visitor, form: TokenRequ
     }
     if form.username is None or form.password is None:
         raise InvalidForm("Send your user name and password, or an API token.", fields=missing)
-    return check_password(
-        serving.engine,
-        request.app.state.failures,
-        client=request.client.host if request.client else "",
-        username=form.username,
-        password=form.password.get_secret_value(),
-        now=serving.clock(),
-    )
+    return check_password(request, serving, username=form.username, password=form.password.get_secret_value())

@@ -1,4 +1,4 @@
-"""The API of leaderboards: JSON and CSV, each sent again only when it would be another."""
+"""The API of leaderboards: JSON and CSV, live or as frozen, each sent again only when it would be another."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from app.api import links
 from app.api.boards import BoardOut, board_csv, board_out
 from app.db import reading
 from app.leaderboard import Leaderboard, board_version, build_leaderboard
-from app.models import Board, Competition, Phase, User
+from app.models import Board, Competition, Phase, Snapshot, User
 from app.queries import find_board, find_competition
 from app.routes.caching import is_known, not_modified, strong_etag
 from app.routes.competitions import CompetitionName, PhaseName
 from app.routes.errors import error_responses
-from app.routes.identity import ApiVisitor, Visitor
+from app.routes.looking import ApiLooking, Looking
 from app.routes.serving import Serving, ServingHere
+from app.snapshots import find_snapshot, last_snapshot, official_board, official_version
 from app.teams import find_team
 
 router = APIRouter(prefix=links.API, tags=["boards"])
 
 BoardName = Annotated[str, Path(examples=["zero-shot"])]
+SnapshotNumber = Annotated[int, Path(ge=1, le=2**31 - 1, examples=[1])]
 Format = Literal["json", "csv"]
+FormatParameter = Annotated[Format | None, Query(description="default: by the Accept header")]
 _VARY = "Accept, Accept-Encoding, Authorization, Cookie"
 _CSV_EXAMPLE = (
     "rank,team,kind,achieved_at,method,entries,source,macro_f1 zero_shot/all\r\n"
@@ -32,28 +35,31 @@ _CSV_EXAMPLE = (
 )
 _CSV: dict[str, Any] = {"schema": {"type": "string"}, "example": _CSV_EXAMPLE}
 _NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "You have it already (If-None-Match)."}}
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The board.", "content": {"text/csv": _CSV}},
+    **_NOT_MODIFIED,
+    **error_responses(401, 404, 422),
+}
 
 
 @router.get(
     "/competitions/{competition}/phases/{phase}/boards/{board}.csv",
     operation_id="get_board_csv",
     summary="A leaderboard as CSV",
-    description="Full precision; an undefined score is an empty field. Text that a spreadsheet would take for a "
-    "formula begins with an apostrophe.",
+    description="All digits that the phase shows; an undefined score is an empty field. Text that a spreadsheet would "
+    "take for a formula begins with an apostrophe.",
     response_class=Response,
-    responses={200: {"description": "The board.", "content": {"text/csv": _CSV}}}
-    | _NOT_MODIFIED
-    | error_responses(401, 404),
+    responses=_RESPONSES,
 )
 def read_board_csv(
     request: Request,
     serving: ServingHere,
-    visitor: ApiVisitor,
+    looking: ApiLooking,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
 ) -> Response:
-    return _board_response(request, serving, visitor, (competition, phase, board), "csv")
+    return _board_response(request, serving, looking, (competition, phase, board), "csv")
 
 
 @router.get(
@@ -61,58 +67,121 @@ def read_board_csv(
     operation_id="get_board",
     summary="A leaderboard",
     description="JSON, or CSV by `format=csv` or `Accept: text/csv`. Send the `ETag` back in `If-None-Match`: the "
-    "answer is 304 as long as nothing changed.",
+    "answer is 304 as long as nothing changed. What is hidden from you, and until when, `visibility` says.",
     response_model=BoardOut,
-    responses={200: {"description": "The board.", "content": {"text/csv": _CSV}}}
-    | _NOT_MODIFIED
-    | error_responses(401, 404, 422),
+    responses=_RESPONSES,
 )
 def read_board(
     request: Request,
     serving: ServingHere,
-    visitor: ApiVisitor,
+    looking: ApiLooking,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
-    format: Annotated[Format | None, Query(description="default: by the Accept header")] = None,  # noqa: A002
+    format: FormatParameter = None,  # noqa: A002
 ) -> Response:
-    chosen = format or ("csv" if _prefers_csv(request.headers.get("accept", "")) else "json")
-    return _board_response(request, serving, visitor, (competition, phase, board), chosen)
+    return _board_response(request, serving, looking, (competition, phase, board), _chosen(request, format))
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/boards/{board}/official",
+    operation_id="get_official_board",
+    summary="A leaderboard as it was when its phase closed",
+    description="Frozen as soon as the phase has ended and everything is scored; nothing that comes later touches it. "
+    "Of several, the last; each has its own address in `official.link`. Formats as of the board itself.",
+    response_model=BoardOut,
+    responses=_RESPONSES,
+)
+def read_official(
+    request: Request,
+    serving: ServingHere,
+    looking: ApiLooking,
+    competition: CompetitionName,
+    phase: PhaseName,
+    board: BoardName,
+    format: FormatParameter = None,  # noqa: A002
+) -> Response:
+    return _official_response(request, serving, looking, (competition, phase, board), None, _chosen(request, format))
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}",
+    operation_id="get_official_board_by_number",
+    summary="One of the boards frozen when the phase closed",
+    description="What stands at this address never changes.",
+    response_model=BoardOut,
+    responses=_RESPONSES,
+)
+def read_official_by_number(
+    request: Request,
+    serving: ServingHere,
+    looking: ApiLooking,
+    competition: CompetitionName,
+    phase: PhaseName,
+    board: BoardName,
+    number: SnapshotNumber,
+    format: FormatParameter = None,  # noqa: A002
+) -> Response:
+    place = (competition, phase, board)
+    return _official_response(request, serving, looking, place, number, _chosen(request, format))
 
 
 def _board_response(
-    request: Request, serving: Serving, visitor: Visitor, place: tuple[str, str, str], chosen: Format
+    request: Request, serving: Serving, looking: Looking, place: tuple[str, str, str], chosen: Format
 ) -> Response:
     competition_name, phase_name, board_name = place
+    now = serving.clock()
     with reading(serving.engine) as session:
         competition = find_competition(session, competition_name)
         phase, board = find_board(competition, phase_name, board_name)
-        etag = board_etag(request, session, competition, phase, board, visitor.user, chosen)
-        headers = {"ETag": etag, "Cache-Control": cache_control(visitor.user), "Vary": _VARY}
+        snapshot = last_snapshot(session, phase, board, looking.user, now, seen_as=looking.seen_as)
+        version = board_version(session, phase, board, looking.user, now, seen_as=looking.seen_as)
+        viewer = viewer_tag(session, competition, looking)
+        etag = strong_etag(request, version, viewer, snapshot.number if snapshot else None, chosen)
+        headers = {"ETag": etag, "Cache-Control": cache_control(looking.user), "Vary": _VARY}
         if is_known(request, etag):
             return not_modified(headers)
-        leaderboard = build_leaderboard(session, phase, board, visitor.user, serving.clock())
-    name = "-".join(place)
-    return _WRITERS[chosen](competition, phase, board, leaderboard, name, headers)
+        leaderboard = build_leaderboard(session, phase, board, looking.user, now, seen_as=looking.seen_as)
+    return _WRITERS[chosen](competition, phase, board, leaderboard, snapshot, "-".join(place), headers)
 
 
-def board_etag(
+def _official_response(
     request: Request,
-    session: Session,
-    competition: Competition,
-    phase: Phase,
-    board: Board,
-    viewer: User | None,
-    *more: object,
-) -> str:
-    """A tag of all that this viewer's board depends on; `more`: whatever else the answer does."""
-    team = find_team(session, viewer, competition.id) if viewer else None
-    return strong_etag(request, board_version(session, phase, board), team.id if team else None, *more)
+    serving: Serving,
+    looking: Looking,
+    place: tuple[str, str, str],
+    number: int | None,
+    chosen: Format,
+) -> Response:
+    competition_name, phase_name, board_name = place
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        competition = find_competition(session, competition_name)
+        phase, board = find_board(competition, phase_name, board_name)
+        snapshot = find_snapshot(session, phase, board, number, looking.user, now, seen_as=looking.seen_as)
+        version = official_version(session, snapshot, looking.user, now, seen_as=looking.seen_as)
+        etag = strong_etag(request, version, viewer_tag(session, competition, looking), chosen)
+        headers = {"ETag": etag, "Cache-Control": cache_control(looking.user), "Vary": _VARY}
+        if is_known(request, etag):
+            return not_modified(headers)
+        leaderboard = official_board(session, snapshot, looking.user, now, seen_as=looking.seen_as)
+    name = "-".join([*place, "official"])
+    return _WRITERS[chosen](competition, phase, board, leaderboard, snapshot, name, headers)
+
+
+def viewer_tag(session: Session, competition: Competition, looking: Looking) -> str:
+    """Equal for those to whom the same rows are marked as their own; for tags of answers."""
+    team = find_team(session, looking.user, competition.id) if looking.user else None
+    return f"{team.id if team else ''} {looking.seen_as or ''}"
 
 
 def cache_control(viewer: User | None) -> str:
     """Caches may keep it, but ask each time; what is marked for a viewer is the viewer's alone."""
     return "private, no-cache" if viewer else "public, no-cache"
+
+
+def _chosen(request: Request, wanted: Format | None) -> Format:
+    return wanted or ("csv" if _prefers_csv(request.headers.get("accept", "")) else "json")
 
 
 def _prefers_csv(accept: str) -> bool:
@@ -122,14 +191,26 @@ def _prefers_csv(accept: str) -> bool:
 
 
 def _json(
-    competition: Competition, phase: Phase, board: Board, found: Leaderboard, name: str, headers: dict[str, str]
+    competition: Competition,
+    phase: Phase,
+    board: Board,
+    found: Leaderboard,
+    snapshot: Snapshot | None,
+    name: str,
+    headers: dict[str, str],
 ) -> Response:
-    text = board_out(competition, phase, board, found).model_dump_json()
+    text = board_out(competition, phase, board, found, snapshot).model_dump_json()
     return Response(text, media_type="application/json", headers=headers)
 
 
 def _csv(
-    competition: Competition, phase: Phase, board: Board, found: Leaderboard, name: str, headers: dict[str, str]
+    competition: Competition,
+    phase: Phase,
+    board: Board,
+    found: Leaderboard,
+    snapshot: Snapshot | None,
+    name: str,
+    headers: dict[str, str],
 ) -> Response:
     headers = {**headers, "Content-Disposition": f'attachment; filename="{name}.csv"'}
     return Response(board_csv(found), media_type="text/csv", headers=headers)

@@ -19,7 +19,9 @@ BODY_LIMIT_BYTES = 128 * 1024
 #: A refused body is read on this far, so that its sender gets to see the answer instead of a broken connection.
 LINGER_BYTES = 8 * 1024 * 1024
 LINGER_SECONDS = 3.0
-_UPLOADS = re.compile(r"^(/api/v1)?/competitions/[^/]+/phases/[^/]+/tasks/[^/]+/(submissions|submit)/?$")
+_UPLOADS = re.compile(
+    r"^(/api/v1)?/competitions/[^/]+/phases/[^/]+/tasks/[^/]+/(submissions|submit|gold|judging/marks)/?$"
+)
 
 
 class FinishedBodies:

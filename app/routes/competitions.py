@@ -24,6 +24,7 @@ from app.routes.errors import error_responses
 from app.routes.identity import ApiVisitor
 from app.routes.serving import ServingHere
 from app.teams import find_team
+from app.visibility import view_of
 
 router = APIRouter(prefix=links.API, tags=["competitions"])
 
@@ -87,4 +88,5 @@ def read_task(
         if visitor.user is not None:
             team = find_team(session, visitor.user, found.id)
             used = limits.quota(session, team, phase_task, now)
-    return phase_task_out(phase_task, boards, serving.settings, used, now)
+        view = view_of(session, phase_task, visitor.user, now)
+    return phase_task_out(phase_task, boards, serving.settings, used, view, now)

@@ -14,7 +14,7 @@ from anyio.to_thread import run_sync
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -22,7 +22,7 @@ from starlette.requests import ClientDisconnect
 from app.api.errors import ErrorBody, ErrorDetail
 from app.api.links import API
 from app.errors import EvergoldError, LimitReached, NotAuthenticated, StorageFull
-from app.routes.identity import visitor_of
+from app.routes.identity import identify
 
 log = structlog.get_logger(__name__)
 
@@ -42,8 +42,8 @@ _HTTP_MESSAGES = {
 }
 _WORDS = {
     400: "The request is malformed.",
-    401: "No token, or one that is unknown or revoked.",
-    403: "The CSRF token is missing or wrong.",
+    401: "No token, or one that is unknown, expired or revoked.",
+    403: "Not yours to do, or not what this token is for: see `code`.",
     404: "There is no such thing, or it is not yours.",
     408: "The upload stood still for too long.",
     409: "A conflict with the state of things: see `code`.",
@@ -70,6 +70,7 @@ def add_error_handlers(app: FastAPI, page: ErrorPage) -> None:
         RequestValidationError: _invalid,
         HTTPException: _http,
         OperationalError: _database,
+        InterfaceError: _database,
         PoolTimeout: _database,
         ClientDisconnect: _gone,
     }
@@ -131,7 +132,7 @@ async def _http(request: Request, error: Exception) -> Response:
     known = cast(HTTPException, error)
     if wants_page(request):  # no route was found, so nobody asked yet who is there: the page's head wants to know
         with suppress(EvergoldError, SQLAlchemyError):
-            await run_sync(visitor_of, request, request.app.state.serving)
+            await run_sync(identify, request, request.app.state.serving)
     code = _HTTP_CODES.get(known.status_code, "http_error")
     message = _HTTP_MESSAGES.get(known.status_code) or str(known.detail)
     response = error_response(request, known.status_code, code, message)

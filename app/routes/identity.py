@@ -1,4 +1,8 @@
-"""Who is asking: an API token (`Authorization: Bearer evg_…`) or the cookie of a log-in; a wrong token is an error."""
+"""Who is asking: an API token (`Authorization: Bearer evg_…`) or the cookie of a log-in; a wrong token is an error.
+
+A token is for what its scopes say: GET and HEAD need `read`. Everything else needs `organise`, unless the route says
+that it is for those who take part (`ApiSubmitter`: `submit`); so nobody gains by a route that forgot to say anything.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,15 @@ from datetime import datetime, timedelta
 from typing import Annotated
 
 from fastapi import Depends, Request, Response, Security
-from fastapi.security import APIKeyCookie, HTTPBearer
+from fastapi.security import APIKeyCookie, HTTPBearer, SecurityScopes
 from sqlalchemy import Engine
 
 from app import auth
+from app.api.links import API
 from app.config import Settings
 from app.db import reading, writing
-from app.errors import NotAuthenticated
-from app.models import ApiToken, LoginSession, User
+from app.errors import Forbidden, NotAuthenticated
+from app.models import ApiToken, LoginSession, TokenScope, User
 from app.routes import csrf
 from app.routes.serving import Serving, ServingHere
 
@@ -33,19 +38,54 @@ _COOKIE = APIKeyCookie(
 )
 
 
+#: For routes that look at the scopes themselves.
+ANY_SCOPE = "any"
+
+
+class ScopeMissing(Forbidden):
+    """details: needed, scopes."""
+
+    code = "scope_missing"
+
+
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Nobody known, or a user with the log-in session (None: an API token was used)."""
+    """Nobody known, or a user with the log-in session or the token by which we know."""
 
     user: User | None = None
     login: LoginSession | None = None
+    token: ApiToken | None = None
 
 
-def visitor_of(request: Request, serving: ServingHere) -> Visitor:
-    """Who is asking; raises NotAuthenticated for a token that is not valid."""
+def visitor_of(request: Request, serving: ServingHere, wanted: SecurityScopes) -> Visitor:
+    """Who is asking; raises NotAuthenticated for a token that is not valid, ScopeMissing for one not meant for this."""
+    visitor = identify(request, serving)
+    if visitor.token is not None:
+        _check_scopes(request, visitor.token, wanted.scopes)
+    return visitor
+
+
+def identify(request: Request, serving: Serving) -> Visitor:
+    """Who is asking, whatever for; raises NotAuthenticated for a token that is not valid."""
     visitor = _identified(request, serving)
     request.state.visitor = visitor
     return visitor
+
+
+def _check_scopes(request: Request, token: ApiToken, wanted: list[str]) -> None:
+    is_safe = request.method in _SAFE_METHODS
+    if not is_safe and not request.url.path.startswith(f"{API}/"):
+        raise Forbidden("Forms are for people who are logged in; programs use the web API.")
+    if ANY_SCOPE in wanted:
+        return
+    needed = set(wanted) or {TokenScope.READ if is_safe else TokenScope.ORGANISE}
+    missing = sorted(needed - auth.scopes_of(token))
+    if missing:
+        raise ScopeMissing(
+            f"This token is not for that: it lacks the scope `{missing[0]}`. Your account page makes tokens.",
+            needed=sorted(needed),
+            scopes=token.scopes.split(),
+        )
 
 
 def known_visitor(request: Request) -> Visitor:
@@ -80,6 +120,10 @@ def api_user(visitor: ApiVisitor) -> User:
 
 
 ApiUser = Annotated[User, Depends(api_user)]
+#: Whoever takes part, for what changes something of their own team.
+ApiSubmitter = Annotated[User, Security(api_user, scopes=[TokenScope.SUBMIT])]
+#: For what organisers and administrators do and see; who is one, the route asks.
+ApiOrganiser = Annotated[User, Security(api_user, scopes=[TokenScope.ORGANISE])]
 
 
 def set_session_cookie(response: Response, secret: str, settings: Settings) -> None:
@@ -98,7 +142,8 @@ def _identified(request: Request, serving: Serving) -> Visitor:
     now = serving.clock()
     header = request.headers.get("authorization")
     if header is not None:
-        return Visitor(_user_of_token(serving.engine, header, now))
+        token = _token_of(serving.engine, header, now)
+        return Visitor(token.user, token=token)
     secret = request.cookies.get(SESSION_COOKIE)
     if not secret:
         return Visitor()
@@ -107,16 +152,16 @@ def _identified(request: Request, serving: Serving) -> Visitor:
     return Visitor(login.user, login) if login else Visitor()
 
 
-def _user_of_token(engine: Engine, header: str, now: datetime) -> User:
+def _token_of(engine: Engine, header: str, now: datetime) -> ApiToken:
     scheme, _, secret = header.partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
         raise NotAuthenticated("The Authorization header has the form `Bearer evg_…`.")
     with reading(engine) as session:
         token = auth.find_token(session, secret.strip(), now)
     if token is None:
-        raise NotAuthenticated("This API token is unknown or was revoked.")
+        raise NotAuthenticated("This API token is unknown, has expired or was revoked.")
     _touch(engine, token, now)
-    return token.user
+    return token
 
 
 def _touch(engine: Engine, token: ApiToken, now: datetime) -> None:

@@ -25,6 +25,7 @@ CONTENT_SECURITY_POLICY = (
 _SECURITY_HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",  # for browsers that do not know frame-ancestors
     # Not `no-referrer`: browsers would then hide from us that a form is our own.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",

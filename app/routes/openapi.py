@@ -6,6 +6,8 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from app.routes.errors import error_responses
+
 _NOT_OURS = ("HTTPValidationError", "ValidationError")
 
 
@@ -16,9 +18,18 @@ def describe(app: FastAPI) -> dict[str, Any]:
         for path in document["paths"].values():
             for operation in path.values():
                 _correct_errors(operation["responses"])
+                if operation.get("security"):  # a token may lack the scope
+                    _add_error(operation["responses"], 403)
         for name in _NOT_OURS:
             document["components"]["schemas"].pop(name, None)
     return app.openapi_schema or {}
+
+
+def _add_error(responses: dict[str, Any], status: int) -> None:
+    if str(status) not in responses:
+        described = error_responses(status)[status]["description"]
+        schema = {"$ref": "#/components/schemas/ErrorBody"}
+        responses[str(status)] = {"description": described, "content": {"application/json": {"schema": schema}}}
 
 
 def _correct_errors(responses: dict[str, Any]) -> None:

@@ -6,21 +6,28 @@ the workers are told after the commit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
 from uuid import UUID
 
+import structlog
 from anyio.to_thread import run_sync
 from fastapi import Request
 
 from app.db import reading, writing
+from app.limits import declared_limits
 from app.models import User
 from app.queries import find_phase_task
 from app.queue import send_run
+from app.routes.limiting import limits_of
 from app.routes.serving import Serving
 from app.submissions import accept_submission, check_words, find_replay, precheck
+from app.teams import find_team
 from app.uploads import Incoming, Upload, receive_upload
 from scoring.tasks import TASKS
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,29 +58,42 @@ async def receive_submission(
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
 ) -> Received:
     """The accepted submission. `more_fields`: what a form sends besides; `before_file` sees them before the file."""
-    limit_bytes = await run_sync(_refuse_early, serving, user, target, idempotency_key)
+    limit_bytes = await run_sync(_refuse_early, request, serving, user, target, idempotency_key)
+    incoming, arrived_at = incoming_of(request), list[datetime]()
     upload = await receive_upload(
-        _incoming(request),
+        replace(incoming, chunks=_noting_the_end(incoming.chunks, serving.clock, arrived_at)),
         folder=serving.settings.storage_dir,
         limit_bytes=limit_bytes,
         fields=more_fields | {"track", "method", "description"},
         before_file=before_file,
     )
-    return await run_sync(_accept, serving, user, target, upload, idempotency_key)
+    return await run_sync(_accept, serving, user, target, upload, idempotency_key, arrived_at[0])
 
 
-def _refuse_early(serving: Serving, user: User, target: Target, idempotency_key: str | None) -> int:
+async def _noting_the_end(
+    chunks: AsyncIterator[bytes], clock: Callable[[], datetime], arrived_at: list[datetime]
+) -> AsyncIterator[bytes]:
+    """The chunks; and the moment when the last one is here, which counts: nobody is late because our disk is busy."""
+    async for chunk in chunks:
+        yield chunk
+    arrived_at.append(clock())
+
+
+def _refuse_early(request: Request, serving: Serving, user: User, target: Target, idempotency_key: str | None) -> int:
     """Every refusal that is sure before a byte was read; returns how large the file may be."""
     check_words("", "", idempotency_key)
+    limits = limits_of(request)
     with reading(serving.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task)
+        team = find_team(session, user, phase_task.phase.competition_id)
+        limits.hit(limits.rules.uploads, f"team {team.id}" if team else f"user {user.id}", serving.clock())
         if not (idempotency_key and find_replay(session, user, idempotency_key)):
             precheck(session, user, phase_task, serving.clock())
-        return min(phase_task.phase.upload_limit_bytes, serving.settings.upload_limit_bytes)
+        declared = declared_limits(phase_task.phase, phase_task)
+        return min(declared.upload_bytes, serving.settings.upload_limit_bytes)
 
 
-def _accept(serving: Serving, user: User, target: Target, upload: Upload, key: str | None) -> Received:
-    now = serving.clock()  # the file is complete: this moment counts
+def _accept(serving: Serving, user: User, target: Target, upload: Upload, key: str | None, now: datetime) -> Received:
     with writing(serving.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task)
         accepted = accept_submission(
@@ -90,11 +110,13 @@ def _accept(serving: Serving, user: User, target: Target, upload: Upload, key: s
         )
         needs_gpu = TASKS[phase_task.task.task_type].needs_gpu
     if accepted.created:
+        log.info("submission_accepted", submission_id=str(accepted.submission.id), run_id=accepted.run_id)
         send_run(accepted.run_id, needs_gpu=needs_gpu)  # after the commit; if it fails, the sweep sends it
     return Received(accepted.submission.id, accepted.created)
 
 
-def _incoming(request: Request) -> Incoming:
+def incoming_of(request: Request) -> Incoming:
+    """The request's body, not read yet."""
     declared = request.headers.get("content-length", "")
     return Incoming(
         chunks=request.stream(),

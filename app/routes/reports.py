@@ -16,7 +16,8 @@ from app.reports import Report, find_report, find_text
 from app.routes.caching import is_known, not_modified, strong_etag
 from app.routes.errors import error_responses
 from app.routes.identity import ApiUser
-from app.routes.serving import ServingHere
+from app.routes.looking import ApiLooking, Looking
+from app.routes.serving import Serving, ServingHere
 
 router = APIRouter(prefix=links.API, tags=["submissions"])
 
@@ -31,13 +32,15 @@ _TEXT_EXAMPLE = "## Global evaluation\n* MWE-based: P=10/38=0.2632 R=10/40=0.250
     operation_id="get_report",
     summary="All scores and the task's own report",
     description="Everything that scoring gave: also scores that no board shows, and the aggregates of the task type. "
-    "A submission that was not scored (yet) has none: 404 with the code `no_report`.",
+    "A submission that was not scored (yet) has none: 404 with the code `no_report`; while its phase hides scores, "
+    "with the code `scores_hidden`. Where digits or slices are held back, there are no aggregates and no texts.",
     response_model=ReportOut,
     responses={**_NOT_MODIFIED, **_ERRORS},
 )
-def read_report(request: Request, serving: ServingHere, user: ApiUser, submission_id: UUID) -> Response:
-    with reading(serving.engine) as session:
-        report = find_report(session, submission_id, user)
+def read_report(
+    request: Request, serving: ServingHere, _: ApiUser, looking: ApiLooking, submission_id: UUID
+) -> Response:
+    report = _found(serving, looking, submission_id)
     return _answer(
         request, report, "json", lambda: Response(report_out(report).model_dump_json(), media_type="application/json")
     )
@@ -47,7 +50,7 @@ def read_report(request: Request, serving: ServingHere, user: ApiUser, submissio
     "/submissions/{submission_id}/report.csv",
     operation_id="get_report_csv",
     summary="All scores as CSV",
-    description="Full precision; an undefined score has a reason instead of a value.",
+    description="All digits that the phase shows; an undefined score has a reason instead of a value.",
     response_class=Response,
     responses={
         200: {
@@ -58,9 +61,10 @@ def read_report(request: Request, serving: ServingHere, user: ApiUser, submissio
         **_ERRORS,
     },
 )
-def read_report_csv(request: Request, serving: ServingHere, user: ApiUser, submission_id: UUID) -> Response:
-    with reading(serving.engine) as session:
-        report = find_report(session, submission_id, user)
+def read_report_csv(
+    request: Request, serving: ServingHere, _: ApiUser, looking: ApiLooking, submission_id: UUID
+) -> Response:
+    report = _found(serving, looking, submission_id)
     named = {"Content-Disposition": f'attachment; filename="report-{submission_id}.csv"'}
     return _answer(request, report, "csv", lambda: Response(report_csv(report), media_type="text/csv", headers=named))
 
@@ -80,16 +84,24 @@ def read_report_csv(request: Request, serving: ServingHere, user: ApiUser, submi
         **_ERRORS,
     },
 )
-def read_report_text(request: Request, serving: ServingHere, user: ApiUser, submission_id: UUID, name: str) -> Response:
-    with reading(serving.engine) as session:
-        report = find_report(session, submission_id, user)
+def read_report_text(
+    request: Request, serving: ServingHere, _: ApiUser, looking: ApiLooking, submission_id: UUID, name: str
+) -> Response:
+    report = _found(serving, looking, submission_id)
     text = find_text(report, name)
     return _answer(request, report, name, lambda: PlainTextResponse(f"{text}\n"))
 
 
+def _found(serving: Serving, looking: Looking, submission_id: UUID) -> Report:
+    """What this viewer may see of the report, now."""
+    with reading(serving.engine) as session:
+        return find_report(session, submission_id, looking.user, serving.clock(), seen_as=looking.seen_as)
+
+
 def _answer(request: Request, report: Report, form: str, made: Callable[[], Response]) -> Response:
-    """What a run gave never changes: whoever has it is told so."""
-    headers = {"ETag": strong_etag(request, report.run.id, form), "Cache-Control": "private, no-cache"}
+    """What a run gave never changes, only what is shown of it: whoever has it is told so."""
+    etag = strong_etag(request, report.run.id, report.view.key, form)
+    headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
     headers["Vary"] = "Accept-Encoding, Authorization, Cookie"
     if is_known(request, headers["ETag"]):
         return not_modified(headers)

@@ -13,13 +13,12 @@ from app.db import reading
 from app.models import Competition, CompetitionTask
 from app.queries import find_competition
 from app.results import Results, build_results, find_task, results_version
-from app.routes.boards import cache_control
+from app.routes.boards import cache_control, viewer_tag
 from app.routes.caching import is_known, not_modified, strong_etag
 from app.routes.competitions import CompetitionName, TaskName
 from app.routes.errors import error_responses
-from app.routes.identity import ApiVisitor, Visitor
+from app.routes.looking import ApiLooking, Looking
 from app.routes.serving import Serving, ServingHere
-from app.teams import find_team
 
 router = APIRouter(prefix=links.API, tags=["boards"])
 
@@ -37,17 +36,17 @@ Written = Callable[[Competition, CompetitionTask, Results], Response]
     "/competitions/{competition}/tasks/{task}/results.csv",
     operation_id="get_results_csv",
     summary="A task's results side by side, as CSV",
-    description="Full precision; no value is an empty field. Text that a spreadsheet would take for a formula begins "
-    "with an apostrophe.",
+    description="All digits that the phases show; no value is an empty field. Text that a spreadsheet would take for a "
+    "formula begins with an apostrophe.",
     response_class=Response,
     responses={200: {"description": "The results.", "content": {"text/csv": _CSV}}}
     | _NOT_MODIFIED
-    | error_responses(401, 404),
+    | error_responses(401, 404, 422),
 )
 def read_results_csv(
-    request: Request, serving: ServingHere, visitor: ApiVisitor, competition: CompetitionName, task: TaskName
+    request: Request, serving: ServingHere, looking: ApiLooking, competition: CompetitionName, task: TaskName
 ) -> Response:
-    return _answer(request, serving, visitor, (competition, task), _csv)
+    return _answer(request, serving, looking, (competition, task), _csv)
 
 
 @router.get(
@@ -58,26 +57,25 @@ def read_results_csv(
     "cell has the ranking score of the team's row on that board. Send the `ETag` back in `If-None-Match`: the answer "
     "is 304 as long as nothing changed.",
     response_model=ResultsOut,
-    responses=_NOT_MODIFIED | error_responses(401, 404),
+    responses=_NOT_MODIFIED | error_responses(401, 404, 422),
 )
 def read_results(
-    request: Request, serving: ServingHere, visitor: ApiVisitor, competition: CompetitionName, task: TaskName
+    request: Request, serving: ServingHere, looking: ApiLooking, competition: CompetitionName, task: TaskName
 ) -> Response:
-    return _answer(request, serving, visitor, (competition, task), _json)
+    return _answer(request, serving, looking, (competition, task), _json)
 
 
-def _answer(request: Request, serving: Serving, visitor: Visitor, place: tuple[str, str], written: Written) -> Response:
+def _answer(request: Request, serving: Serving, looking: Looking, place: tuple[str, str], written: Written) -> Response:
     now = serving.clock()
     with reading(serving.engine) as session:
         competition = find_competition(session, place[0])
         task = find_task(competition, place[1])
-        team = find_team(session, visitor.user, competition.id) if visitor.user else None
-        version = results_version(session, competition, task, now)
-        etag = strong_etag(request, version, team.id if team else None, request.url.path)
-        headers = {"ETag": etag, "Cache-Control": cache_control(visitor.user), "Vary": _VARY}
+        version = results_version(session, competition, task, looking.user, now, seen_as=looking.seen_as)
+        etag = strong_etag(request, version, viewer_tag(session, competition, looking), request.url.path)
+        headers = {"ETag": etag, "Cache-Control": cache_control(looking.user), "Vary": _VARY}
         if is_known(request, etag):
             return not_modified(headers)
-        results = build_results(session, competition, task, visitor.user, now)
+        results = build_results(session, competition, task, looking.user, now, seen_as=looking.seen_as)
     response = written(competition, task, results)
     response.headers.update(headers)
     return response

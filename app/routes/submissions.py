@@ -14,15 +14,18 @@ from sqlalchemy import select
 
 from app.api import links
 from app.api.submissions import SubmissionList, SubmissionOut, submission_out
-from app.db import reading
-from app.models import TERMINAL, RunStatus, ScoringRun, User
+from app.choices import choose_entry, withdraw_choice
+from app.db import reading, writing
+from app.models import TERMINAL, ScoringRun, User
+from app.own_scores import own_scores_of, own_scores_of_all
 from app.queries import current_run, get_submission, list_submissions
 from app.routes.errors import error_responses
 from app.routes.files import FILE_RESPONSES, stored_file_response
-from app.routes.identity import ApiUser
+from app.routes.identity import ApiSubmitter, ApiUser
+from app.routes.looking import ApiLooking, Looking
 from app.routes.receiving import Target, receive_submission
 from app.routes.serving import Serving, ServingHere
-from app.runs import queue_position
+from app.stages import stage_of, stamp_of
 from app.submissions import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
 
 router = APIRouter(prefix=links.API, tags=["submissions"])
@@ -77,7 +80,7 @@ async def create_submission(
     request: Request,
     response: Response,
     serving: ServingHere,
-    user: ApiUser,
+    user: ApiSubmitter,
     competition: Annotated[str, Path(examples=["demo"])],
     phase: Annotated[str, Path(examples=["evaluation"])],
     task: Annotated[str, Path(examples=["idiom-detection"])],
@@ -88,7 +91,7 @@ async def create_submission(
 ) -> SubmissionOut:
     target = Target(competition, phase, task)
     received = await receive_submission(request, serving, user, target, idempotency_key=idempotency_key)
-    submission = await run_sync(load_submission, serving, received.submission_id, user)
+    submission = await run_sync(load_submission, serving, received.submission_id, Looking(user, None))
     response.headers["Location"] = submission.links.self
     return submission
 
@@ -98,19 +101,22 @@ async def create_submission(
     operation_id="get_submission",
     summary="A submission, its scores and its problems",
     description="With `wait` the answer comes as soon as the state is final (`scored`, `rejected`, `failed`), or when "
-    "the time is over: look at `status`. Status and scores come together.",
+    "the time is over: look at `status`. Status and scores come together. With `seen` it comes as soon as `stamp` is "
+    "another, too: when the state changes, and about once a second while a long scoring goes on.",
     responses=error_responses(401, 404, 422),
 )
 async def read_submission(
     request: Request,
     serving: ServingHere,
-    user: ApiUser,
+    _: ApiUser,
+    looking: ApiLooking,
     submission_id: UUID,
     wait: Annotated[float, Query(ge=0, le=3600, description="seconds; the server may wait less long")] = 0,
+    seen: Annotated[str | None, Query(max_length=40, description="the `stamp` that you have")] = None,
 ) -> SubmissionOut:
-    await run_sync(check_visible, serving, submission_id, user)
-    await wait_for_change(request, serving, submission_id, seconds=wait, seen=None)
-    return await run_sync(load_submission, serving, submission_id, user)
+    await run_sync(check_visible, serving, submission_id, looking.user)
+    await wait_for_change(request, serving, submission_id, seconds=wait, seen=seen)
+    return await run_sync(load_submission, serving, submission_id, looking)
 
 
 @router.get(
@@ -124,6 +130,7 @@ def read_submissions(
     response: Response,
     serving: ServingHere,
     user: ApiUser,
+    looking: ApiLooking,
     competition: Annotated[str | None, Query(description="only of this competition")] = None,
     phase: Annotated[str | None, Query(description="only of this phase")] = None,
     task: Annotated[str | None, Query(description="only of this task")] = None,
@@ -133,13 +140,50 @@ def read_submissions(
     filters = {"competition": competition, "phase": phase, "task": task}
     with reading(serving.engine) as session:
         found, cursor = list_submissions(session, user, **filters, after=after, limit=limit)
-        listed = [submission_out(one, queue_position(session, current_run(one))) for one in found]
+        now = serving.clock()
+        own = own_scores_of_all(session, found, looking.user, now, seen_as=looking.seen_as)
+        listed = [
+            submission_out(one, stage_of(session, current_run(one), one.phase_task.task.task_type, now), own[one.id])
+            for one in found
+        ]
     following = None
     if cursor is not None:
         chosen = {name: value for name, value in filters.items() if value is not None}
         following = f"{links.API}/submissions?{urlencode({**chosen, 'limit': limit, 'after': str(cursor)})}"
         response.headers["Link"] = f'<{following}>; rel="next"'
     return SubmissionList(submissions=listed, next=following)
+
+
+@router.put(
+    "/submissions/{submission_id}/choice",
+    operation_id="choose_submission",
+    summary="Let this submission be the one that counts",
+    description="Where the entry rule of the phase is `chosen`: on every board whose setting the submission entered, "
+    "or on one of them. The last choice of the team counts. 409 `no_choice` where there is nothing (more) to choose.",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def choose_submission(
+    serving: ServingHere,
+    user: ApiSubmitter,
+    submission_id: UUID,
+    board: Annotated[str | None, Query(description="only on this board")] = None,
+) -> SubmissionOut:
+    with writing(serving.engine) as session:
+        choose_entry(session, submission_id, user, serving.clock(), board=board)
+    return load_submission(serving, submission_id, Looking(user, None))
+
+
+@router.delete(
+    "/submissions/{submission_id}/choice",
+    operation_id="withdraw_choice",
+    summary="Choose this submission no longer",
+    description="What counts then is what the phase says for teams that made no choice.",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def withdraw(serving: ServingHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
+    with writing(serving.engine) as session:
+        withdraw_choice(session, submission_id, user, serving.clock())
+    return load_submission(serving, submission_id, Looking(user, None))
 
 
 @router.get(
@@ -159,39 +203,42 @@ def download_submission(request: Request, serving: ServingHere, user: ApiUser, s
 # ------------------------------------------------------------------------------------------------------------ waiting
 
 
-def load_submission(serving: Serving, submission_id: UUID, user: User) -> SubmissionOut:
+def load_submission(serving: Serving, submission_id: UUID, looking: Looking) -> SubmissionOut:
     """The submission as this viewer may see it, or NotFound."""
+    now = serving.clock()
     with reading(serving.engine) as session:
-        submission = get_submission(session, submission_id, user)
-        return submission_out(submission, queue_position(session, current_run(submission)))
+        submission = get_submission(session, submission_id, looking.user)
+        stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, now)
+        own = own_scores_of(session, submission, looking.user, now, seen_as=looking.seen_as)
+        return submission_out(submission, stage, own)
 
 
-def check_visible(serving: Serving, submission_id: UUID, user: User) -> None:
+def check_visible(serving: Serving, submission_id: UUID, user: User | None) -> None:
     """Raises NotFound unless this viewer may see the submission."""
     with reading(serving.engine) as session:
         get_submission(session, submission_id, user)
 
 
 async def wait_for_change(
-    request: Request, serving: Serving, submission_id: UUID, *, seconds: float, seen: RunStatus | None
+    request: Request, serving: Serving, submission_id: UUID, *, seconds: float, seen: str | None
 ) -> None:
-    """Return when the submission's state is final, when it is not `seen` any more, or when the time is over.
+    """Return when the submission's state is final, when its stamp is not `seen` any more, or when the time is over.
 
     No thread and no connection to the database is held between two looks.
     """
     deadline = time.monotonic() + min(seconds, serving.settings.long_poll_limit_seconds)
     pause = FIRST_PAUSE_SECONDS
     while seconds > 0:
-        status = await run_sync(_status, serving, submission_id)
+        stamp = await run_sync(_stamp, serving, submission_id)
         left = deadline - time.monotonic()
-        if status in TERMINAL or (seen is not None and status != seen) or left <= 0 or await request.is_disconnected():
+        if stamp in TERMINAL or (seen is not None and stamp != seen) or left <= 0 or await request.is_disconnected():
             return
         await anyio.sleep(min(pause, left))
         pause = min(pause * PAUSE_GROWTH, LONGEST_PAUSE_SECONDS)
 
 
-def _status(serving: Serving, submission_id: UUID) -> RunStatus | None:
+def _stamp(serving: Serving, submission_id: UUID) -> str:
     with reading(serving.engine) as session:
-        return session.scalar(
-            select(ScoringRun.status).where(ScoringRun.submission_id == submission_id, ScoringRun.is_current)
-        )
+        columns = select(ScoringRun.status, ScoringRun.checked_at, ScoringRun.items_done)
+        run = session.execute(columns.where(ScoringRun.submission_id == submission_id, ScoringRun.is_current)).first()
+    return stamp_of(*run) if run else ""

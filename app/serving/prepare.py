@@ -18,6 +18,7 @@ from typing import Any
 from sqlalchemy import Engine, make_url, select
 from sqlalchemy.exc import SQLAlchemyError
 
+from app import audit
 from app.apply import apply_phases
 from app.changes import Change
 from app.check import InvalidPhases, load_competitions
@@ -28,6 +29,9 @@ from app.migrate import DatabaseTooNew, is_current, upgrade
 from app.models import CompetitionTask, PhaseTask, ScoringRun, Submission
 from app.runs import mark_sent
 from app.serving.datadir import ServeError
+
+#: The audit log has no more sentences of one `apply`, but always their number.
+CHANGES_RECORDED = 200
 
 
 def migrate() -> bool:
@@ -64,6 +68,10 @@ def apply() -> list[Change]:
         loaded = load_competitions(settings.phases_file)
         with writing(engine) as session:
             changes = apply_phases(session, loaded, storage_dir=settings.storage_dir, now=now)
+            made = [str(change) for change in changes if change.counts]
+            if made:
+                details = {"changes": made[:CHANGES_RECORDED], "count": len(made)}
+                audit.record(session, None, "phases.apply", settings.phases_file.name, details, now=now)
     except InvalidPhases as error:
         raise ServeError(_listed(settings, error)) from None
     except (EvergoldError, OSError) as error:
@@ -115,6 +123,17 @@ def wake_workers(engine: Engine, runs: Sequence[int], now: datetime) -> None:
         sent.append(run_id)
     with writing(engine) as session:
         mark_sent(session, sent, now)
+
+
+def encodes() -> bool:
+    """Whether any task here needs a worker with torch."""
+    from scoring.tasks import TASKS
+
+    types = [task.name for task in TASKS.values() if task.needs_gpu]
+    with reading(get_engine(get_settings().database_address)) as session:
+        return (
+            session.scalar(select(CompetitionTask.id).where(CompetitionTask.task_type.in_(types)).limit(1)) is not None
+        )
 
 
 def shown_address(settings: Settings) -> str:
@@ -179,6 +198,7 @@ def _prepare(with_demo: bool) -> dict[str, Any]:
         "changes": (["migrated the database"] if migrated else []) + [str(change) for change in changes],
         "logins": logins,
         "database": shown_address(get_settings()),
+        "encodes": encodes(),
     }
 
 

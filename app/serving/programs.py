@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from app.serving import broker
@@ -17,13 +18,17 @@ WEB_STOP_SECONDS = 6.0
 WORKER_STOP_SECONDS = 20.0
 OTHER_STOP_SECONDS = 3.0
 
+#: Settings of workers that the web process is not even told.
+WAYS_TO_GOLD = frozenset({"EVERGOLD_GOLD_DIR", "EVERGOLD_GOLD_KEY_FILE"})
+
 #: Modules are found where this code lies (see `code_path`), never in the folder somebody happens to stand in.
 _PYTHON = (sys.executable, "-P", "-m")
 
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """What the command line says; paths are absolute, `workers` is the number of processes that score."""
+    """What the command line says; paths are absolute, `workers` is the number of processes that score; lean: whether
+    what needs torch is left to others."""
 
     host: str
     port: int
@@ -32,6 +37,7 @@ class ServeOptions:
     gold_dir: Path
     demo: bool = False
     workers: int = 1
+    lean: bool = False
 
     @property
     def log_dir(self) -> Path:
@@ -70,7 +76,7 @@ def prepare(options: ServeOptions, environment: Mapping[str, str], report: Path)
 
 def web(options: ServeOptions, environment: Mapping[str, str], listener: int, gate: int | None = None) -> Program:
     """The web process on an open socket; with a gate, it serves only after a byte came through."""
-    without_gold = {name: value for name, value in environment.items() if name != "EVERGOLD_GOLD_DIR"}
+    without_gold = {name: value for name, value in environment.items() if name not in WAYS_TO_GOLD}
     command = [*_PYTHON, "app.serving.web", "--socket", str(listener)]
     keep_open = [listener]
     if gate is not None:
@@ -81,21 +87,37 @@ def web(options: ServeOptions, environment: Mapping[str, str], listener: int, ga
 
 def worker(options: ServeOptions, environment: Mapping[str, str]) -> Program:
     command = worker_command("cpu", options.workers)
-    return Program("worker", command, environment, options.log_dir / "worker.log", WORKER_STOP_SECONDS)
+    with_key = {"EVERGOLD_MAKE_GOLD_KEY": "true", **environment}  # on one machine, nobody need think of keys
+    return Program("worker", command, with_key, options.log_dir / "worker.log", WORKER_STOP_SECONDS)
+
+
+def gpu_worker(options: ServeOptions, environment: Mapping[str, str]) -> Program:
+    """A worker of its own for what needs torch: what takes minutes does not keep the others waiting."""
+    command = worker_command("gpu", 1)
+    return Program("gpu-worker", command, environment, options.log_dir / "gpu-worker.log", WORKER_STOP_SECONDS)
+
+
+def has_torch() -> bool:
+    """Whether a worker here could take what needs torch."""
+    return all(find_spec(package) is not None for package in ("torch", "transformers"))
 
 
 def sweep(options: ServeOptions, environment: Mapping[str, str]) -> Program:
     return Program("sweep", sweep_command(), environment, options.log_dir / "sweep.log", OTHER_STOP_SECONDS)
 
 
-def worker_command(queue: str, processes: int) -> list[str]:
-    """A Celery worker that forks `processes` children; it talks to no other worker."""
-    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    return [
-        *(*_PYTHON, "celery", "--app", "workers.celery_app", "worker"),
-        *("--pool", "prefork", "--concurrency", str(processes), "--queues", queue),
-        *("--hostname", f"{queue}@%h", "--loglevel", "INFO", *quiet),
-    ]
+def worker_command(queues: str, processes: int) -> list[str]:
+    """A worker that scores so many submissions at a time. queues: `auto`, `cpu` or `gpu`, see `workers.start`."""
+    return [*_PYTHON, "workers.start", "--queues", queues, "--concurrency", str(processes)]
+
+
+def selfcheck_command() -> list[str]:
+    return [*_PYTHON, "workers.selfcheck"]
+
+
+def gold_command(arguments: Sequence[str]) -> list[str]:
+    """What needs the workers' private keys, and is therefore no part of `app`."""
+    return [*_PYTHON, "workers.gold_commands", *arguments]
 
 
 def sweep_command() -> list[str]:

@@ -97,6 +97,8 @@ def bring_up(server: Server) -> None:
         os.close(gate)
     web.program = programs.web(options, environment, listener)  # as it is started again, should it die
     _add(server, programs.worker(options, environment))
+    if prepared["encodes"] and programs.has_torch() and not options.lean:
+        _add(server, programs.gpu_worker(options, environment))
     _add(server, programs.sweep(options, environment))
     _wait_until_ready(server, web)
     _say_summary(server, prepared, broker_name)
@@ -202,7 +204,7 @@ def _death(child: Child, status: int, what: str) -> str:
 def take_down(server: Server) -> None:
     """The web process is told first, so that nothing new comes in; the broker goes last, then the guard."""
     server.listener.close()
-    for names in (("web", "prepare", "worker", "sweep"), ("broker",)):
+    for names in (("web", "prepare", "worker", "gpu-worker", "sweep"), ("broker",)):
         stop([server.children[name] for name in names if name in server.children], server.guard, server.wish)
     dismiss_guard(server.guard)
 
@@ -242,6 +244,7 @@ def _say_summary(server: Server, prepared: dict[str, Any], broker_name: str) -> 
         "Database": prepared["database"],
         "Gold": str(options.gold_dir),
         "Broker": broker_name,
+        "BERTScore": _said_of_bertscore(prepared, options),
         "Logs": str(options.log_dir),
     }
     for name, fact in facts.items():
@@ -256,6 +259,16 @@ def _changed(changes: list[str], options: ServeOptions) -> str:
     return (
         f"{len(changes)} things to be as {options.phases_file.name} says; {options.log_dir / 'prepare.log'} lists them"
     )
+
+
+def _said_of_bertscore(prepared: dict[str, Any], options: ServeOptions) -> str:
+    if not prepared["encodes"]:
+        return ""
+    if options.lean:
+        return "left out: submissions wait for a worker with torch"
+    if programs.has_torch():
+        return "by a worker of its own, once its self-check has passed"
+    return "not on this machine, torch is not installed: submissions wait for a worker that has it"
 
 
 def _unfailing(say: Say) -> Say:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
+from app import audit
 from app.auth import register_user
 from app.db import make_engine, writing
 from app.migrate import upgrade
@@ -63,9 +64,13 @@ ENVIRONMENT = """\
 # Where workers find gold; the web process never learns it.
 # EVERGOLD_GOLD_DIR=var/gold
 
-# Behind a proxy with HTTPS:
+# Behind a proxy with HTTPS; whose X-Forwarded-For to believe:
 # EVERGOLD_BASE_URL=https://scores.example.org
-# EVERGOLD_SECURE_COOKIES=true
+# EVERGOLD_TRUSTED_PROXIES=127.0.0.1
+
+# Without this, mail becomes files in var/mail:
+# EVERGOLD_SMTP_URL=smtps://user:password@mail.example.org
+# EVERGOLD_MAIL_FROM=scores@example.org
 """
 
 IGNORED = "# Data, gold and secrets stay out of version control.\nvar/\n.env\n"
@@ -97,6 +102,7 @@ def _make_administrator(database: Path, username: str, email: str, password: str
         with writing(engine) as session:
             user = register_user(session, username=username, email=email, password=password, now=now)
             user.is_administrator = True
+            audit.record(session, None, "administrator.create", f"user {user.username}", now=now)
     finally:
         engine.dispose()  # the last connection folds SQLite's write-ahead log into the one file that is renamed
     unfinished.rename(database)

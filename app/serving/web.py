@@ -1,4 +1,4 @@
-"""The web process alone: uvicorn with our application. Gold is not for it: the setting that leads there is dropped."""
+"""The web process alone: uvicorn with our application. Gold is not for it: the settings that lead there are dropped."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import socket
 
 import uvicorn
 
+from app.serving.programs import WAYS_TO_GOLD
+
 #: Requests in flight (uploads, long polls) may end within.
 GRACEFUL_SECONDS = 3
 
 
 def run_web(host: str = "127.0.0.1", port: int = 8321, listener: socket.socket | None = None) -> None:
     """Serve on a host and port, or on a socket that is already open."""
-    os.environ.pop("EVERGOLD_GOLD_DIR", None)
+    for name in WAYS_TO_GOLD:
+        os.environ.pop(name, None)
     config = uvicorn.Config(
         "app.main:create_app",
         factory=True,
@@ -22,6 +25,7 @@ def run_web(host: str = "127.0.0.1", port: int = 8321, listener: socket.socket |
         port=port,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
         server_header=False,
+        proxy_headers=False,  # the application itself knows whose to believe, see `trusted_proxies`
         access_log=False,  # our own line for each request says more
     )
     uvicorn.Server(config).run(sockets=[listener] if listener else None)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -111,6 +111,24 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
     return scores
 
 
+def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
+    """Per item, in gold's order: `{"items": ids, "languages": …, "labels": the options', "gold": label numbers,
+    "predicted": {setting: label numbers, or null where it was not entered}}`. Raises InvalidGold as `score` does.
+    """
+    order = order_of(gold.items, prediction.items)
+    predicted = {
+        setting: None if values is None else (values if order is None else values[order]).tolist()
+        for setting, values in prediction.values.items()
+    }
+    return {
+        "items": list(gold.items.ids),
+        "languages": [language.lower() for language in gold.items.languages],
+        "labels": list(options.labels),
+        "gold": gold.labels.tolist(),
+        "predicted": predicted,
+    }
+
+
 def columns(options: Options) -> tuple[Column, ...]:
     """Every metric of every setting over all languages, and of the declared languages."""
     return tuple(
@@ -194,5 +212,6 @@ TASK = Task(
     items_of=items_of,
     read_prediction=read_prediction,
     score=score,
+    outcomes=outcomes,
     template=template,
 )

@@ -16,7 +16,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -112,18 +112,41 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
     None with a reason: NOT_ENTERED for a setting without values; else fewer than two rows, or constant values.
     Raises InvalidGold when the prediction was checked against an items file that lacks items of the gold.
     """
-    order = order_of(gold.items, prediction.items)
     scores: list[Score] = []
-    for setting in options.settings:
-        values = prediction.values[setting]
-        if values is not None:
-            values = values if order is None else values[order]
-            predicted = values[gold.rows]
-            targets = np.where(gold.others >= 0, values[gold.others], gold.sims)
+    for setting, pairs in _pairs(gold, prediction, options).items():
         for split, places in gold.splits.items():
-            rho = (None, NOT_ENTERED) if values is None else _rho(targets[places], predicted[places])
+            rho = (None, NOT_ENTERED) if pairs is None else _rho(pairs[0][places], pairs[1][places])
             scores.append(_score_of(f"{setting}/{split}", *rho, _pooled(gold, split)))
     return scores
+
+
+def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
+    """Per scored row: `{"items": ids, "splits": {"en/idiom": numbers of its rows}, "settings": {setting: {"targets": …,
+    "predicted": …}, or null where it was not entered}}`. Raises InvalidGold as `score` does.
+    """
+    pairs = _pairs(gold, prediction, options)
+    return {
+        "items": [gold.items.ids[place] for place in gold.rows],
+        "splits": {name: places.tolist() for name, places in gold.splits.items()},
+        "settings": {
+            setting: None if pair is None else {"targets": pair[0].tolist(), "predicted": pair[1].tolist()}
+            for setting, pair in pairs.items()
+        },
+    }
+
+
+def _pairs(gold: Gold, prediction: Prediction, options: Options) -> dict[str, tuple[Floats, Floats] | None]:
+    """Targets and predicted values of the scored rows, by setting; None where it was not entered."""
+    order = order_of(gold.items, prediction.items)
+    pairs: dict[str, tuple[Floats, Floats] | None] = {}
+    for setting in options.settings:
+        values = prediction.values[setting]
+        if values is None:
+            pairs[setting] = None
+            continue
+        values = values if order is None else values[order]
+        pairs[setting] = np.where(gold.others >= 0, values[gold.others], gold.sims), values[gold.rows]
+    return pairs
 
 
 def columns(options: Options) -> tuple[Column, ...]:
@@ -262,5 +285,6 @@ TASK = Task(
     items_of=items_of,
     read_prediction=read_prediction,
     score=score,
+    outcomes=outcomes,
     template=template,
 )

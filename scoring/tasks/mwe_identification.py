@@ -26,9 +26,11 @@ from scoring.cupt_folders import LanguageGold, LanguageItems, read_gold_files, r
 from scoring.cupt_prediction import PredictedMwes
 from scoring.errors import InvalidGold, Problem
 from scoring.mwe import ALL, MWE_BASED, TOKEN_BASED, TRAINING_VIEWS, VIEWS, Cell, Counts, GoldMwes, found_diversity
+from scoring.mwe import outcomes as sentence_outcomes
 from scoring.mwe_languages import (
     BASES,
     DIVERSITY,
+    Counted,
     cells_of,
     count_all,
     language_document,
@@ -153,8 +155,9 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
     tables = count_all(gold.languages, prediction.languages)
     scores: list[Score] = []
     for language, of_gold in gold.languages.items():
-        for cell in cells_of([tables[language]]):
-            counts = tables[language].get(cell, Counts())
+        table = tables[language].counts
+        for cell in cells_of([table]):
+            counts = table.get(cell, Counts())
             values: _Three = (counts.precision, counts.recall, counts.f1)
             reason = _NO_TRAINING if cell[0] in TRAINING_VIEWS and of_gold.training is None else NOT_ENTERED
             known = language in prediction.languages and reason != _NO_TRAINING
@@ -170,20 +173,36 @@ def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, An
     the official text by `mwe_report.official_text`. macro, for gold in folders: see `mwe_languages.macro_document`.
     """
     _check_same_tokens(gold, prediction)
+    tables = count_all(gold.languages, prediction.languages)
     documents = {
-        language: language_document(of_gold, prediction.languages.get(language))
+        language: language_document(of_gold, prediction.languages.get(language), tables[language])
         for language, of_gold in gold.languages.items()
     }
-    means = {MACRO: macro_document(gold.languages, prediction.languages)} if gold.files.in_folders else {}
+    means = {MACRO: macro_document(gold.languages, prediction.languages, tables)} if gold.files.in_folders else {}
     return {"languages": documents, **means}
 
 
-def parseme_text(gold: Gold, prediction: Prediction, options: Options) -> str:
-    """The official evaluator's report; of several languages one after the other, each under `# FR`."""
+def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
+    """Per sentence: `{"languages": {"fr": {"all": {"mwe": [[sentence, found, in gold, predicted], …], "token": …}, …},
+    or null where it was not submitted}}`, for every view and category; sentences are counted from 0, those without a
+    MWE on either side are left out. Raises InvalidGold as `score` does.
+    """
+    _check_same_tokens(gold, prediction)
+    found: dict[str, Any] = dict.fromkeys(gold.languages)
+    for language, predicted in prediction.languages.items():
+        cells: dict[str, dict[str, list[list[int]]]] = {}
+        for sentence, (split, basis), *counts in sentence_outcomes(gold.languages[language], predicted.mwes):
+            cells.setdefault(split, {}).setdefault(basis, []).append([sentence, *counts])
+        found[language] = cells
+    return {"languages": found}
+
+
+def parseme_text(document: Mapping[str, Any], options: Options) -> str:
+    """The official evaluator's report, from ours; of several languages one after the other, each under `# FR`."""
     texts = []
-    for language, document in report(gold, prediction, options)["languages"].items():
-        text = official_text(document) if document is not None else NOT_ENTERED
-        texts.append(text if len(gold.languages) == 1 else f"# {language.upper()}\n\n{text}")
+    for language, of_language in document["languages"].items():
+        text = official_text(of_language) if of_language is not None else NOT_ENTERED
+        texts.append(text if len(document["languages"]) == 1 else f"# {language.upper()}\n\n{text}")
     return "\n\n".join(texts)
 
 
@@ -232,7 +251,7 @@ def _check_same_tokens(gold: Gold, prediction: Prediction) -> None:
         raise InvalidGold(problems)
 
 
-def _macro_scores(gold: Gold, prediction: Prediction, tables: Mapping[str, Mapping[Cell, Counts]]) -> list[Score]:
+def _macro_scores(gold: Gold, prediction: Prediction, tables: Mapping[str, Counted]) -> list[Score]:
     scores: list[Score] = []
     trained = any(of_gold.training is not None for of_gold in gold.languages.values())
     for cell, mean in macro_means(gold.languages, tables).items():
@@ -323,6 +342,7 @@ TASK = Task(
     items_of=items_of,
     read_prediction=read_prediction,
     score=score,
+    outcomes=outcomes,
     template=template,
     read_gold_with_train=read_gold_with_train,
     report=report,

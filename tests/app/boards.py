@@ -27,7 +27,7 @@ def board(engine: Engine, name: str = "zero-shot", viewer: User | None = None) -
 
 def version(engine: Engine, name: str = "zero-shot") -> str:
     with reading(engine) as session:
-        return board_version(session, *find_board(find_competition(session, COMPETITION), PHASE, name))
+        return board_version(session, *find_board(find_competition(session, COMPETITION), PHASE, name), None, NOW)
 
 
 def shown(engine: Engine, name: str = "zero-shot") -> list[tuple[int | None, str, float | None]]:

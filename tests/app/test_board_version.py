@@ -6,8 +6,9 @@ from sqlalchemy import Engine, select, update
 
 from app.db import reading, writing
 from app.leaderboard import LeaderboardRow, count_entries
-from app.models import PhaseTask, ScoreRow, TeamKind, User
+from app.models import BoardShown, PhaseTask, ScoreRow, TeamKind, User
 from app.runs import requeue_lost_runs
+from app.visibility import View
 from tests.app.boards import board, enter, shown, version
 from tests.world import (
     HOUR,
@@ -65,8 +66,9 @@ def test_a_list_of_boards_counts_teams_not_files_and_no_baselines(engine: Engine
     submit(engine, dan)
     with reading(engine) as session:
         phase_task = session.scalars(select(PhaseTask.id)).one()
-        assert count_entries(session, [phase_task]) == {phase_task: 2}
-        assert count_entries(session, []) == {}
+        assert count_entries(session, {phase_task: View()}) == {phase_task: 2}
+        assert count_entries(session, {phase_task: View(board=BoardShown.HIDDEN)}) == {}
+        assert count_entries(session, {}) == {}
 
 
 # ------------------------------------------------------------------------------------------------------------- version

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, func, select
 
 from app.db import reading
 from app.errors import GoldMissing, LimitReached, PhaseNotOpen
 from app.limits import Quota, check_phase_open, phase_state, quota
-from app.models import Phase, User
+from app.models import Phase, Submission, User
 from app.teams import find_team
 from tests.threads import in_threads
 from tests.world import (
@@ -262,4 +262,90 @@ def test_twenty_threads_of_two_members_get_exactly_ten_places(engine: Engine) ->
     add_team(engine, ada, bob, name="Both")
     answers = in_threads(20, lambda n: answer_to(lambda: submit(engine, (ada, bob)[n % 2], content=f"file {n}")))
     assert sorted(answers) == 10 * ["accepted"] + 10 * ["limit_reached"]
+    assert quota_of(engine, ada).used_total == 10
+
+
+def test_threads_on_two_days_share_the_total(engine: Engine) -> None:
+    add_competition(engine, per_day=4, total=6, ends_at=None)
+    ada = add_user(engine, "ada")
+    answers = in_threads(16, lambda n: answer_to(lambda: submit(engine, ada, NOW + (n % 2) * DAY, content=str(n))))
+    assert sorted(answers) == 6 * ["accepted"] + 10 * ["limit_reached"]
+    assert quota_of(engine, ada).used_total == 6
+
+
+def test_threads_of_different_teams_do_not_stand_in_each_others_way(engine: Engine) -> None:
+    add_competition(engine, per_day=2)
+    people = [add_user(engine, f"user{n}") for n in range(5)]
+    answers = in_threads(20, lambda n: answer_to(lambda: submit(engine, people[n % 5], content=f"file {n}")))
+    assert sorted(answers) == 10 * ["accepted"] + 10 * ["limit_reached"]
+    assert [quota_of(engine, person).used_today for person in people] == 5 * [2]
+
+
+def test_threads_cannot_have_more_files_rejected_than_the_hour_allows(engine: Engine) -> None:
+    """Each of those that wait may be rejected, and here all are."""
+    add_competition(engine, per_day=None, rejected_per_hour=5)
+    ada = add_user(engine, "ada")
+    for number in range(2):
+        reject(engine, submit(engine, ada, content=f"first {number}").run_id)
+    accepted: list[int] = []
+
+    def upload(number: int) -> None:
+        accepted.append(submit(engine, ada, content=f"file {number}").run_id)
+
+    answers = in_threads(12, lambda n: answer_to(lambda: upload(n)))
+    assert sorted(answers) == 3 * ["accepted"] + 9 * ["limit_reached"]
+    for run_id in accepted:
+        reject(engine, run_id)
+    assert quota_of(engine, ada).rejected_last_hour == 5
+
+
+def test_files_that_wait_stand_in_the_way_of_others_only_until_they_are_scored(engine: Engine) -> None:
+    add_competition(engine, per_day=None, rejected_per_hour=3)
+    ada = add_user(engine, "ada")
+    reject(engine, submit(engine, ada, NOW).run_id)
+    waiting = [submit(engine, ada, NOW).run_id for _ in range(2)]
+    with pytest.raises(
+        LimitReached, match="2 files of your team are still being checked, and 1 were rejected"
+    ) as refused:
+        submit(engine, ada, NOW)
+    assert refused.value.details == {"limit": 3, "used": 3, "per": "hour", "retry_at": "2026-01-10T12:00:30+00:00"}
+    score(engine, waiting[0], 0.5)
+    assert answer_to(lambda: submit(engine, ada, NOW)) == "accepted"
+    assert answer_to(lambda: submit(engine, ada, NOW + HOUR)) == "accepted", "an hour later nothing of it counts"
+
+
+def test_ten_threads_with_one_key_make_one_submission(engine: Engine) -> None:
+    add_competition(engine, per_day=1)
+    ada = add_user(engine, "ada")
+    accepted = in_threads(10, lambda _: submit(engine, ada, key="once"))
+    assert len({one.submission.id for one in accepted}) == 1
+    assert sorted(one.created for one in accepted) == 9 * [False] + [True]
+    assert quota_of(engine, ada).used_total == 1
+
+
+def test_threads_with_one_key_and_different_files_make_one_submission(engine: Engine) -> None:
+    add_competition(engine, per_day=None)
+    ada = add_user(engine, "ada")
+    answers = in_threads(10, lambda n: answer_to(lambda: submit(engine, ada, key="once", content=f"file {n}")))
+    assert sorted(answers) == ["accepted"] + 9 * ["idempotency_conflict"]
+    assert quota_of(engine, ada).used_total == 1
+
+
+def test_one_key_in_two_competitions_at_once_makes_one_submission(engine: Engine) -> None:
+    """They have no team lock in common: the table itself decides."""
+    names = ["idioms", "proverbs"]
+    for name in names:
+        add_competition(engine, name=name)
+    ada = add_user(engine, "ada")
+    answers = in_threads(8, lambda n: answer_to(lambda: submit(engine, ada, key="once", competition=names[n % 2])))
+    assert sorted(answers) == 4 * ["accepted"] + 4 * ["idempotency_conflict"], "replays, and the other competition's"
+    with reading(engine) as session:
+        assert session.scalars(select(func.count()).select_from(Submission)).one() == 1
+
+
+def test_ten_threads_with_a_person_s_first_file_make_one_team(engine: Engine) -> None:
+    add_competition(engine, per_day=None)
+    ada = add_user(engine, "ada")
+    accepted = in_threads(10, lambda n: submit(engine, ada, content=f"file {n}"))
+    assert len({one.submission.team_id for one in accepted}) == 1
     assert quota_of(engine, ada).used_total == 10

@@ -12,8 +12,9 @@ from celery import Celery
 from structlog.testing import capture_logs
 
 from app.config import get_settings
-from app.queue import CPU_QUEUE, GPU_QUEUE, SCORE_TASK, _sender, broker_settings, send_run
+from app.queue import CPU_QUEUE, GPU_QUEUE, SCORE_TASK, _sender, broker_settings, has_messages, send_run
 from tests.services import Valkey, free_port
+from tests.threads import in_threads
 
 
 @pytest.fixture
@@ -93,7 +94,8 @@ def test_a_broker_that_was_restarted_between_two_messages_gets_the_second(live_b
     assert send_run(2)
 
 
-def test_a_broker_that_hangs_is_given_up_soon(live_broker: Valkey) -> None:
+def test_a_broker_that_hangs_is_given_up_soon(live_broker: Valkey, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.queue.PAUSE_SECONDS", 0.0)
     assert send_run(1)
     live_broker.hang()
     began = time.monotonic()
@@ -102,6 +104,42 @@ def test_a_broker_that_hangs_is_given_up_soon(live_broker: Valkey) -> None:
     assert time.monotonic() - began < 5.0
     live_broker.wake()
     assert send_run(3)
+
+
+def test_of_many_uploads_only_the_first_waits_for_a_broker_that_hangs(live_broker: Valkey) -> None:
+    assert send_run(0)
+    live_broker.hang()
+    with capture_logs() as logged:
+        assert in_threads(10, lambda n: send_run(n)) == 10 * [False]
+    live_broker.wake()
+    assert sorted(entry["event"] for entry in logged) == ["broker_down"] + 9 * ["broker_passed_over"]
+
+
+def test_a_broker_that_hung_is_asked_again_after_a_pause(live_broker: Valkey, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert send_run(1)
+    live_broker.hang()
+    with capture_logs():
+        assert not send_run(2)
+        live_broker.wake()
+        assert not send_run(3), "it is well again, but nobody knows yet"
+    monkeypatch.setattr(_sender(), "paused_until", time.monotonic())
+    assert send_run(4)
+
+
+def test_a_broker_is_asked_whether_it_holds_messages(live_broker: Valkey) -> None:
+    assert has_messages(CPU_QUEUE) is False
+    assert send_run(1)
+    assert (has_messages(CPU_QUEUE), has_messages(GPU_QUEUE)) == (True, False)
+    live_broker.stop()
+    assert has_messages(CPU_QUEUE) is None, "nobody knows"
+    live_broker.start()
+    assert has_messages(CPU_QUEUE) is False, "it forgot them"
+
+
+def test_files_are_messages_too(messages: Path) -> None:
+    assert has_messages(CPU_QUEUE) is False
+    assert send_run(1)
+    assert (has_messages(CPU_QUEUE), has_messages(GPU_QUEUE)) == (True, False)
 
 
 def test_a_broker_that_never_was_there(monkeypatch: pytest.MonkeyPatch) -> None:

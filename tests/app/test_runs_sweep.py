@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import Engine, select, update
+from sqlalchemy import Engine, update
 
 from app.db import reading, writing
 from app.models import TERMINAL, RunStatus, ScoringRun
@@ -119,24 +120,51 @@ def test_a_run_that_kills_its_workers_takes_no_other_with_it(engine: Engine) -> 
     assert the_run(engine, harmless).attempts == 0
 
 
-def test_sweep_repairs_every_state_that_is_not_terminal(engine: Engine) -> None:
-    """One run per state; a year later each is announced, or has ended."""
-    add_competition(engine, per_day=None)
-    ada = add_user(engine, "ada")
-    runs = {name: submit(engine, ada, content=name).run_id for name in ("queued", "sent", "running", "last", "scored")}
-    with writing(engine) as session:
-        mark_sent(session, [runs["sent"]], NOW)
-        session.execute(update(ScoringRun).where(ScoringRun.id == runs["last"]).values(attempts=2))
-    claim(engine, runs["running"])
-    claim(engine, runs["last"])
-    score(engine, runs["scored"], 0.5)
+# What brings a run into each state, the state in which a sweep leaves it, and whether workers are told about it.
+WAYS_OUT: dict[RunStatus, tuple[Callable[[Engine, int], object], RunStatus, bool]] = {
+    RunStatus.QUEUED: (lambda engine, run_id: None, RunStatus.QUEUED, True),
+    RunStatus.RUNNING: (claim, RunStatus.QUEUED, True),
+    RunStatus.SCORED: (lambda engine, run_id: score(engine, run_id, 0.5), RunStatus.SCORED, False),
+    RunStatus.REJECTED: (reject, RunStatus.REJECTED, False),
+    RunStatus.FAILED: (fail, RunStatus.FAILED, False),
+}
+
+
+@pytest.mark.parametrize("status", RunStatus)
+def test_every_state_has_a_way_out(engine: Engine, accepted: Accepted, status: RunStatus) -> None:
+    """A state that somebody adds needs a line above: what does the sweep do with it?"""
+    enter, left_in, is_told = WAYS_OUT[status]
+    enter(engine, accepted.run_id)
+    assert the_run(engine, accepted.run_id).status == status
     told = sweep(engine, NOW + timedelta(days=365))
-    assert told == [runs["queued"], runs["sent"], runs["running"]]
-    assert the_run(engine, runs["last"]).status == RunStatus.FAILED
-    assert the_run(engine, runs["scored"]).status == RunStatus.SCORED
-    with reading(engine) as session:
-        left = session.scalars(select(ScoringRun.status).where(ScoringRun.status.not_in(TERMINAL))).all()
-    assert set(left) == {RunStatus.QUEUED}
+    assert told == ([accepted.run_id] if is_told else [])
+    assert the_run(engine, accepted.run_id).status == left_in
+    assert is_told or left_in in TERMINAL
+    assert (claim(engine, accepted.run_id) is not None) == is_told
+
+
+def test_a_run_in_its_last_attempt_has_a_way_out_too(engine: Engine, accepted: Accepted) -> None:
+    with writing(engine) as session:
+        session.execute(update(ScoringRun).values(attempts=2))
+    claim(engine, accepted.run_id)
+    assert sweep(engine, NOW + LEASE) == []
+    assert the_run(engine, accepted.run_id).status == RunStatus.FAILED
+
+
+def test_what_a_broker_forgot_is_announced_again_soon(engine: Engine, accepted: Accepted) -> None:
+    """Not only after two minutes: the broker itself says that it holds no message."""
+
+    def told(seconds: float, *forgotten: str) -> list[int]:
+        with writing(engine) as session:
+            now = NOW + timedelta(seconds=seconds)
+            return [run for run, _ in requeue_lost_runs(session, attempts=3, now=now, forgotten=forgotten)]
+
+    with writing(engine) as session:
+        mark_sent(session, [accepted.run_id], NOW)
+    assert told(UNCLAIMED_SECONDS) == []
+    assert told(UNCLAIMED_SECONDS, "idiom-similarity") == [], "another queue's messages"
+    assert told(UNCLAIMED_SECONDS - 1, "idiom-detection") == [], "a worker may just be taking it"
+    assert told(UNCLAIMED_SECONDS, "idiom-detection") == [accepted.run_id]
 
 
 def test_two_sweeps_at_once_do_the_work_of_one(engine: Engine) -> None:

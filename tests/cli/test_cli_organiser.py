@@ -106,8 +106,8 @@ def test_settings_come_from_the_folder_s_env_file(evergold: Evergold, tmp_path: 
 
 
 def test_unknown_queue_is_wrong_usage(evergold: Evergold) -> None:
-    code, _, err = evergold("worker", "--queue", "tpu")
-    assert (code, err) == (Code.USAGE, "Error: --queue is cpu or gpu.\n")
+    code, _, err = evergold("worker", "--queues", "tpu")
+    assert (code, err) == (Code.USAGE, "Error: --queues is auto, cpu or gpu.\n")
 
 
 # ------------------------------------------------------------------------------------------------------------ import

@@ -52,7 +52,7 @@ def test_every_team_submits_to_every_task_of_both_phases_that_it_has_a_file_for(
             .join(Phase, Phase.id == PhaseTask.phase_id)
             .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
         ).all()
-    detection, similarity = "idiom-detection", "idiom-similarity"
+    detection, similarity, paraphrase = "idiom-detection", "idiom-similarity", "idiom-paraphrase"
     expected = {
         (team, phase, task)
         for phase in ("practice", "evaluation")
@@ -62,10 +62,13 @@ def test_every_team_submits_to_every_task_of_both_phases_that_it_has_a_file_for(
             ("Saudade Lab", detection),
             ("Saudade Lab", similarity),
             ("Loureiro", detection),
+            ("Magpie", paraphrase),
+            ("Saudade Lab", paraphrase),
+            ("Loureiro", paraphrase),
         ]
     }
     assert {tuple(row) for row in submitted} == expected
-    assert len(submitted) == len(runs) == 10
+    assert len(submitted) == len(runs) == 16
 
 
 def test_submissions_wait_for_a_worker_like_any_other(applied: Engine, storage: Path) -> None:
@@ -87,7 +90,7 @@ def test_interrupted_set_up_is_completed(applied: Engine, storage: Path) -> None
     """An account without its submissions: what a crash between the two could leave on a server without transactions."""
     with writing(applied) as session:
         demo._account(session, demo.TEAMS[0], NOW)
-    assert len(submit_demo(applied, storage)) == 10
+    assert len(submit_demo(applied, storage)) == 16
 
 
 def test_printed_passwords_log_in(applied: Engine, storage: Path) -> None:
@@ -100,14 +103,15 @@ def test_printed_passwords_log_in(applied: Engine, storage: Path) -> None:
 def test_phase_that_is_over_is_left_out(applied: Engine, storage: Path) -> None:
     with writing(applied) as session:
         session.execute(update(Phase).where(Phase.name == "evaluation").values(ends_at=NOW))
-    assert len(submit_demo(applied, storage)) == 5
+    assert len(submit_demo(applied, storage)) == 8
 
 
 def test_gold_is_installed_once_and_renewed_when_it_differs(tmp_path: Path) -> None:
     demo.install_gold(tmp_path)
-    installed = {path.relative_to(tmp_path / "demo") for path in tmp_path.rglob("*.csv")}
-    assert installed == {path.relative_to(ROOT / "demo/gold") for path in (ROOT / "demo/gold").rglob("*.csv")}
-    assert len(installed) == 4
+    installed = {path.relative_to(tmp_path / "demo") for path in tmp_path.rglob("*.*")}
+    assert installed == {path.relative_to(ROOT / "demo/gold") for path in (ROOT / "demo/gold").rglob("*.*")}
+    assert {path.suffix for path in installed} == {".csv", ".json"}
+    assert len(installed) == 8
     kept, changed = sorted(tmp_path.rglob("*.csv"))[:2]
     changed.write_text("ID\n")
     before = kept.stat().st_mtime_ns
@@ -121,7 +125,7 @@ def test_gold_that_phases_name_is_gold_that_is_installed(tmp_path: Path) -> None
     phases = yaml.safe_load((ROOT / "phases.yaml").read_text())["competitions"][0]["phases"]
     named = {asked["gold"] for phase in phases for asked in phase["tasks"].values()}
     assert named
-    assert all((tmp_path / name).is_file() for name in named)
+    assert all((tmp_path / name).exists() for name in named)
 
 
 def test_server_with_an_administrator_never_gets_demo_accounts(applied: Engine, storage: Path) -> None:

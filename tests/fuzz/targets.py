@@ -63,10 +63,10 @@ def check_prediction(target: Target, upload: bytes, folder: Path) -> None:
     if target.task.needs_gpu:
         return  # scoring wants a model; its arithmetic is tested where there is one
     target.task.score(target.gold, prediction, target.options)
-    if target.task.report:
-        json.dumps(target.task.report(target.gold, prediction, target.options), allow_nan=False)
+    report = target.task.report(target.gold, prediction, target.options) if target.task.report else None
+    json.dumps(report, allow_nan=False)
     for write in target.task.text_reports.values():
-        write(target.gold, prediction, target.options)
+        write(report, target.options)
 
 
 def check_organisers_file(target: Target, kind: str, changed: Path, content: bytes, folder: Path) -> None:

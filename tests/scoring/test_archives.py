@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.archives import LIMITS, Limits, read_members, read_single
+from scoring.archives import LIMITS, Limits, iterate_members, member_names, read_members, read_single
 from scoring.errors import InvalidGold, InvalidPrediction
 
 CSV = b"ID,Language\n1,EN\n"
@@ -331,6 +331,43 @@ def test_members_are_keyed_by_path_in_sorted_order(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
     assert list(read_members(tmp_path).items()) == [("EN/test.cupt", b"1"), ("PT/test.cupt", b"2")]
+
+
+def test_members_are_read_one_after_the_other(tmp_path: Path) -> None:
+    data = make_zip(*((f"{n}", bytes([n]) * MIB) for n in range(8)), compression=zipfile.ZIP_STORED)
+    for n in range(8):
+        (tmp_path / f"{n}").write_bytes(bytes([n]) * MIB)
+    for path in (data, tmp_path):
+        found = []
+        tracemalloc.start()
+        try:
+            for name, content in iterate_members(path):
+                found.append((name, content[:1], len(content)))
+                del content
+            assert tracemalloc.get_traced_memory()[1] < 3 * MIB
+        finally:
+            tracemalloc.stop()
+        assert found == [(f"{n}", bytes([n]), MIB) for n in range(8)]
+
+
+def test_names_are_known_before_anything_is_unpacked(tmp_path: Path) -> None:
+    data = bytearray(make_zip(("b", CSV), ("a", CSV), (".DS_Store", b"x"), compression=zipfile.ZIP_STORED))
+    assert member_names(bytes(data)) == ["a", "b"]
+    data[data.index(b"1,EN")] = ord("2")
+    assert member_names(bytes(data)) == ["a", "b"]
+    (tmp_path / "b").write_bytes(CSV)
+    assert member_names(tmp_path) == ["b"]
+    with pytest.raises(InvalidPrediction, match="send a zip"):
+        member_names(CSV)
+
+
+def test_files_before_a_damaged_one_are_given_and_then_it_is_refused() -> None:
+    data = bytearray(make_zip(("b", b"2,EN"), ("a", b"1,EN"), compression=zipfile.ZIP_STORED))
+    data[data.index(b"2,EN")] = ord("3")
+    members = iterate_members(bytes(data))
+    assert next(members) == ("a", b"1,EN")
+    with pytest.raises(InvalidPrediction, match="b in the zip is damaged"):
+        next(members)
 
 
 def test_folder_is_held_to_the_same_limits(tmp_path: Path) -> None:

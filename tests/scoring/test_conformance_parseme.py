@@ -66,6 +66,11 @@ def read(gold: Path, prediction: Path, train: tuple[str, ...], blind: bool = Tru
     return answers, TASK.read_prediction(prediction, items, options)
 
 
+def official_text_of(gold: Gold, prediction: Prediction) -> str:
+    assert TASK.report is not None
+    return TASK.text_reports["parseme"](TASK.report(gold, prediction, Options()), Options())
+
+
 def official_counts(lines: list[str]) -> dict[tuple[str, str], tuple[int, int, int]]:
     """(split, basis) -> found, predicted, in gold; as printed."""
     counts = {}
@@ -83,7 +88,7 @@ def official_counts(lines: list[str]) -> dict[tuple[str, str], tuple[int, int, i
 def test_the_official_report_is_reproduced_line_by_line(folder: str, system: str, train: tuple[str, ...]) -> None:
     gold, prediction, expected = files(folder, system)
     answers, predicted = read(gold, prediction, train)
-    assert lines_of(TASK.text_reports["parseme"](answers, predicted, Options())) == expected
+    assert lines_of(official_text_of(answers, predicted)) == expected
 
 
 @pairs
@@ -141,7 +146,7 @@ def test_scores_with_changed_lemmas_are_those_with_the_lemmas_of_gold(tmp_path: 
     restored.write_text("\n".join("\t".join([*ours[:10], *theirs[10:]]) for ours, theirs in rows) + "\n")
     answers, predicted = read(gold, prediction, ("train",))
     assert TASK.score(answers, predicted, Options()) == TASK.score(*read(gold, restored, ("train",)), Options())
-    text = lines_of(TASK.text_reports["parseme"](*read(gold, restored, ("train",)), Options()))
+    text = lines_of(official_text_of(*read(gold, restored, ("train",))))
     assert [line for line in text if line not in expected] == [
         "* Seen-in-train: MWE-proportion: gold=286/500=57% pred=307/307=100%",
         "* Seen-in-train: MWE-based: P=272/307=0.8860 R=272/286=0.9510 F=0.9174",

@@ -1,16 +1,20 @@
-"""correlation: Spearman's rho against scipy, and where it is undefined."""
+"""correlation: rho, r and tau against scipy and by hand, and where they are undefined."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
 from scoring.correlation import (
     CONSTANT_GOLD,
     CONSTANT_PREDICTION,
     TOO_FEW,
     average_ranks,
+    kendall,
+    pearson,
     spearman,
     undefined_because,
 )
@@ -81,3 +85,56 @@ def test_nan_infinity_and_different_lengths_are_refused() -> None:
             spearman(floats(1, 2), floats(1, bad))
     with pytest.raises(ValueError, match="same length"):
         spearman(floats(1, 2), floats(1))
+
+
+# ------------------------------------------------------------------------------------------ Pearson's r, Kendall's tau
+
+
+def test_pearson_by_hand() -> None:
+    """Deviations -2 -1 0 1 2 and -1 -2 1 0 2: products 2 + 2 + 0 + 0 + 4 = 8; both have squares of sum 10."""
+    assert pearson(floats(1, 2, 3, 4, 5), floats(2, 1, 4, 3, 5)) == pytest.approx(0.8, abs=1e-15)
+
+
+def test_pearson_is_about_lines_not_ranks() -> None:
+    x = floats(1, 2, 3)
+    assert pearson(x, x * 10 - 7) == pytest.approx(1)
+    assert pearson(x, -x) == pytest.approx(-1)
+    assert pearson(x, floats(0, 0, 3)) == pytest.approx(3 / 12**0.5)  # 3 / (√2 · √6)
+
+
+def test_pearson_survives_tiny_numbers() -> None:
+    x = floats(1, 2, 3)
+    assert pearson(x * 1e-160, x) == pytest.approx(1)
+
+
+def test_kendall_by_hand() -> None:
+    """Ten pairs, of which 1-2 and 3-4 are turned around: (8 - 2) / 10."""
+    assert kendall(floats(1, 2, 3, 4, 5), floats(2, 1, 4, 3, 5)) == pytest.approx(0.6, abs=1e-15)
+
+
+def test_kendall_takes_ties_into_account() -> None:
+    """Six pairs, one of them tied on the left: 5 concordant ones over √(5 · 6)."""
+    assert kendall(floats(1, 1, 2, 3), floats(1, 2, 3, 4)) == pytest.approx(5 / 30**0.5, abs=1e-15)
+
+
+def test_pearson_and_kendall_are_scipys() -> None:
+    random = np.random.default_rng(4)
+    for size in (2, 3, 5, 30):
+        x, y = random.integers(0, 6, size) + 0.0, random.normal(size=size)
+        x[0], x[1] = 7.0, -1.0  # never constant
+        assert pearson(x, y) == pytest.approx(pearsonr(x, y).statistic, abs=1e-12)
+        assert kendall(x, y) == pytest.approx(kendalltau(x, y).statistic, abs=1e-12)
+
+
+@pytest.mark.parametrize("coefficient", [pearson, kendall])
+@pytest.mark.parametrize(("x", "y"), [([], []), ([1.0], [2.0]), ([1.0, 1.0], [1.0, 2.0]), ([1.0, 2.0], [3.0, 3.0])])
+def test_too_few_or_constant_numbers_have_neither(coefficient: Any, x: list[float], y: list[float]) -> None:
+    assert coefficient(floats(*x), floats(*y)) is None
+
+
+@pytest.mark.parametrize("coefficient", [pearson, kendall])
+def test_pairs_must_be_pairs_of_numbers(coefficient: Any) -> None:
+    with pytest.raises(ValueError, match="same length"):
+        coefficient(floats(1, 2), floats(1))
+    with pytest.raises(ValueError, match="finite"):
+        coefficient(floats(1, 2), floats(1, float("nan")))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring import cupt_prediction, mwe
+from scoring import cupt_prediction, mwe_pairing
 from scoring.cupt_corpus import CuptGold, Mwe, TrainingMwes, read_gold, read_training
 from scoring.cupt_prediction import PredictedMwes, read_predicted_mwes
 from scoring.diversity import diversity
@@ -22,14 +22,15 @@ from scoring.mwe import (
     VIEWS,
     Counts,
     GoldMwes,
+    count,
     describe,
     found_diversity,
     macro,
     outcomes,
     prepare,
-    shared_tokens,
     total,
 )
+from scoring.mwe_pairing import shared_tokens
 from tests.scoring import mwe_reference
 
 Tokens = tuple[int, ...]
@@ -133,8 +134,8 @@ def test_views_of_an_mwe(tokens: Tokens, training: tuple[str, str] | None, views
         known = TrainingMwes(
             frozenset({"\t".join(sorted(lemmas.split())).encode()}), frozenset({"\t".join(span.split()).encode()})
         )
-    corpus = one_sentence("A B C D", "a b c d")
-    assert set(describe(corpus, known, Mwe(0, tokens, None)).views) == views
+    gold = prepare(one_sentence("A B C D", "a b c d"), known)
+    assert set(describe(gold, [Mwe(0, tokens, None)]).described[0, tokens].views) == views
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_crowded_sentences_are_paired_by_scipy_with_the_same_result(monkeypatch:
     gold, predicted = pairs[::5], [(*pair, 11) for pair in pairs[1::4]]
     expected = mwe_reference.every_pairing([frozenset(g) for g in gold], [frozenset(p) for p in predicted])
     assert shared_tokens(gold, predicted) == expected
-    monkeypatch.setattr(mwe, "FEW_MWES", 0)
+    monkeypatch.setattr(mwe_pairing, "FEW_MWES", 0)
     assert shared_tokens(gold, predicted) == expected
 
 
@@ -298,6 +299,8 @@ def test_counts_equal_those_of_the_slow_reference(texts: tuple[str, str, list[st
     assert nonzero(ours) == nonzero(mwe_reference.evaluate(*texts))
     official = total(outcomes(gold, predicted.mwes, predicted.lemmas))
     assert nonzero(official) == nonzero(mwe_reference.evaluate(*texts, lemmas_of="prediction"))
+    assert count(gold, describe(gold, predicted.mwes)) == ours
+    assert count(gold, describe(gold, predicted.mwes, predicted.lemmas)) == official
     types = mwe_reference.found_types(texts[0], texts[1])
     assert found_diversity(gold, predicted.mwes) == diversity(types)
 
@@ -326,5 +329,5 @@ sets_of_tokens = st.lists(
 def test_pairing_equals_trying_every_pairing(gold: list[Tokens], predicted: list[Tokens], few: int) -> None:
     expected = mwe_reference.every_pairing([frozenset(g) for g in gold], [frozenset(p) for p in predicted])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mwe, "FEW_MWES", few)
+        patch.setattr(mwe_pairing, "FEW_MWES", few)
         assert shared_tokens(gold, predicted) == expected

@@ -18,7 +18,7 @@ from scoring.__main__ import main
 from scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem
 from scoring.task import NOT_ENTERED, Score, read_options
 from scoring.tasks import get_task
-from scoring.tasks.mwe_identification import TASK, Options
+from scoring.tasks.mwe_identification import TASK, Gold, Options, Prediction
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "mwe-identification"
 GOLD, PREDICTION = GOLDEN / "gold", GOLDEN / "prediction"
@@ -29,6 +29,11 @@ OPTIONS = Options()
 def scores(prediction: Path, gold: Path = GOLD, options: Options = OPTIONS) -> list[Score]:
     answers = TASK.read_gold(gold, options)
     return TASK.score(answers, TASK.read_prediction(prediction, TASK.items_of(answers, options), options), options)
+
+
+def official_text_of(gold: Gold, prediction: Prediction, options: Options) -> str:
+    assert TASK.report is not None
+    return TASK.text_reports["parseme"](TASK.report(gold, prediction, options), options)
 
 
 def values(found: list[Score]) -> dict[str, float | str | None]:
@@ -96,7 +101,7 @@ def test_without_training_data_nothing_is_seen_or_unseen() -> None:
         assert found[f"mwe_f1 all/{view}"] == "no training data"
     answers = TASK.read_gold(gold, OPTIONS)
     predicted = TASK.read_prediction(FRENCH, TASK.items_of(answers, OPTIONS), OPTIONS)
-    text = TASK.text_reports["parseme"](answers, predicted, OPTIONS)
+    text = official_text_of(answers, predicted, OPTIONS)
     assert "Number of tokens" in text
     assert "Whether seen" not in text
 
@@ -165,7 +170,7 @@ def test_the_official_text_follows_the_lemmas_of_the_prediction(tmp_path: Path) 
     answers = TASK.read_gold(GOLD, options)
     predicted = TASK.read_prediction(changed, TASK.items_of(answers, options), options)
     # The one MWE that was seen is not any more: 0 of 0 predicted, and 5 instead of 4 unseen ones.
-    text = TASK.text_reports["parseme"](answers, predicted, options)
+    text = official_text_of(answers, predicted, options)
     assert "* Seen-in-train: MWE-based: P=0/0=0.0000 R=0/3=0.0000 F=0.0000" in text
     assert "* Unseen-in-train: MWE-based: P=1/5=0.2000 R=1/2=0.5000 F=0.2857" in text
     assert values(TASK.score(answers, predicted, options))["mwe_precision fr/seen"] == 1
@@ -174,7 +179,7 @@ def test_the_official_text_follows_the_lemmas_of_the_prediction(tmp_path: Path) 
 def test_several_languages_are_reported_one_after_the_other() -> None:
     answers = TASK.read_gold(GOLD, OPTIONS)
     predicted = TASK.read_prediction(PREDICTION, TASK.items_of(answers, OPTIONS), OPTIONS)
-    lines = TASK.text_reports["parseme"](answers, predicted, OPTIONS).split("\n")
+    lines = official_text_of(answers, predicted, OPTIONS).split("\n")
     assert [line for line in lines if line.startswith("# ")] == ["# FR", "# HR"]
     assert lines[-1] == NOT_ENTERED
 
@@ -478,4 +483,4 @@ def read_or_refuse(content: bytes, packed: bool, tmp_path: Path) -> None:
         assert all(problem.message for problem in refused)
         return
     assert all(one.value is None or one.value >= 0 for one in TASK.score(gold, prediction, options))
-    assert TASK.text_reports["parseme"](gold, prediction, options)
+    assert official_text_of(gold, prediction, options)

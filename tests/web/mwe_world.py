@@ -50,6 +50,7 @@ def scored_submission(engine: Engine, user: User, folder: Path = GOLDEN) -> UUID
     gold = TASK.read_gold(folder / "gold", options)
     prediction = TASK.read_prediction(folder / "prediction", TASK.items_of(gold, options), options)
     assert TASK.report is not None
+    report = TASK.report(gold, prediction, options)
     with writing(engine) as session:
         assert record_scores(
             session,
@@ -57,8 +58,8 @@ def scored_submission(engine: Engine, user: User, folder: Path = GOLDEN) -> UUID
             scores=TASK.score(gold, prediction, options),
             columns=frozenset((column.metric, column.split) for column in TASK.columns(options)),
             task_version=TASK.version,
-            aggregates=TASK.report(gold, prediction, options),
-            texts={name: write(gold, prediction, options) for name, write in TASK.text_reports.items()},
+            aggregates=report,
+            texts={name: write(report, options) for name, write in TASK.text_reports.items()},
             now=NOW,
         )
     return accepted.submission.id

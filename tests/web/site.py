@@ -24,7 +24,7 @@ from app import auth
 from app.config import Settings
 from app.db import reading, writing
 from app.models import PublicFile, ScoringRun, Submission, User
-from app.routes.passwords import Failures
+from app.rate_limits import RateLimits
 from app.routes.serving import Serving
 from app.storage import store_upload, stored_path
 from tests import world
@@ -117,7 +117,9 @@ class Person:
 @contextmanager
 def serving(app: FastAPI) -> Iterator[str]:
     """The address at which uvicorn serves the application, in a thread of this process."""
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", ws="none"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", ws="none", proxy_headers=False)
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     app.state.in_flight = server.server_state.tasks
@@ -136,7 +138,7 @@ def a_site(app: FastAPI, url: str, engine: Engine, settings: Settings) -> Iterat
     """The running server, now with these settings, on this database, its clock standing at NOW."""
     site = Site(url, app, settings, engine)
     app.state.serving = Serving(settings, engine, lambda: site.now)
-    app.state.failures = Failures()
+    app.state.rate_limits = RateLimits(settings)
     yield site
     _wait_for_requests(app)
     engine.dispose()

@@ -16,13 +16,32 @@ from app.main import create_app
 
 #: Programs are generated from these names: they never change.
 OPERATIONS = {
+    "appoint_annotator": (
+        f"PUT {API}/competitions/{{competition}}/judging/{{round_name}}/annotators/{{language}}/{{username}}"
+    ),
+    "choose_submission": f"PUT {API}/submissions/{{submission_id}}/choice",
     "create_submission": f"POST {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/submissions",
     "create_token": f"POST {API}/tokens",
+    "cite_board": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}/citation",
+    "cite_competition": f"GET {API}/competitions/{{competition}}/citation",
+    "discard_judging_round": f"DELETE {API}/competitions/{{competition}}/judging/{{round_name}}",
+    "dismiss_annotator": (
+        f"DELETE {API}/competitions/{{competition}}/judging/{{round_name}}/annotators/{{language}}/{{username}}"
+    ),
     "download_file": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/files/{{name}}",
     "download_submission": f"GET {API}/submissions/{{submission_id}}/file",
+    "export_board": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}/table",
+    "export_judgements": f"GET {API}/competitions/{{competition}}/judging/{{round_name}}/marks.csv",
     "get_board": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}",
     "get_board_csv": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}.csv",
+    "get_board_feed": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}/feed.atom",
+    "get_calendar": f"GET {API}/competitions/{{competition}}/dates.ics",
     "get_competition": f"GET {API}/competitions/{{competition}}",
+    "get_judging_round": f"GET {API}/competitions/{{competition}}/judging/{{round_name}}",
+    "get_official_board": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}/official",
+    "get_official_board_by_number": (
+        f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}/official/{{number}}"
+    ),
     "get_phase": f"GET {API}/competitions/{{competition}}/phases/{{phase}}",
     "get_report": f"GET {API}/submissions/{{submission_id}}/report",
     "get_report_csv": f"GET {API}/submissions/{{submission_id}}/report.csv",
@@ -31,22 +50,42 @@ OPERATIONS = {
     "get_results_csv": f"GET {API}/competitions/{{competition}}/tasks/{{task}}/results.csv",
     "get_submission": f"GET {API}/submissions/{{submission_id}}",
     "get_task": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}",
+    "grant_role": f"PUT {API}/competitions/{{competition}}/roles/{{role}}/{{username}}",
+    "import_judgements": f"POST {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/judging/marks",
     "list_competitions": f"GET {API}/competitions",
+    "list_failed_runs": f"GET {API}/competitions/{{competition}}/failed-runs",
+    "list_gold": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/gold",
+    "list_judging_rounds": f"GET {API}/competitions/{{competition}}/judging",
+    "list_roles": f"GET {API}/competitions/{{competition}}/roles",
     "list_submissions": f"GET {API}/submissions",
     "list_tokens": f"GET {API}/tokens",
+    "publish_gold": f"POST {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/gold/{{version}}/publish",
+    "publish_judging_round": f"PUT {API}/competitions/{{competition}}/judging/{{round_name}}/publication",
+    "put_gold": f"POST {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/gold",
+    "queue_failed_run_again": f"POST {API}/competitions/{{competition}}/failed-runs/{{run_id}}/queue-again",
     "read_account": f"GET {API}/me",
+    "read_audit_log": f"GET {API}/audit",
     "read_health": "GET /healthz",
+    "read_readiness": "GET /readyz",
     "register": f"POST {API}/register",
+    "revoke_role": f"DELETE {API}/competitions/{{competition}}/roles/{{role}}/{{username}}",
     "revoke_token": f"DELETE {API}/tokens/{{token_id}}",
+    "start_judging_round": f"POST {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/judging",
+    "withdraw_choice": f"DELETE {API}/submissions/{{submission_id}}/choice",
+    "withdraw_judging_round": f"DELETE {API}/competitions/{{competition}}/judging/{{round_name}}/publication",
 }
 ERROR = {"$ref": "#/components/schemas/ErrorBody"}
 #: Answered without asking who asks.
 OPEN = {
     "register",
     "read_health",
+    "read_readiness",
     "list_competitions",
     "get_competition",
     "get_phase",
+    "cite_competition",
+    "get_calendar",
+    "get_board_feed",
     "download_file",
 }
 

@@ -56,8 +56,8 @@ def test_the_server_decides_how_long_it_waits(site: Site, ada: Person) -> None:
 
 def test_a_waiting_reader_who_leaves_is_noticed(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[float] = []
-    status = submissions._status
-    monkeypatch.setattr(submissions, "_status", lambda *of: (looks.append(time.monotonic()), status(*of))[1])
+    status = submissions._stamp
+    monkeypatch.setattr(submissions, "_stamp", lambda *of: (looks.append(time.monotonic()), status(*of))[1])
     document = ada.submitted()
     with pytest.raises(httpx.ReadTimeout):
         ada.client.get(document["links"]["self"], params={"wait": 30}, timeout=0.5)

@@ -101,7 +101,7 @@ def test_writing_with_a_cookie_needs_the_header(site: Site) -> None:
 
 def test_the_account_page_shows_a_new_token_once(site: Site) -> None:
     with log_in(site) as browser:
-        form = {"name": "cluster", "csrf_token": csrf_of(browser.get("/account").text)}
+        form = {"name": "cluster", "scopes": "read", "csrf_token": csrf_of(browser.get("/account").text)}
         page = browser.post("/account/tokens", data=form)
         secret = page.text.split('id="secret">')[1].split("<")[0]
         assert page.headers["Cache-Control"] == "no-store"

@@ -16,7 +16,7 @@ from app.models import RunStatus, User
 from app.runs import Claim, renew_lease, requeue_lost_runs
 from tests.processes import wait_until
 from tests.world import ZERO_SHOT, claim, finish, scores_of, submit, sure, the_run
-from workers.lease import kept_alive
+from workers.lease import kept_alive, patiently
 
 LEASE_SECONDS = 0.3
 
@@ -90,3 +90,57 @@ def test_a_database_that_is_away_for_a_beat_loses_nothing(
     with capture_logs() as logged, kept_alive(engine, held, LEASE_SECONDS):
         wait_until(lambda: expiry(engine, held) > before, "a later beat renewed the lease")
     assert [entry["event"] for entry in logged] == ["lease_not_renewed"]
+
+
+# ------------------------------------------------------------------------------------------------------------ patience
+
+
+class Away:
+    """A database that is away for the first so many tries."""
+
+    def __init__(self, tries: int) -> None:
+        self.tries = tries
+
+    def __call__(self) -> str:
+        self.tries -= 1
+        if self.tries >= 0:
+            raise OperationalError("UPDATE runs", {}, Exception("the server is restarting"))
+        return "recorded"
+
+
+def test_a_result_is_kept_until_the_database_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.lease.ASK_AGAIN_SECONDS", 0.01)
+    with capture_logs() as logged:
+        assert patiently(Away(3), lease_seconds=60) == "recorded"
+    assert [entry["event"] for entry in logged] == 3 * ["database_away"]
+
+
+def test_patience_ends_with_the_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By then the run is another worker's."""
+    monkeypatch.setattr("workers.lease.ASK_AGAIN_SECONDS", 0.01)
+    away = Away(10**6)
+    with capture_logs(), pytest.raises(OperationalError):
+        patiently(away, lease_seconds=0.1)
+    assert away.tries < 10**6 - 1, "it was tried more than once"
+
+
+def test_other_errors_are_not_waited_out() -> None:
+    with pytest.raises(ZeroDivisionError):
+        patiently(lambda: 1 / 0, lease_seconds=60)
+
+
+def test_a_transaction_whose_commit_was_not_heard_of_is_recorded_once(engine: Engine, held: Claim) -> None:
+    """The database took it, and the connection broke before it could say so."""
+    tries = []
+
+    def record() -> bool:
+        recorded = finish(engine, held, scores_of(ZERO_SHOT, 0.5))
+        tries.append(recorded)
+        if len(tries) == 1:
+            raise OperationalError("COMMIT", {}, Exception("the connection is lost"))
+        return recorded
+
+    with capture_logs():
+        assert not patiently(record, lease_seconds=60)
+    assert tries == [True, False]
+    assert the_run(engine, held.run_id).status == RunStatus.SCORED

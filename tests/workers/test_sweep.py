@@ -10,15 +10,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, func, select
 from structlog.testing import capture_logs
 
-from app.models import RunStatus, User
+from app.db import reading
+from app.models import RunStatus, User, Worker
 from app.runs import UNCLAIMED_SECONDS
+from app.workforce import SILENT_SECONDS
 from scoring.tasks import TASKS
 from tests.processes import stop, wait_until
 from tests.services import environment_of, free_port, start_sweep
 from tests.world import HOUR, NOW, add_competition, add_user, claim, submit, the_run
+from workers.presence import Presence, tell
 from workers.sweep import sweep
 
 OVERDUE = NOW + timedelta(seconds=UNCLAIMED_SECONDS)
@@ -77,8 +80,34 @@ def test_runs_that_need_a_gpu_are_announced_to_gpu_workers(
     task = TASKS["idiom-detection"]
     monkeypatch.setitem(TASKS, task.name, dataclasses.replace(task, needs_gpu=True))
     run_id = submit(engine, ada).run_id
-    sweep(engine, OVERDUE)
+    tell(engine, Presence(processes=1, queues=("gpu",)))
+    sweep(engine, datetime.now(UTC))
     assert (told(messages, "gpu"), told(messages, "cpu")) == ([run_id], [])
+
+
+def test_runs_that_no_worker_can_take_are_not_announced_again_and_again(
+    engine: Engine, ada: User, messages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A weekend without a GPU worker would fill the broker; when one comes, the sweep rings."""
+    task = TASKS["idiom-detection"]
+    monkeypatch.setitem(TASKS, task.name, dataclasses.replace(task, needs_gpu=True))
+    run_id = submit(engine, ada).run_id
+    tell(engine, Presence(processes=1, queues=("cpu",)))
+    assert sweep(engine, datetime.now(UTC)) == 0
+    assert (sent_at(engine, run_id), the_run(engine, run_id).status) == (None, RunStatus.QUEUED)
+    tell(engine, Presence(processes=1, queues=("cpu", "gpu")))
+    assert sweep(engine, datetime.now(UTC)) == 1
+    assert told(messages, "gpu") == [run_id]
+
+
+def test_workers_that_are_silent_are_forgotten(engine: Engine, messages: Path) -> None:
+    tell(engine, Presence(processes=1, queues=("cpu",)))
+    sweep(engine, datetime.now(UTC))
+    with reading(engine) as session:
+        assert session.scalars(select(func.count()).select_from(Worker)).one() == 1
+    sweep(engine, datetime.now(UTC) + timedelta(seconds=SILENT_SECONDS))
+    with reading(engine) as session:
+        assert session.scalars(select(func.count()).select_from(Worker)).one() == 0
 
 
 def test_a_task_type_that_is_gone_does_not_stop_the_sweep(

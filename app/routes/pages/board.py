@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy.orm import Session
 
 from app.api import links
+from app.api.base import RowId
 from app.db import reading
 from app.errors import NotFound
+from app.judging.columns import METRIC as HUMAN
+from app.judging.columns import published_round
 from app.leaderboard import Leaderboard, build_leaderboard
 from app.limits import phase_state
-from app.models import Board, Competition, Phase
+from app.models import Board, BoardShown, Competition, Phase
 from app.queries import boards_of, find_board, find_competition
 from app.results import short_titles
-from app.routes.identity import VisitorHere
-from app.routes.pages.board_pictures import picture_of
+from app.routes.looking import Looking, LookingHere
+from app.routes.pages.board_pictures import Picture, more_columns, picture_of
 from app.routes.pages.drawings import drawings_of, svg_response
 from app.routes.pages.rendering import render
-from app.routes.serving import ServingHere
+from app.routes.serving import Serving, ServingHere
+from app.snapshots import find_snapshot, last_snapshot, list_snapshots, official_board
+from app.visibility import asked_by
+from app.workforce import words_for_board
 from scoring.tasks import TASKS
 
 router = APIRouter()
@@ -41,18 +49,21 @@ class MetricShown:
 def read_board(
     request: Request,
     serving: ServingHere,
-    visitor: VisitorHere,
+    looking: LookingHere,
     competition: str,
     phase: str,
     board: str,
     split: SplitShown = None,
 ) -> Response:
-    now = serving.clock()
+    now, user, seen_as = serving.clock(), looking.user, looking.seen_as
     with reading(serving.engine) as session:
         found = find_competition(session, competition)
         phase_found, board_found = find_board(found, phase, board)
-        leaderboard = build_leaderboard(session, phase_found, board_found, visitor.user, now)
-        picture = picture_of(session, board_found, leaderboard, split)
+        leaderboard = build_leaderboard(session, phase_found, board_found, user, now, seen_as=seen_as)
+        snapshot = last_snapshot(session, phase_found, board_found, user, now, seen_as=seen_as)
+        picture = _picture(session, (phase_found, board_found), looking, now, split, leaderboard)
+        waiting = _waiting(session, phase_found, board_found, leaderboard, now)
+        human_round = published_round(session, phase_found, board_found)
     figures = links.board_figures(competition, phase, board)
     return render(
         request,
@@ -67,8 +78,62 @@ def read_board(
         leaderboard=leaderboard,
         metrics=_metrics(board_found, leaderboard),
         signatures=_signatures(leaderboard),
+        human_round=human_round,
         picture=picture,
+        waiting=waiting,
         drawings=drawings_of(picture.figures, figures, picture.split) if picture else [],
+        titles={phase.name: phase.title for phase in found.phases},
+        snapshot=snapshot,
+        seen_as=seen_as,
+        now=now,
+    )
+
+
+@router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official")
+def read_official(
+    request: Request, serving: ServingHere, looking: LookingHere, competition: str, phase: str, board: str
+) -> Response:
+    return _official_page(request, serving, looking, (competition, phase, board), None)
+
+
+@router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}")
+def read_official_by_number(
+    request: Request,
+    serving: ServingHere,
+    looking: LookingHere,
+    competition: str,
+    phase: str,
+    board: str,
+    number: RowId,
+) -> Response:
+    return _official_page(request, serving, looking, (competition, phase, board), number)
+
+
+def _official_page(
+    request: Request, serving: Serving, looking: Looking, place: tuple[str, str, str], number: int | None
+) -> Response:
+    """The board as it was frozen; without a number the last time."""
+    now, user, seen_as = serving.clock(), looking.user, looking.seen_as
+    with reading(serving.engine) as session:
+        found = find_competition(session, place[0])
+        phase, board = find_board(found, *place[1:])
+        snapshot = find_snapshot(session, phase, board, number, user, now, seen_as=seen_as)
+        every = list_snapshots(session, phase, board, user, now, seen_as=seen_as)
+        leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
+    return render(
+        request,
+        "official.html",
+        competition=found,
+        phase=phase,
+        board=board,
+        state=phase_state(phase, now),
+        leaderboard=leaderboard,
+        metrics=_metrics(board, leaderboard),
+        signatures=_signatures(leaderboard),
+        titles={one.name: one.title for one in found.phases},
+        snapshot=snapshot,
+        snapshots=every,
+        seen_as=seen_as,
         now=now,
     )
 
@@ -76,7 +141,7 @@ def read_board(
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg")
 def read_figure(
     serving: ServingHere,
-    visitor: VisitorHere,
+    looking: LookingHere,
     competition: str,
     phase: str,
     board: str,
@@ -86,11 +151,32 @@ def read_figure(
     """A figure of the board's picture, as a file."""
     with reading(serving.engine) as session:
         place = find_board(find_competition(session, competition), phase, board)
-        leaderboard = build_leaderboard(session, *place, visitor.user, serving.clock())
-        picture = picture_of(session, place[1], leaderboard, split)
+        picture = _picture(session, place, looking, serving.clock(), split)
     if picture is None:
         raise NotFound("This board has no figures.")
     return svg_response(picture.figures, name, f"{competition}-{phase}-{picture.split.replace('/', '-')}")
+
+
+def _picture(
+    session: Session,
+    place: tuple[Phase, Board],
+    looking: Looking,
+    now: datetime,
+    split: str | None,
+    leaderboard: Leaderboard | None = None,
+) -> Picture | None:
+    """Of what the viewer may see. leaderboard: the board itself, where it was made already."""
+    more = more_columns(session, *place)
+    if leaderboard is None or more:
+        leaderboard = build_leaderboard(session, *place, looking.user, now, seen_as=looking.seen_as, more=more)
+    return picture_of(session, place[1], leaderboard, split)
+
+
+def _waiting(session: Session, phase: Phase, board: Board, leaderboard: Leaderboard, now: datetime) -> str:
+    """That submissions wait for a worker, on boards that would show them."""
+    if leaderboard.view.board is not BoardShown.PUBLIC:
+        return ""
+    return words_for_board(session, asked_by(session, phase, board), board.task.task_type, now)
 
 
 def _phases_with(competition: Competition, board: Board) -> list[Phase]:
@@ -113,7 +199,7 @@ def _same_task(competition: Competition, phase: Phase, shown: Board) -> list[tup
 
 def _metrics(board: Board, leaderboard: Leaderboard) -> list[MetricShown]:
     """Each metric once, in the order of the columns."""
-    known = TASKS[board.task.task_type].metrics
+    known = {**TASKS[board.task.task_type].metrics, HUMAN.name: HUMAN}
     names = dict.fromkeys(column.metric for column in leaderboard.columns)
     return [MetricShown(known[name].title, known[name].description, known[name].higher_is_better) for name in names]
 

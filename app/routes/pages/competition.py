@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
 from app.db import reading
+from app.entry_rules import EntrySettings, entry_settings
+from app.judging.annotators import may_judge_or_organise
 from app.leaderboard import count_entries
 from app.limits import PhaseState, phase_state
 from app.models import Board, Competition, Phase, PhaseTask
 from app.queries import boards_of, find_competition
 from app.results import short_titles
-from app.routes.identity import VisitorHere
+from app.routes.looking import Looking, LookingHere
 from app.routes.pages.rendering import render
 from app.routes.serving import ServingHere
+from app.visibility import View, views_of
 
 router = APIRouter()
 
 
 @dataclass(frozen=True, slots=True)
 class TaskInPhase:
-    """A task as it is asked in a phase; its boards, with titles as short as they can be; how many teams have scored."""
+    """A task as it is asked in a phase; its boards, with titles as short as they can be; how many teams have scored;
+    what the viewer may see of it."""
 
     asked: PhaseTask
     boards: list[tuple[str, Board]]
     teams: int
+    view: View
+    entry: EntrySettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +46,41 @@ class PhaseShown:
 
 
 @router.get("/competitions/{competition}")
-def read_competition(request: Request, serving: ServingHere, visitor: VisitorHere, competition: str) -> Response:
+def read_competition(request: Request, serving: ServingHere, looking: LookingHere, competition: str) -> Response:
     now = serving.clock()
     with reading(serving.engine) as session:
         found = find_competition(session, competition)
-        teams = _teams(session, found)
+        views = _views(session, found, looking, now)
+        teams = count_entries(session, views)
+        has_judging = may_judge_or_organise(session, looking.user, found)
     phases = [
-        PhaseShown(phase, phase_state(phase, now), [_task(found, asked, teams) for asked in phase.phase_tasks])
+        PhaseShown(phase, phase_state(phase, now), [_task(found, asked, teams, views) for asked in phase.phase_tasks])
         for phase in found.phases
     ]
-    return render(request, "competition.html", competition=found, phases=phases, now=now)
+    return render(
+        request,
+        "competition.html",
+        competition=found,
+        phases=phases,
+        has_judging=has_judging,
+        seen_as=looking.seen_as,
+        now=now,
+    )
 
 
-def _teams(session: Session, competition: Competition) -> dict[int, int]:
-    return count_entries(session, [asked.id for phase in competition.phases for asked in phase.phase_tasks])
+def _views(session: Session, competition: Competition, looking: Looking, now: datetime) -> dict[int, View]:
+    asked = [one for phase in competition.phases for one in phase.phase_tasks]
+    return views_of(session, asked, looking.user, now, seen_as=looking.seen_as)
 
 
-def _task(competition: Competition, asked: PhaseTask, teams: dict[int, int]) -> TaskInPhase:
+def _task(competition: Competition, asked: PhaseTask, teams: dict[int, int], views: dict[int, View]) -> TaskInPhase:
     phase = next(phase for phase in competition.phases if phase.id == asked.phase_id)
     boards = [board for board in boards_of(competition, phase) if board.task_id == asked.task_id]
     titles = short_titles([board.title for board in boards])
-    return TaskInPhase(asked, list(zip(titles, boards, strict=True)), teams.get(asked.id, 0))
+    return TaskInPhase(
+        asked,
+        list(zip(titles, boards, strict=True)),
+        teams.get(asked.id, 0),
+        views[asked.id],
+        entry_settings(phase, asked),
+    )

@@ -10,12 +10,13 @@ from fastapi.responses import RedirectResponse
 
 from app import auth
 from app.db import writing
-from app.errors import InvalidForm, LimitReached, NameTaken, NotAuthenticated
+from app.errors import EvergoldError, InvalidForm, LimitReached, NameTaken, NotAuthenticated
 from app.models import User
 from app.routes import csrf
+from app.routes.errors import headers_of
 from app.routes.identity import SESSION_COOKIE, VisitorHere, set_session_cookie
 from app.routes.pages.rendering import check_form, render
-from app.routes.passwords import check_password, one_hash_at_a_time
+from app.routes.passwords import check_password, register_account
 from app.routes.serving import Serving, ServingHere
 
 router = APIRouter()
@@ -27,10 +28,15 @@ NextField = Annotated[str, Form(alias="next")]
 
 
 @router.get("/login")
-def read_login(request: Request, visitor: VisitorHere, following: NextPath = "") -> Response:
+def read_login(
+    request: Request,
+    visitor: VisitorHere,
+    following: NextPath = "",
+    done: Annotated[str, Query(max_length=20)] = "",
+) -> Response:
     if visitor.user is not None:
         return RedirectResponse(local_path(following), 303)
-    return render(request, "login.html", following=following, username="", error=None)
+    return render(request, "login.html", following=following, username="", error=None, done=done)
 
 
 @router.post("/login")
@@ -45,16 +51,10 @@ def log_in(
 ) -> Response:
     check_form(request, csrf_token)
     try:
-        user = check_password(
-            serving.engine,
-            request.app.state.failures,
-            client=request.client.host if request.client else "",
-            username=username,
-            password=password,
-            now=serving.clock(),
-        )
+        user = check_password(request, serving, username=username, password=password)
     except (NotAuthenticated, LimitReached) as error:
-        return render(request, "login.html", error.status, following=following, username=username, error=error)
+        context = {"following": following, "username": username, "error": error, "done": ""}
+        return with_headers(render(request, "login.html", error.status, **context), error, serving)
     return _logged_in(request, serving, user, following)
 
 
@@ -80,10 +80,10 @@ def register(
     check_form(request, csrf_token)
     typed = {"username": username, "email": email, "display_name": display_name}
     try:
-        with one_hash_at_a_time, writing(serving.engine) as session:
-            user = auth.register_user(session, **typed, password=password, now=serving.clock())
-    except (InvalidForm, NameTaken) as error:
-        return render(request, "register.html", error.status, following=following, typed=typed, error=error)
+        user = register_account(request, serving, **typed, password=password)
+    except (InvalidForm, NameTaken, LimitReached) as error:
+        context = {"following": following, "typed": typed, "error": error}
+        return with_headers(render(request, "register.html", error.status, **context), error, serving)
     return _logged_in(request, serving, user, following)
 
 
@@ -96,6 +96,13 @@ def log_out(request: Request, serving: ServingHere, visitor: VisitorHere, csrf_t
             auth.end_session(session, secret)
     response = RedirectResponse(HOME, 303)
     response.delete_cookie(SESSION_COOKIE)
+    return response
+
+
+def with_headers(response: Response, error: EvergoldError, serving: Serving) -> Response:
+    """A form shown again, with the headers that its error has anywhere else: when to try again."""
+    if isinstance(error, LimitReached):
+        response.headers.update(headers_of(error, serving.clock()))
     return response
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.figures import SHARES, Distribution, Figure, Histogram, Marker, Row, axis_ends, shown
+from app.figures import SHARES, Distribution, Figure, Histogram, Marker, Row, axis_ends
+from app.svg import shown
 from scoring.human_scores import CLASSES
 from scoring.probing_report import SMALLEST_CLASS
 

@@ -14,13 +14,13 @@ from markupsafe import Markup
 
 from app.api import links
 from app.api.errors import ErrorDetail
-from app.figures import shown
 from app.routes import csrf
 from app.routes.errors import phrase
 from app.routes.identity import Visitor, known_visitor
 from app.routes.pages import words
 from app.routes.pages.markdown import render_inline, render_markdown
 from app.sizes import readable_size
+from app.svg import shown
 from app.tracks import track_title, tracks_of
 
 APP = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ from app.db import reading
 from app.errors import NotFound
 from app.figures import Figure
 from app.reports import find_report
-from app.routes.identity import VisitorHere
+from app.routes.looking import LookingHere
 from app.routes.pages import report_probing
 from app.routes.pages.drawings import svg_response
 from app.routes.pages.login import to_login
@@ -30,15 +30,17 @@ REPORT_FIGURES: dict[str, Callable[[Mapping[str, Any], str | None], tuple[str, l
 def read_figure(
     request: Request,
     serving: ServingHere,
-    visitor: VisitorHere,
+    looking: LookingHere,
     submission_id: UUID,
     name: str,
     split: Annotated[str | None, Query()] = None,
 ) -> Response:
-    if visitor.user is None:
+    if looking.user is None:
         return to_login(request)
     with reading(serving.engine) as session:
-        report = find_report(session, submission_id, visitor.user)
+        report = find_report(session, submission_id, looking.user, serving.clock(), seen_as=looking.seen_as)
+    if not report.view.has_details:
+        raise NotFound("Figures of reports are not shown in this phase: they tell more than its scores may.")
     draw = REPORT_FIGURES.get(report.task_type)
     if draw is None:
         raise NotFound("Reports of this task type have no figures.")

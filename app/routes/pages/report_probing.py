@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.api import links
-from app.figures import Figure, shown
+from app.figures import Figure
 from app.reports import Report
 from app.routes.pages.drawings import Drawing, drawings_of
 from app.routes.pages.probing_figures import class_figures, probes_figure
 from app.routes.pages.probing_splits import Choice, choices, chosen_split, title_of
 from app.routes.pages.report_tables import Cell, Column, Row, Table, make_table, number_cell, score_cell
+from app.svg import shown
 from scoring.human_scores import CLASSES
 from scoring.probing import MEASURES
 from scoring.task import Score

@@ -107,21 +107,30 @@ def sorted_rows(rows: Sequence[Row], corner: Column, columns: Sequence[Column], 
     return sorted(rows, key=lambda row: _goodness(row.cells[place].value, sign))
 
 
-def score_cell(score: Score | None, metric: Metric | None, *, in_heat_map: bool = False) -> Cell:
-    """What a cell shows of a score: percent or a fraction, and counts as they are; nothing where there is no score."""
+def score_cell(
+    score: Score | None, metric: Metric | None, *, in_heat_map: bool = False, precision: int | None = None
+) -> Cell:
+    """What a cell shows of a score: percent or a fraction, and counts as they are; nothing where there is no score.
+
+    precision: decimals that its value has, None for all: no more are shown.
+    """
     if score is None:
         return Cell()
     if score.value is None:
         return Cell(reason=score.reason or "")
     value = float(score.value)  # JSON has whole numbers without a point
     if metric is not None and metric.percent:
-        shown = number_cell(100 * value, 1 if in_heat_map else 2)
+        shown = number_cell(100 * value, _at_most(1 if in_heat_map else 2, precision, 2))
     elif metric is not None and metric.maximum is None:
-        shown = number_cell(value, 0 if value.is_integer() else 2)
+        shown = number_cell(value, 0 if value.is_integer() else _at_most(2, precision))
     else:
-        shown = number_cell(value, 4)
+        shown = number_cell(value, _at_most(4, precision))
     tone = round(TONES * min(max(value, 0.0), 1.0)) if in_heat_map else None
     return replace(shown, value=value, tone=tone)
+
+
+def _at_most(decimals: int, precision: int | None, shift: int = 0) -> int:
+    return decimals if precision is None else max(0, min(decimals, precision - shift))
 
 
 def number_cell(value: float, decimals: int = 0) -> Cell:

@@ -17,7 +17,7 @@ from fastapi.responses import RedirectResponse
 from app.api import links
 from app.db import reading
 from app.reports import NoReport, Report, find_report
-from app.routes.identity import VisitorHere
+from app.routes.looking import LookingHere
 from app.routes.pages.login import to_login
 from app.routes.pages.rendering import render
 from app.routes.pages.report_mwe import show_mwes
@@ -39,16 +39,16 @@ ALL_SCORES = "scores"
 
 
 @router.get("/submissions/{submission_id}/report")
-def read_report(request: Request, serving: ServingHere, visitor: VisitorHere, submission_id: UUID) -> Response:
-    if visitor.user is None:
+def read_report(request: Request, serving: ServingHere, looking: LookingHere, submission_id: UUID) -> Response:
+    if looking.user is None:
         return to_login(request)
     with reading(serving.engine) as session:
         try:
-            report = find_report(session, submission_id, visitor.user)
+            report = find_report(session, submission_id, looking.user, serving.clock(), seen_as=looking.seen_as)
         except NoReport:  # its page says why
             return RedirectResponse(links.submission(submission_id), 303)
     parameters = request.query_params
-    own = OWN_REPORTS.get(report.task_type)
+    own = OWN_REPORTS.get(report.task_type) if report.view.has_details else None
     is_plain = own is None or parameters.get("view") == ALL_SCORES
     return render(
         request,
@@ -61,6 +61,7 @@ def read_report(request: Request, serving: ServingHere, visitor: VisitorHere, su
         own_template=None if is_plain else f"reports/{report.task_type}.html",
         shown=None if own is None or is_plain else own(report, parameters),
         table=all_scores(report, parameters.get("sort", "")) if is_plain else None,
+        seen_as=looking.seen_as,
         signatures=signatures(report.scores) if is_plain else {},
     )
 
@@ -78,7 +79,13 @@ def all_scores(report: Report, sort: str) -> Table:
         for name in dict.fromkeys(score.metric for score in report.scores)
     ]
     rows = [
-        Row(split, tuple(score_cell(found.get(column.key), metrics.get(column.key)) for column in columns))
+        Row(
+            split,
+            tuple(
+                score_cell(found.get(column.key), metrics.get(column.key), precision=report.view.precision)
+                for column in columns
+            ),
+        )
         for split, found in by_split.items()
     ]
     return make_table(

@@ -12,7 +12,7 @@ from app.db import reading
 from app.models import Phase
 from app.queries import find_competition
 from app.results import ResultColumn, build_results, find_task, results_best, sort_results
-from app.routes.identity import VisitorHere
+from app.routes.looking import LookingHere
 from app.routes.pages.rendering import render
 from app.routes.serving import ServingHere
 
@@ -31,7 +31,7 @@ class PhaseHeading:
 def read_results(
     request: Request,
     serving: ServingHere,
-    visitor: VisitorHere,
+    looking: LookingHere,
     competition: str,
     task: str,
     sort: Annotated[str, Query()] = "",
@@ -40,7 +40,7 @@ def read_results(
     with reading(serving.engine) as session:
         found = find_competition(session, competition)
         asked = find_task(found, task)
-        results = build_results(session, found, asked, visitor.user, serving.clock())
+        results = build_results(session, found, asked, looking.user, serving.clock(), seen_as=looking.seen_as)
     keys = [key_of(column) for column in results.columns]
     if sort in keys:
         results = sort_results(results, keys.index(sort))
@@ -53,6 +53,7 @@ def read_results(
         headings=_headings(results.columns),
         keys=keys,
         best=results_best(results),
+        seen_as=looking.seen_as,
     )
 
 

@@ -7,23 +7,32 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
 
-from app.api.submissions import STATUS_WORDS
+from app.api import links
 from app.board_columns import BoardColumn, board_columns
-from app.db import reading
-from app.models import TERMINAL, Board, RunStatus, ScoreRow, ScoringRun, Submission, User
+from app.board_rows import decimals_of, with_decimals
+from app.choices import NoChoice, boards_entered, choose_entry, withdraw_choice
+from app.db import reading, writing
+from app.models import TERMINAL, Board, RunStatus, ScoringRun, Submission
+from app.own_scores import OwnScores, own_scores_of
 from app.queries import boards_of, current_run, find_competition, get_submission, list_submissions
+from app.roles import may_organise
 from app.routes.identity import VisitorHere
+from app.routes.looking import Looking, LookingHere, looking_as
 from app.routes.pages.login import to_login
-from app.routes.pages.rendering import render
+from app.routes.pages.rendering import check_form, render
 from app.routes.serving import Serving, ServingHere
 from app.routes.submissions import check_visible, wait_for_change
-from app.runs import queue_position
+from app.stages import stage_of
+from app.visibility import rounded
+from scoring.task import Score
 from scoring.tasks import TASKS
 
 router = APIRouter()
 
+FormText = Annotated[str, Form()]
 #: How long the live part of the page waits for news before it asks again.
 LIVE_SECONDS = 20.0
 PAGE_LENGTH = 30
@@ -33,18 +42,46 @@ SCORES_SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a scored submission means for a board: the score in its ranking column."""
+    """What a scored submission means for a board: the score in its ranking column; whether its team chose it there."""
 
     board: Board
     column: BoardColumn
-    score: ScoreRow
+    score: Score
+    is_chosen: bool
 
 
 @router.get("/submissions/{submission_id}")
-def read_submission(request: Request, serving: ServingHere, visitor: VisitorHere, submission_id: UUID) -> Response:
-    if visitor.user is None:
+def read_submission(request: Request, serving: ServingHere, looking: LookingHere, submission_id: UUID) -> Response:
+    if looking.user is None:
         return to_login(request)
-    return render(request, "submission.html", **_shown(serving, visitor.user, submission_id), is_update=False)
+    return render(request, "submission.html", **_shown(serving, looking, submission_id), is_update=False)
+
+
+@router.post("/submissions/{submission_id}/choice")
+def choose(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    submission_id: UUID,
+    board: FormText = "",
+    action: FormText = "choose",
+    csrf_token: FormText = "",
+) -> Response:
+    """Let it count, on one board or on all, or no longer."""
+    if visitor.user is None:
+        return RedirectResponse(f"/login?next={links.submission(submission_id)}", 303)
+    check_form(request, csrf_token)
+    looking, now = looking_as(visitor, None), serving.clock()
+    try:
+        with writing(serving.engine) as session:
+            if action == "withdraw":
+                withdraw_choice(session, submission_id, visitor.user, now)
+            else:
+                choose_entry(session, submission_id, visitor.user, now, board=board or None)
+    except NoChoice as error:
+        shown = _shown(serving, looking, submission_id, error)
+        return render(request, "submission.html", error.status, **shown, is_update=False)
+    return RedirectResponse(links.submission(submission_id), 303)
 
 
 @router.get("/submissions/{submission_id}/live")
@@ -53,15 +90,16 @@ async def read_live(
     serving: ServingHere,
     visitor: VisitorHere,
     submission_id: UUID,
-    seen: Annotated[RunStatus | None, Query()] = None,
+    seen: Annotated[str | None, Query(max_length=40)] = None,
 ) -> Response:
-    """The part of the page that changes, as soon as the state is not `seen` any more."""
+    """The part of the page that changes, as soon as its stamp is not `seen` any more."""
     if visitor.user is None:  # logged out meanwhile: the whole page has to go there
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     await run_sync(check_visible, serving, submission_id, visitor.user)
     await wait_for_change(request, serving, submission_id, seconds=LIVE_SECONDS, seen=seen)
-    shown = await run_sync(_shown, serving, visitor.user, submission_id)
-    return render(request, "submission_live.html", **shown, is_update=True)
+    shown = await run_sync(_shown, serving, looking_as(visitor, None), submission_id)
+    same_stage = seen is not None and seen.partition(".")[0] == shown["status"] and "." in seen
+    return render(request, "submission_live.html", **shown, is_update=True, is_announced=not same_stage)
 
 
 @router.get("/submissions")
@@ -76,12 +114,16 @@ def read_submissions(
     return render(request, "submissions.html", rows=rows, next=cursor, is_first=after is None)
 
 
-def _shown(serving: Serving, user: User, submission_id: UUID) -> dict[str, Any]:
+def _shown(serving: Serving, looking: Looking, submission_id: UUID, error: NoChoice | None = None) -> dict[str, Any]:
     """What both the page and its live part show."""
+    now = serving.clock()
     with reading(serving.engine) as session:
-        submission = get_submission(session, submission_id, user)
+        submission = get_submission(session, submission_id, looking.user)
         run = current_run(submission)
-        position = queue_position(session, run)
+        stage = stage_of(session, run, submission.phase_task.task.task_type, now)
+        own = own_scores_of(session, submission, looking.user, now, seen_as=looking.seen_as)
+        choosable = boards_entered(session, submission) if own.has_choice else []
+        is_organiser = may_organise(session, looking.user, submission.phase_task.phase.competition)
         competition = find_competition(session, submission.phase_task.phase.competition.name)
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
     boards = [board for board in boards_of(competition, phase) if _stands_on(submission, board)]
@@ -89,14 +131,19 @@ def _shown(serving: Serving, user: User, submission_id: UUID) -> dict[str, Any]:
         "submission": submission,
         "run": run,
         "status": RunStatus(run.status),
-        "message": STATUS_WORDS[RunStatus(run.status)],
+        "stage": stage,
+        "message": stage.message,
+        "reasons": stage.waiting.reasons if stage.waiting and is_organiser else (),
         "is_final": run.status in TERMINAL,
-        "position": position,
         "phase": phase,
         "competition": competition,
         "task": submission.phase_task.task,
-        "standings": _standings(boards, run),
-        "scores": _scores(boards, run),
+        "own": own,
+        "choosable": choosable,
+        "seen_as": looking.seen_as,
+        "error": error,
+        "standings": _standings(boards, run, own),
+        "scores": _scores(boards, own),
         "errors": [problem for problem in run.problems if problem.get("severity") != "warning"],
         "warnings": [problem for problem in run.problems if problem.get("severity") == "warning"],
         "metrics": TASKS[submission.phase_task.task.task_type].metrics,
@@ -107,20 +154,25 @@ def _stands_on(submission: Submission, board: Board) -> bool:
     return board.task_id == submission.phase_task.task_id and board.track in (None, submission.track)
 
 
-def _scores(boards: list[Board], run: ScoringRun) -> list[ScoreRow]:
+def _scores(boards: list[Board], own: OwnScores) -> list[Score]:
     """All of them, or, where these are many, those that stand on boards: the report has them all."""
-    if len(run.scores) <= SCORES_SHOWN:
-        return run.scores
+    if len(own.scores) <= SCORES_SHOWN:
+        return list(own.scores)
     on_boards = {(column["metric"], column["split"]) for board in boards for column in board.columns}
-    return [score for score in run.scores if (score.metric, score.split) in on_boards]
+    return [score for score in own.scores if (score.metric, score.split) in on_boards]
 
 
-def _standings(boards: list[Board], run: ScoringRun) -> list[Standing]:
+def _standings(boards: list[Board], run: ScoringRun, own: OwnScores) -> list[Standing]:
+    if not own.view.own_scores:
+        return []
     scores = {(score.metric, score.split): score for score in run.scores}
-    found = []
+    precision, found = own.view.precision, []
     for board in boards:
         score = scores.get((board.rank_metric, board.rank_split))
         column = next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
         if score is not None:
-            found.append(Standing(board, column, score))
+            value = rounded(score.value, decimals_of(column, precision))
+            shown = Score(score.metric, score.split, value, score.reason, score.signature)
+            is_chosen = board.name in own.chosen_for
+            found.append(Standing(board, with_decimals(column, precision), shown, is_chosen))
     return found

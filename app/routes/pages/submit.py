@@ -14,10 +14,11 @@ from fastapi.responses import RedirectResponse
 from app.api import links
 from app.db import reading
 from app.errors import EvergoldError, Forbidden, NotFound
-from app.limits import Quota, phase_state, quota
+from app.limits import Quota, declared_limits, phase_state, quota
 from app.models import PhaseTask, PublicFile, User
 from app.queries import find_phase_task
 from app.routes import csrf
+from app.routes.errors import headers_of
 from app.routes.identity import Visitor, VisitorHere
 from app.routes.pages.login import to_login
 from app.routes.pages.rendering import check_form, render
@@ -113,7 +114,7 @@ def _page(request: Request, serving: Serving, visitor: Visitor, target: Target, 
         task=phase_task.task,
         task_type=TASKS[phase_task.task.task_type],
         state=phase_state(phase, now),
-        limit_bytes=min(phase.upload_limit_bytes, serving.settings.upload_limit_bytes),
+        limit_bytes=min(declared_limits(phase, phase_task).upload_bytes, serving.settings.upload_limit_bytes),
         used=used,
         obstacle=_obstacle(visitor.user, used, phase_task),
         previews=_previews(serving, phase_task),
@@ -124,6 +125,8 @@ def _page(request: Request, serving: Serving, visitor: Visitor, target: Target, 
         description_characters=DESCRIPTION_CHARACTERS,
         now=now,
     )
+    if form.error:
+        response.headers.update(headers_of(form.error, now))
     response.headers["Cache-Control"] = "no-store"  # the form's key is for one file: going back gets a new form
     return response
 

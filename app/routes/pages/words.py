@@ -23,6 +23,13 @@ ENTRY_RULES = {
     EntryRule.BEST: "Each team stands here with its best submission.",
     EntryRule.LAST: "Each team stands here with its last scored submission.",
     EntryRule.ALL: "Every scored submission stands here.",
+    EntryRule.CHOSEN: "Each team stands here with the submission that it chose.",
+}
+ENTRY_SHORT = {
+    EntryRule.BEST: "The best submission counts",
+    EntryRule.LAST: "The last valid submission counts",
+    EntryRule.ALL: "Every valid submission counts",
+    EntryRule.CHOSEN: "Each team chooses which submission counts",
 }
 #: status: (title, what to do now)
 ERROR_WORDS = {
@@ -64,7 +71,11 @@ def until(when: datetime, now: datetime) -> str:
 
 def took(span: timedelta) -> str:
     """`0.3 s`, `2 min 5 s`."""
-    seconds = span.total_seconds()
+    return took_seconds(span.total_seconds())
+
+
+def took_seconds(seconds: float) -> str:
+    """`0.3 s`, `2 min 5 s`."""
     return f"{seconds:.1f} s" if seconds < _MINUTE else f"{seconds // _MINUTE:.0f} min {seconds % _MINUTE:.0f} s"
 
 

@@ -1,0 +1,85 @@
+"""The audit log: whatever an organiser or administrator does is recorded in the transaction that does it.
+
+Append-only: nothing here changes or deletes a row, and the database refuses it (see `app.models.audit`). No secret ever
+goes into `details`: names, counts, digests, what was before and after.
+"""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import structlog
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.models import AuditEntry, User
+from app.models.audit import ACTION_CHARACTERS, SUBJECT_CHARACTERS
+from app.models.columns import NAME_CHARACTERS
+
+
+def record(
+    session: Session,
+    actor: User | str | None,
+    action: str,
+    subject: str,
+    details: Mapping[str, Any] | None = None,
+    *,
+    now: datetime | None = None,
+) -> AuditEntry:
+    """Add a line, in the caller's transaction: it stands if and only if the deed does.
+
+    actor: the user; None for the command line, which is recorded with the name that the machine knows its user by; or
+    a text for a part of the server that acts by itself. action: `thing.deed`. subject: what it was done to, as people
+    would name it (`competition idioms`, `user ada`). details: JSON.
+    """
+    entry = AuditEntry(
+        at=now or datetime.now(UTC),
+        actor_id=actor.id if isinstance(actor, User) else None,
+        actor=_name_of(actor)[:NAME_CHARACTERS],
+        action=action[:ACTION_CHARACTERS],
+        subject=subject[:SUBJECT_CHARACTERS],
+        details=dict(details or {}),
+        request_id=structlog.contextvars.get_contextvars().get("request_id"),
+    )
+    session.add(entry)
+    session.flush()
+    return entry
+
+
+def list_entries(
+    session: Session,
+    *,
+    limit: int,
+    before: int | None = None,
+    actor: str | None = None,
+    action: str | None = None,
+    subject: str | None = None,
+) -> list[AuditEntry]:
+    """The newest first; `before`: only those with a smaller id. The other words match exactly; `action` a thing, too."""
+    query = select(AuditEntry).order_by(AuditEntry.id.desc()).limit(limit)
+    if before is not None:
+        query = query.where(AuditEntry.id < before)
+    if actor is not None:
+        query = query.where(AuditEntry.actor == actor)
+    if action is not None:
+        matches = AuditEntry.action == action
+        query = query.where(matches | AuditEntry.action.startswith(f"{action}.", autoescape=True))
+    if subject is not None:
+        query = query.where(AuditEntry.subject == subject)
+    return list(session.scalars(query))
+
+
+def _name_of(actor: User | str | None) -> str:
+    if isinstance(actor, User):
+        return actor.username
+    return actor if actor is not None else f"command line ({_machine_user()})"
+
+
+def _machine_user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a container's user that has a number but no name
+        return "unknown"

@@ -1,0 +1,52 @@
+"""`evergold audit`: what organisers and administrators did, from this server's database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.output import print_json, print_table
+from app.cli.server import PANEL
+from app.cli.settings import DataDirOption, JsonOption, use_settings
+
+if TYPE_CHECKING:
+    from app.models import AuditEntry
+
+commands = typer.Typer()
+
+
+@commands.command(rich_help_panel=PANEL)
+def audit(
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="How many entries, the newest first.")] = 50,
+    actor: Annotated[str | None, typer.Option(help="Only what this user did.")] = None,
+    action: Annotated[str | None, typer.Option(help="Only such, as token.create, or all of one thing: token.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Only what was done to this, as `user ada`.")] = None,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what organisers and administrators did; nobody can change the list."""
+    use_settings(data_dir)
+    from app.audit import list_entries
+    from app.config import get_settings
+    from app.db import get_engine, reading
+
+    with reading(get_engine(get_settings().database_address)) as session:
+        entries = list_entries(session, limit=limit, actor=actor, action=action, subject=subject)
+    if as_json:
+        print_json({"entries": [_document(entry) for entry in entries]})
+    else:
+        print_table(["When", "Who", "Did", "To", "Details"], [_row(entry) for entry in entries])
+
+
+def _document(entry: AuditEntry) -> dict[str, Any]:
+    from app.api.audit import entry_out
+
+    return entry_out(entry).model_dump(mode="json")
+
+
+def _row(entry: AuditEntry) -> list[str]:
+    from app.times import in_utc
+
+    details = ", ".join(f"{name}: {value}" for name, value in entry.details.items())
+    return [in_utc(entry.at.replace(microsecond=0)), entry.actor, entry.action, entry.subject, details]

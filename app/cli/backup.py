@@ -1,0 +1,84 @@
+"""`evergold backup`, `restore`: a whole server in one file or folder, and a fresh server from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.organiser import count
+from app.cli.output import CommandError, print_json, remark, say
+from app.cli.server import PANEL
+from app.cli.settings import DataDirOption, JsonOption, use_settings
+
+commands = typer.Typer()
+
+
+@commands.command(rich_help_panel=PANEL)
+def backup(
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="NAME.tar: one file; anything else: a folder.")],
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write database, stored files and sealed gold to a new file or folder; the server may go on running."""
+    use_settings(data_dir)
+    from app.backup import make_backup
+    from app.config import get_settings
+    from app.serving.prepare import check_migrated
+
+    with _in_words():
+        check_migrated()
+        manifest = make_backup(get_settings(), target, now=datetime.now(UTC))
+    if as_json:
+        print_json({"backup": str(target), "manifest": manifest.model_dump(mode="json")})
+    else:
+        rows = sum(table.rows for table in manifest.tables)
+        say(f"Wrote {target}: {count(rows, 'row')}, {count(len(manifest.files), 'file')}.")
+    if manifest.missing:
+        for name in manifest.missing:
+            remark(f"missing on this server: {name}")
+        raise CommandError(f"{count(len(manifest.missing), 'file')} that the database names could not be backed up.")
+    if not as_json:
+        remark("Private keys and plain gold are not in it: keep them apart.")
+
+
+@commands.command(rich_help_panel=PANEL)
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="What `evergold backup` wrote.")],
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make an empty server out of a backup, after checking all of it; refuses a server that has anything."""
+    use_settings(data_dir)
+    from app.config import get_settings
+    from app.restore import restore_backup
+
+    with _in_words():
+        manifest = restore_backup(get_settings(), source)
+    if as_json:
+        print_json({"restored": str(source), "manifest": manifest.model_dump(mode="json")})
+        return
+    held = f"{count(sum(table.rows for table in manifest.tables), 'row')} and {count(len(manifest.files), 'file')}"
+    say(f"Restored {held} of {manifest.made_at:%Y-%m-%d %H:%M} UTC.")
+    remark("Bring the workers' key file, then see with `evergold gold check` that all gold opens.")
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from app.backup_format import BackupError
+    from app.serving.datadir import ServeError
+
+    try:
+        yield
+    except (BackupError, ServeError) as error:
+        raise CommandError(str(error)) from None
+    except SQLAlchemyError as error:
+        raise CommandError(f"The database cannot be used: {getattr(error, 'orig', None) or error}") from None
+    except OSError as error:
+        raise CommandError(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}.") from None

@@ -1,0 +1,267 @@
+"""`evergold gold …`: gold is sealed and put here; what opens it runs on the workers' side, in its own process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.organiser import PANEL
+from app.cli.output import Code, CommandError, print_json, print_table, remark, say
+from app.cli.settings import DataDirOption, JsonOption, use_settings
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from app.models import GoldVersion, PhaseTask
+
+commands = typer.Typer()
+gold = typer.Typer(help="Sealed gold: keys, versions, commitments.", no_args_is_help=True)
+commands.add_typer(gold, name="gold", rich_help_panel=PANEL)
+
+Place = Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/TASK")]
+
+
+@gold.command()
+def put(
+    place: Place,
+    path: Annotated[Path, typer.Argument(metavar="FILE_OR_FOLDER", help="The gold, as the task type reads it.")],
+    also: Annotated[
+        list[str] | None, typer.Option("--also", metavar="PHASE", help="This phase, too; may be said several times.")
+    ] = None,
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Use it at once, though a version is in use; else `gold publish` does.")
+    ] = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Seal gold for the workers, and keep it as a new version. The first one is used at once."""
+    use_settings(data_dir)
+    if not path.exists():
+        raise CommandError(f"There is no {path}.")
+    competition, phase, task = _parts(place)
+    places = [f"{competition}/{name}/{task}" for name in dict.fromkeys([phase, *(also or [])])]
+    with _in_words():
+        versions = _put(places, path, publish or None)
+    documents = [_document(where, version) for where, version in zip(places, versions, strict=True)]
+    if as_json:
+        print_json({"versions": documents})
+        return
+    for where, version in zip(places, versions, strict=True):
+        use = "in use" if version.published_at else f"not in use yet: evergold gold publish {where} {version.number}"
+        say(f"{where}: gold version {version.number}, commitment {version.commitment} ({use})")
+
+
+@gold.command("list")
+def list_versions(
+    competition: Annotated[str, typer.Argument(metavar="[COMPETITION]", help="Default: all of them.")] = "",
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the versions of sealed gold, with their commitments."""
+    use_settings(data_dir)
+    with _in_words(), _session() as session:
+        found = [(where, version) for where, version in _versions(session) if where.startswith(competition)]
+    if as_json:
+        print_json({"versions": [_document(where, version) for where, version in found]})
+        return
+    rows = [
+        (
+            where,
+            str(version.number),
+            f"{version.created_at:%Y-%m-%d %H:%M}",
+            f"{version.published_at:%Y-%m-%d %H:%M}" if version.published_at else "no",
+            str(version.content_bytes),
+            version.filename,
+            version.commitment,
+        )
+        for where, version in found
+    ]
+    numbers = ["Version", "Bytes"]
+    print_table(["Place", "Version", "Put (UTC)", "In use since", "Bytes", "File", "Commitment"], rows, numbers=numbers)
+
+
+@gold.command()
+def publish(
+    place: Place,
+    number: Annotated[int, typer.Argument(metavar="VERSION", min=1)],
+    data_dir: DataDirOption = None,
+) -> None:
+    """Use a version for new submissions, and show its commitment on the boards."""
+    use_settings(data_dir)
+    from app.gold import publish_gold
+
+    with _in_words(), _session() as session:
+        changed = publish_gold(session, _find(session, place), number, user=None, now=datetime.now(UTC))
+    say(f"{place}: gold version {number} is in use{'' if changed else ' already'}.")
+    if changed:
+        remark("Scores that exist stay as they are until they are rescored.")
+
+
+@gold.command()
+def verify(
+    commitment: Annotated[str, typer.Argument(help="As the board has it, 64 digits.")],
+    salt: Annotated[str, typer.Argument(help="As `evergold gold reveal` printed it, 64 digits.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE_OR_FOLDER", help="The gold that was published.")],
+) -> None:
+    """Check published gold against its commitment; needs no server."""
+    from app.gold_content import keeps_commitment
+
+    if not path.exists():
+        raise CommandError(f"There is no {path}.")
+    try:
+        salt_bytes = bytes.fromhex(salt)
+    except ValueError:
+        raise CommandError("The salt is 64 hexadecimal digits.", Code.USAGE) from None
+    if not keeps_commitment(commitment, salt_bytes, path):
+        raise CommandError(f"{path} is not what was committed to: this is other gold, or another salt.", Code.REJECTED)
+    say(f"{path} is exactly what was committed to.")
+
+
+# -------------------------------------------------------------------------------------------------- the workers' side
+
+
+@gold.command()
+def keygen(data_dir: DataDirOption = None) -> None:
+    """Make a key for the workers; run it where they run. The first one is needed before gold can be put."""
+    _ask_workers(data_dir, "keygen")
+
+
+@gold.command()
+def rotate(data_dir: DataDirOption = None) -> None:
+    """Seal everything to the newest key alone, and retire the others; run it where workers run."""
+    _ask_workers(data_dir, "rotate")
+
+
+@gold.command()
+def check(data_dir: DataDirOption = None) -> None:
+    """Check that every gold that phases need can be opened and read; run it where workers run."""
+    _ask_workers(data_dir, "check")
+
+
+@gold.command()
+def reveal(
+    place: Place,
+    version: Annotated[int | None, typer.Option(min=1, help="Default: the one in use.")] = None,
+    write: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the content, too; a folder as the tar that was sealed.")
+    ] = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Print a version's salt, so that anybody can check its commitment; run it where workers run."""
+    options = ["--version", str(version)] if version is not None else []
+    options += ["--write", str(write)] if write is not None else []
+    _ask_workers(data_dir, "reveal", place, *options)
+
+
+def _ask_workers(data_dir: Path | None, *arguments: str) -> None:
+    use_settings(data_dir)
+    from app.serving.programs import code_path, gold_command
+
+    environment = {**os.environ, "PYTHONPATH": code_path()}
+    status = subprocess.run(gold_command(arguments), env=environment, check=False).returncode  # noqa: S603 - our own
+    if status:
+        raise typer.Exit(status if status > 0 else Code.ERROR)
+
+
+# ------------------------------------------------------------------------------------------------------------ the rest
+
+
+def _put(places: list[str], path: Path, publish: bool | None) -> list[GoldVersion]:
+    from app.config import get_settings
+    from app.gold import current_keys, put_gold
+    from app.gold_content import write_content
+    from app.models import SealedKind
+    from app.sealing import UNLIMITED_BYTES, SealingWriter, forget_sealed
+
+    folder = get_settings().sealed_dir
+    with _session() as session:
+        for place in places:
+            _find(session, place)  # before anything is sealed
+        keys = current_keys(session)
+    writer = SealingWriter(folder, UNLIMITED_BYTES, kind=SealedKind.GOLD, recipients=keys)
+    try:
+        write_content(path, writer)
+        writer.finish()
+    finally:
+        writer.discard()
+    try:
+        with _session() as session:
+            found = [_find(session, place) for place in places]
+            now = datetime.now(UTC)
+            return put_gold(
+                session, found, writer.sealed, filename=path.resolve().name, publish=publish, user=None, now=now
+            )
+    except BaseException:
+        forget_sealed(writer.sealed, folder)
+        raise
+
+
+@contextmanager
+def _session() -> Iterator[Session]:
+    from app.config import get_settings
+    from app.db import get_engine, writing
+    from app.serving.datadir import ServeError
+    from app.serving.prepare import check_migrated
+
+    try:
+        check_migrated()
+    except ServeError as error:
+        raise CommandError(str(error)) from None
+    with writing(get_engine(get_settings().database_address)) as session:
+        yield session
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    from app.errors import EvergoldError
+
+    try:
+        yield
+    except EvergoldError as error:
+        raise CommandError(error.message, name=error.code, details=error.details) from None
+    except OSError as error:
+        raise CommandError(f"{error.filename or 'The file'} cannot be used: {error.strerror or error}.") from None
+
+
+def _parts(place: str) -> tuple[str, str, str]:
+    parts = place.split("/")
+    if len(parts) != 3:
+        raise CommandError(f"'{place}' is not COMPETITION/PHASE/TASK.", Code.USAGE)
+    return parts[0], parts[1], parts[2]
+
+
+def _find(session: Session, place: str) -> PhaseTask:
+    from app.queries import find_phase_task
+
+    return find_phase_task(session, *_parts(place))
+
+
+def _versions(session: Session) -> Iterator[tuple[str, GoldVersion]]:
+    from app.gold import list_gold
+    from app.queries import list_competitions
+
+    for competition in list_competitions(session):
+        for phase in competition.phases:
+            for phase_task in phase.phase_tasks:
+                place = f"{competition.name}/{phase.name}/{phase_task.task.name}"
+                for version in list_gold(session, phase_task):
+                    yield place, version
+
+
+def _document(place: str, version: GoldVersion) -> dict[str, Any]:
+    return {
+        "place": place,
+        "version": version.number,
+        "commitment": version.commitment,
+        "file": version.filename,
+        "bytes": version.content_bytes,
+        "put_at": version.created_at.isoformat(),
+        "in_use_since": version.published_at.isoformat() if version.published_at else None,
+    }

@@ -1,0 +1,101 @@
+"""`evergold runs`: how many submissions are where, and which of them failed, which is never a team's fault."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli.organiser import PANEL, count
+from app.cli.output import Code, CommandError, print_json, print_table, remark, say
+from app.cli.settings import DataDirOption, JsonOption, use_settings
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from app.failures import FailedRun, RunCounts
+
+commands = typer.Typer()
+
+
+@commands.command(rich_help_panel=PANEL)
+def runs(
+    failed: Annotated[bool, typer.Option("--failed", help="List the runs that failed, the latest first.")] = False,
+    queue_again: Annotated[
+        bool, typer.Option("--queue-again", help="With --failed: score the listed ones after all.")
+    ] = False,
+    competition: Annotated[str, typer.Option(metavar="NAME", help="Only of this competition.")] = "",
+    limit: Annotated[int, typer.Option(min=1, help="With --failed: how many.")] = 200,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how many submissions wait, are scored, rejected or failed; --failed tells why, and whose they are."""
+    if queue_again and not failed:
+        raise CommandError("--queue-again goes with --failed.", Code.USAGE)
+    use_settings(data_dir)
+    from app.config import get_settings
+    from app.db import get_engine, writing
+    from app.failures import failed_runs, run_counts
+    from app.failures import queue_again as put_back
+
+    with writing(get_engine(get_settings().database_address)) as session:
+        competitions = _competition_ids(session, competition)
+        if not failed:
+            _show_counts(run_counts(session, competitions), as_json)
+            return
+        found = failed_runs(session, competitions, limit)
+        again = [run for run in found if queue_again and put_back(session, run.run_id, actor=None, now=_now())]
+    _show_failed(found, as_json)
+    if queue_again:
+        remark(f"{count(len(again), 'run')} will be scored again; the sweep tells the workers.")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _competition_ids(session: Session, name: str) -> list[int] | None:
+    from app.errors import NotFound
+    from app.queries import find_competition
+
+    if not name:
+        return None
+    try:
+        return [find_competition(session, name).id]
+    except NotFound as error:
+        raise CommandError(error.message) from None
+
+
+def _show_counts(counts: list[RunCounts], as_json: bool) -> None:
+    states = ("queued", "running", "scored", "rejected", "failed")
+    if as_json:
+        print_json({"tasks": [{"place": row.place, **{state: row.of(state) for state in states}} for row in counts]})
+        return
+    rows = [(row.place, *(str(row.of(state)) for state in states)) for row in counts]
+    headings = [state.capitalize() for state in states]
+    print_table(["Task", *headings], rows, numbers=headings)
+
+
+def _show_failed(found: list[FailedRun], as_json: bool) -> None:
+    if as_json:
+        print_json({"runs": [run.as_dict() for run in found]})
+        return
+    if not found:
+        say("No run has failed.")
+        return
+    print_table(
+        ["Run", "Failed", "Task", "Team", "Submission", "Why"],
+        [
+            (
+                str(run.run_id),
+                f"{run.failed_at:%Y-%m-%d %H:%M} UTC",
+                run.place,
+                run.team,
+                str(run.submission_id),
+                run.failure,
+            )
+            for run in found
+        ],
+        numbers=["Run"],
+    )

@@ -1,0 +1,141 @@
+"""`evergold workers`, `selfcheck`, `models …`: which workers there are, whether they compute right, their encoders."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.output import Code, CommandError, print_json, print_table, remark, say
+from app.cli.server import PANEL, become
+from app.cli.settings import DataDirOption, JsonOption, models_folder, use_settings
+
+if TYPE_CHECKING:
+    from app.models import Worker
+
+commands = typer.Typer()
+models = typer.Typer(help="The encoder models of this machine, for BERTScore.", no_args_is_help=True)
+commands.add_typer(models, name="models", rich_help_panel=PANEL)
+
+
+@commands.command(rich_help_panel=PANEL)
+def workers(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+    """List the workers that are there: what they take, and whether they passed their self-check."""
+    use_settings(data_dir)
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from app.config import get_settings
+    from app.db import get_engine, reading
+    from app.workforce import live_workers
+
+    try:
+        with reading(get_engine(get_settings().database_address)) as session:
+            found = live_workers(session, datetime.now(UTC))
+    except SQLAlchemyError as error:
+        raise CommandError(f"The database cannot be asked: {getattr(error, 'orig', None) or error}") from None
+    if as_json:
+        print_json({"workers": [_document(worker) for worker in found]})
+        return
+    rows = [
+        (
+            worker.name,
+            ", ".join(worker.queues) or "none yet",
+            str(worker.processes),
+            worker.device or "–",
+            worker.self_check or "–",
+            ", ".join(worker.models) or "–",
+            f"{worker.started_at:%Y-%m-%d %H:%M}",
+        )
+        for worker in found
+    ]
+    columns = ["Worker", "Queues", "At a time", "Device", "Self-check", "Models", "Since (UTC)"]
+    print_table(columns, rows, numbers=["At a time"])
+    for worker in found:
+        for words in worker.self_check_words:
+            remark(f"{worker.name}: {words}")
+
+
+@commands.command(rich_help_panel=PANEL)
+def selfcheck(
+    record: Annotated[
+        bool, typer.Option("--record", help="Record what this machine's models score, where nothing is recorded yet.")
+    ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Record anew, also what was recorded differently before.")
+    ] = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Score a golden submission with every model here, and compare with what was recorded; 1: a worker would refuse."""
+    from app.serving.programs import selfcheck_command
+
+    use_settings(data_dir)
+    given = {"--record": record, "--replace": replace, "--json": as_json}
+    become([*selfcheck_command(), *(option for option, wanted in given.items() if wanted)])
+
+
+@models.command(name="list")
+def list_(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+    """List the models that are on this machine."""
+    from app.encoder_models import models_here
+
+    use_settings(data_dir)
+    found = models_here(models_folder())
+    if as_json:
+        print_json({"folder": str(models_folder()), "models": found})
+        return
+    rows = [(one["name"], one["revision"] or "–", (one["weights"] or "")[:12], one["problem"] or "") for one in found]
+    print_table(["Model", "Revision", "Weights (sha256)", "Problem"], rows)
+
+
+@models.command()
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As options of tasks name it.")],
+    repository: Annotated[
+        str, typer.Option("--from", metavar="REPOSITORY", help="On the Hugging Face hub; default: the name.")
+    ] = "",
+    revision: Annotated[
+        str, typer.Option(metavar="COMMIT", help="Pin it; default: the newest. Which one it was is written down.")
+    ] = "",
+    into: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Default: EVERGOLD_MODELS_DIR, else `models` in the data folder.")
+    ] = None,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring a model from the Hugging Face hub to this machine. Scoring itself never downloads anything."""
+    from app.encoder_models import CannotFetch, fetch_model
+
+    use_settings(data_dir)
+    folder = into.resolve() if into else models_folder()
+    try:
+        fetched = fetch_model(name, folder, repository=repository or name, revision=revision or None)
+    except CannotFetch as error:
+        raise CommandError(str(error), Code.NETWORK if error.is_network else Code.ERROR) from None
+    if as_json:
+        print_json(fetched)
+        return
+    say(f"{name}: revision {fetched['revision']} of {fetched['repository']}, in {folder / name}")
+    if folder != models_folder():
+        remark(f"Workers find it with EVERGOLD_MODELS_DIR={folder}.")
+    sys.stdout.flush()
+
+
+def _document(worker: Worker) -> dict[str, Any]:
+    return {
+        "name": worker.name,
+        "host": worker.host,
+        "processes": worker.processes,
+        "queues": worker.queues,
+        "device": worker.device,
+        "versions": worker.versions,
+        "models": worker.models,
+        "self_check": worker.self_check,
+        "self_check_words": worker.self_check_words,
+        "self_checked_at": worker.self_checked_at.isoformat() if worker.self_checked_at else None,
+        "started_at": worker.started_at.isoformat(),
+        "seen_at": worker.seen_at.isoformat(),
+    }

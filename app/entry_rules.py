@@ -1,0 +1,38 @@
+"""Which of a team's scored submissions stands on the boards of a task in a phase: what was declared, and until when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.models import EntryRule, Phase, PhaseTask
+from app.visibility import CLOSE
+
+
+@dataclass(frozen=True, slots=True)
+class EntrySettings:
+    """choose_until, without_choice: with the rule `chosen`; until None: for ever."""
+
+    rule: EntryRule
+    choose_until: datetime | None
+    without_choice: EntryRule
+
+
+def entry_settings(phase: Phase, phase_task: PhaseTask | None = None) -> EntrySettings:
+    """What holds for a task of the phase: what it says itself, key by key, or else what the phase does."""
+    own = phase_task.entry if phase_task else {}
+    until = own.get("choose_until")
+    if until is None:
+        choose_until = phase.choose_until
+    else:
+        choose_until = None if until == CLOSE else datetime.fromisoformat(until)
+    return EntrySettings(
+        rule=EntryRule(own.get("entry") or phase.entry_rule),
+        choose_until=choose_until or phase.ends_at,
+        without_choice=EntryRule(own.get("without_choice") or phase.without_choice),
+    )
+
+
+def may_choose(settings: EntrySettings, now: datetime) -> bool:
+    """Whether teams may choose now; half-open as phases are."""
+    return settings.rule is EntryRule.CHOSEN and (settings.choose_until is None or now < settings.choose_until)

@@ -1,0 +1,186 @@
+"""Who judges what: annotators are appointed for a language of a round, and lose nothing of their marks when they leave.
+
+A person judges with two rights at once: the appointment, and the role `annotator` in the competition. Taking the role
+away therefore ends all their judging there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session, joinedload
+
+from app.audit import record
+from app.errors import Forbidden, InvalidForm, NotFound
+from app.judging.errors import CannotJudge
+from app.judging.material import AUTOMATIC_METRICS
+from app.judging.rounds import check_unpublished, languages_of, lock_round, subject_of
+from app.models import (
+    Competition,
+    CompetitionRole,
+    JudgedEntry,
+    Judgement,
+    JudgingAnnotator,
+    JudgingRound,
+    PhaseTask,
+    Role,
+    RoundSource,
+    Submission,
+    Team,
+    TeamKind,
+    TeamMember,
+    User,
+)
+from app.roles import find_user, grant_role, has_role, may_organise
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What somebody is asked to judge; `judging` with phase and task."""
+
+    competition: Competition
+    judging: JudgingRound
+    annotator: JudgingAnnotator
+
+
+def appoint(
+    session: Session,
+    competition: Competition,
+    judging: JudgingRound,
+    *,
+    language: str,
+    username: str,
+    actor: User,
+    now: datetime,
+) -> JudgingAnnotator:
+    """Let somebody judge a language; once more changes nothing.
+
+    Raises InvalidForm for an unknown language or account, Forbidden for a member of a team that is judged, CannotJudge
+    for an imported round, RoundPublished.
+    """
+    lock_round(session, judging)
+    check_unpublished(judging)
+    if judging.source == RoundSource.IMPORT:
+        raise CannotJudge("The marks of this round come from files: nobody judges it in the browser.")
+    user = _check_appointment(session, judging, language, username)
+    found = _find(session, judging, language, user.username)
+    if found is None:
+        found = JudgingAnnotator(round_id=judging.id, language=language, name=user.username, user_id=user.id)
+        session.add(found)
+    elif found.user_id == user.id and has_role(session, user, competition, Role.ANNOTATOR):
+        return found
+    found.user_id = user.id
+    grant_role(session, competition, user, Role.ANNOTATOR, now, actor=actor)
+    session.flush()
+    what = {"language": language, "annotator": user.username}
+    record(session, actor, "judging.appoint", subject_of(competition, judging), what, now=now)
+    return found
+
+
+def dismiss(
+    session: Session,
+    competition: Competition,
+    judging: JudgingRound,
+    *,
+    language: str,
+    username: str,
+    actor: User,
+    now: datetime,
+) -> None:
+    """Let somebody judge this language no more; marks that they gave stay. Raises NotFound, RoundPublished."""
+    lock_round(session, judging)
+    check_unpublished(judging)
+    found = _find(session, judging, language, username.strip().lower())
+    if found is None or found.user_id is None:
+        raise NotFound(f"'{username}' does not judge {language} in this round.")
+    given = session.scalar(select(func.count()).where(Judgement.annotator_id == found.id))
+    if given:
+        found.user_id = None
+    else:
+        session.execute(delete(JudgingAnnotator).where(JudgingAnnotator.id == found.id))
+    what = {"language": language, "annotator": found.name, "judgements": given}
+    record(session, actor, "judging.dismiss", subject_of(competition, judging), what, now=now)
+
+
+def list_assignments(session: Session, user: User, competition: Competition | None = None) -> list[Assignment]:
+    """What the user is asked to judge, unpublished rounds first, newest first."""
+    query = (
+        select(JudgingAnnotator, JudgingRound, Competition)
+        .join(JudgingRound, JudgingRound.id == JudgingAnnotator.round_id)
+        .join(Competition, Competition.id == JudgingRound.competition_id)
+        .join(
+            CompetitionRole,
+            (CompetitionRole.competition_id == Competition.id)
+            & (CompetitionRole.user_id == JudgingAnnotator.user_id)
+            & (CompetitionRole.role == Role.ANNOTATOR),
+        )
+        .options(joinedload(JudgingRound.phase_task).options(joinedload(PhaseTask.phase), joinedload(PhaseTask.task)))
+        .where(JudgingAnnotator.user_id == user.id)
+        .order_by(JudgingRound.published_at.is_not(None), JudgingRound.id.desc(), JudgingAnnotator.language)
+    )
+    if competition is not None:
+        query = query.where(Competition.id == competition.id)
+    return [Assignment(found, judging, annotator) for annotator, judging, found in session.execute(query)]
+
+
+def may_judge_or_organise(session: Session, user: User | None, competition: Competition) -> bool:
+    """Whether pages of judging there are for this user: they are asked to judge, or may ask others."""
+    if user is None:
+        return False
+    has_task = any(task.task_type in AUTOMATIC_METRICS for task in competition.tasks)
+    return (has_task and may_organise(session, user, competition)) or bool(list_assignments(session, user, competition))
+
+
+def find_assignment(
+    session: Session, competition: Competition, judging: JudgingRound, language: str, user: User
+) -> JudgingAnnotator:
+    """The user's part in this round; raises NotFound for everybody who was not asked."""
+    query = select(JudgingAnnotator).where(
+        JudgingAnnotator.round_id == judging.id,
+        JudgingAnnotator.language == language,
+        JudgingAnnotator.user_id == user.id,
+    )
+    found = session.scalar(query) if language.isprintable() else None  # PostgreSQL takes no NUL
+    if found is None or not has_role(session, user, competition, Role.ANNOTATOR):
+        raise NotFound("There is no such round of judgements, or you were not asked to judge it.")
+    return found
+
+
+def _check_appointment(session: Session, judging: JudgingRound, language: str, username: str) -> User:
+    fields: dict[str, str] = {}
+    languages = languages_of(session, judging)
+    if language not in languages:
+        fields["language"] = f"There is nothing to judge in '{language}'; there is in {', '.join(languages)}."
+    try:
+        user = find_user(session, username)
+    except NotFound as unknown:
+        fields["username"] = unknown.message
+    if fields:
+        raise InvalidForm("Please correct what is marked.", fields=fields)
+    team = _judged_team(session, judging, user)
+    if team is not None:
+        raise Forbidden(f"'{user.username}' belongs to team {team}, whose submission is judged in this round.")
+    return user
+
+
+def _judged_team(session: Session, judging: JudgingRound, user: User) -> str | None:
+    """The team of this user's whose work would be judged; organisers' baselines are nobody's."""
+    return session.scalar(
+        select(Team.name)
+        .join(Submission, Submission.team_id == Team.id)
+        .join(JudgedEntry, JudgedEntry.submission_id == Submission.id)
+        .join(TeamMember, TeamMember.team_id == Team.id)
+        .where(JudgedEntry.round_id == judging.id, TeamMember.user_id == user.id, Team.kind == TeamKind.TEAM)
+        .limit(1)
+    )
+
+
+def _find(session: Session, judging: JudgingRound, language: str, name: str) -> JudgingAnnotator | None:
+    query = select(JudgingAnnotator).where(
+        JudgingAnnotator.round_id == judging.id,
+        JudgingAnnotator.language == language,
+        JudgingAnnotator.name == name,
+    )
+    return session.scalar(query) if f"{language}{name}".isprintable() else None

@@ -1,0 +1,44 @@
+"""What may stand against judging, each with its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.errors import EvergoldError
+from scoring.errors import Problem
+
+
+class CannotJudge(EvergoldError):
+    """This task, phase or submission has nothing that people could judge."""
+
+    status = 409
+    code = "cannot_judge"
+
+
+class RoundPublished(EvergoldError):
+    """A published round does not change."""
+
+    status = 409
+    code = "round_published"
+
+
+class RoundUnfinished(EvergoldError):
+    """Some paraphrases have no marks yet; details: open."""
+
+    status = 409
+    code = "round_unfinished"
+
+
+class InvalidMarks(EvergoldError):
+    """The file of marks is wrong, and nothing of it was taken; details: problems, problems_omitted."""
+
+    status = 422
+    code = "invalid_marks"
+
+    def __init__(self, problems: Sequence[Problem], omitted: int = 0) -> None:
+        count = len(problems) + omitted
+        super().__init__(
+            f"The file has {count} problem{'' if count == 1 else 's'}; nothing of it was taken.",
+            problems=[problem.as_dict() for problem in problems],
+            problems_omitted=omitted,
+        )

@@ -1,0 +1,178 @@
+"""Marks that organisers bring in files: taken whole or not at all, and as often as one likes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from uuid import UUID
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.orm import Session
+
+from app.audit import record
+from app.errors import NotFound
+from app.judging.choosing import MOST_SUBMISSIONS, scored_submissions
+from app.judging.errors import CannotJudge
+from app.judging.marks_file import MarkPlace, MarksFile, read_marks, submissions_named
+from app.judging.material import Material, read_material
+from app.judging.rounds import (
+    RoundForm,
+    add_round,
+    check_form,
+    check_unpublished,
+    find_round,
+    lock_round,
+    subject_of,
+)
+from app.judging.rows import TextPlace, TextToJudge, add_entries, add_texts, check_items, marks_of, text_key
+from app.models import Competition, Judgement, JudgingAnnotator, JudgingRound, PhaseTask, RoundSource, User
+from scoring.judgement import Marks
+
+IMPORT_LIMIT_BYTES = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A file's marks, with what they are about."""
+
+    file: MarksFile
+    material: Material
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import changed."""
+
+    judging: JudgingRound
+    added: int
+    changed: int
+    unchanged: int
+
+
+def read_file(session: Session, storage_dir: Path, phase_task: PhaseTask, data: bytes) -> Brought:
+    """The marks in the file, checked against the predictions that it names; raises InvalidMarks, CannotJudge."""
+    named = submissions_named(data)
+    if len(named) > MOST_SUBMISSIONS:
+        raise CannotJudge(f"At most {MOST_SUBMISSIONS} submissions can be judged; the file has {len(named)}.")
+    submissions = scored_submissions(session, phase_task, named)
+    material = read_material(storage_dir, phase_task, submissions)
+    file = read_marks(data, material)
+    check_items((language, item, "") for _, language, item, _ in file.marks)
+    return Brought(file, material)
+
+
+def import_marks(
+    session: Session,
+    competition: Competition,
+    phase_task: PhaseTask,
+    brought: Brought,
+    *,
+    name: str,
+    actor: User,
+    now: datetime,
+) -> Imported:
+    """Marks that are new or different are taken; the round is made if there is none. The same file again: no change.
+
+    Marks of the round that the file does not have stay. Raises InvalidForm, CannotJudge for a round of another task or
+    one that is judged in the browser, RoundPublished.
+    """
+    judging = _round_for(session, competition, phase_task, name, now)
+    texts = _texts(brought)
+    entries = add_entries(session, judging, _languages(brought))
+    ids = add_texts(session, judging, list(texts.values()), entries)
+    annotators = _add_annotators(session, judging, brought.file.marks)
+    wanted = {
+        (annotators[language, annotator], ids[_place(brought, submission, language, item)]): marks
+        for (submission, language, item, annotator), marks in brought.file.marks.items()
+    }
+    imported = _write(session, judging, wanted, now)
+    what = {"added": imported.added, "changed": imported.changed, "unchanged": imported.unchanged}
+    record(session, actor, "judging.import", subject_of(competition, judging), what, now=now)
+    return imported
+
+
+def _round_for(
+    session: Session, competition: Competition, phase_task: PhaseTask, name: str, now: datetime
+) -> JudgingRound:
+    form = RoundForm(name=name, seed=0)
+    check_form(form)
+    try:
+        judging = find_round(session, competition, name)
+    except NotFound:
+        return add_round(session, competition, phase_task, form, RoundSource.IMPORT, now)
+    lock_round(session, judging)
+    if judging.phase_task_id != phase_task.id:
+        raise CannotJudge(f"Round '{name}' is about another task or phase; give the marks of this one another name.")
+    if judging.source != RoundSource.IMPORT:
+        raise CannotJudge(f"Round '{name}' is judged in the browser; give imported marks another name.")
+    check_unpublished(judging)
+    return judging
+
+
+def _texts(brought: Brought) -> dict[TextPlace, TextToJudge]:
+    """Each submission's paraphrase by itself: the file says what it got."""
+    found = {}
+    for submission, language, item, _ in brought.file.marks:
+        place = _place(brought, submission, language, item)
+        paraphrase = brought.material.paraphrases[submission][language][item]
+        found[place] = TextToJudge(place, brought.material.sentences[language][item], paraphrase, (submission,))
+    return found
+
+
+def _place(brought: Brought, submission: UUID, language: str, item: str) -> TextPlace:
+    return language, item, text_key(brought.material.paraphrases[submission][language][item], submission)
+
+
+def _languages(brought: Brought) -> dict[UUID, list[str]]:
+    named = dict.fromkeys(submission for submission, *_ in brought.file.marks)
+    return {submission: list(brought.material.paraphrases[submission]) for submission in named}
+
+
+def _add_annotators(session: Session, judging: JudgingRound, places: Iterable[MarkPlace]) -> dict[tuple[str, str], int]:
+    wanted = dict.fromkeys((language, annotator) for _, language, _, annotator in places)
+    known = _annotators(session, judging)
+    new = [
+        {"round_id": judging.id, "language": language, "name": name, "user_id": None}
+        for language, name in wanted
+        if (language, name) not in known
+    ]
+    if new:
+        session.execute(insert(JudgingAnnotator), new)
+    return _annotators(session, judging)
+
+
+def _annotators(session: Session, judging: JudgingRound) -> dict[tuple[str, str], int]:
+    columns = JudgingAnnotator.language, JudgingAnnotator.name, JudgingAnnotator.id
+    query = select(*columns).where(JudgingAnnotator.round_id == judging.id)
+    return {(language, name): annotator_id for language, name, annotator_id in session.execute(query)}
+
+
+def _write(session: Session, judging: JudgingRound, wanted: Mapping[tuple[int, int], Marks], now: datetime) -> Imported:
+    query = select(Judgement).join(JudgingAnnotator, JudgingAnnotator.id == Judgement.annotator_id)
+    known = {
+        (row.annotator_id, row.text_id): row
+        for row in session.scalars(query.where(JudgingAnnotator.round_id == judging.id))
+    }
+    new, changed = [], []
+    for (annotator_id, text_id), marks in wanted.items():
+        row = known.get((annotator_id, text_id))
+        if row is None:
+            new.append({"annotator_id": annotator_id, "text_id": text_id, **_columns(marks), "decided_at": now})
+        elif marks_of(row) != marks:
+            changed.append({"id": row.id, **_columns(marks), "decided_at": now})
+    if new:
+        session.execute(insert(Judgement), new)
+    if changed:
+        session.execute(update(Judgement), changed)
+    return Imported(judging, len(new), len(changed), len(wanted) - len(new) - len(changed))
+
+
+def _columns(marks: Marks) -> dict[str, int | bool | None]:
+    return {
+        "is_removed": marks.is_removed,
+        "mwe_sense": marks.mwe_sense,
+        "rest_sense": marks.rest_sense,
+        "naturalness": marks.naturalness,
+    }

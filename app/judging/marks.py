@@ -1,0 +1,123 @@
+"""The annotators' side: a worksheet in an order of one's own, and marks that are kept one by one.
+
+An annotator sees sentences and paraphrases, nothing else: no system, no score, no mark of anybody else's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.errors import InvalidForm
+from app.judging.rounds import check_unpublished, lock_round
+from app.judging.rows import marks_of, needs_judging
+from app.judging.sampling import shuffled
+from app.models import JudgedText, Judgement, JudgingAnnotator, JudgingRound
+from scoring.judgement import HIGHEST, LOWEST, QUESTIONS, Marks, is_whole
+
+
+@dataclass(frozen=True, slots=True)
+class Worksheet:
+    """text_ids: what the annotator judges, in their order; marks: what they said so far, by text."""
+
+    text_ids: tuple[int, ...]
+    marks: Mapping[int, Marks]
+
+    @property
+    def done(self) -> int:
+        """How many are judged."""
+        return sum(is_whole(marks) for marks in self.marks.values())
+
+    def is_done(self, place: int) -> bool:
+        """Whether the one at this place (from 1) is judged."""
+        marks = self.marks.get(self.text_ids[place - 1])
+        return marks is not None and is_whole(marks)
+
+    def next_open(self, after: int = 0) -> int | None:
+        """The first place (from 1) behind `after` that is not judged, else the first of all; None: all are."""
+        places = [*range(after + 1, len(self.text_ids) + 1), *range(1, min(after, len(self.text_ids)) + 1)]
+        return next((place for place in places if not self.is_done(place)), None)
+
+
+def worksheet(session: Session, judging: JudgingRound, annotator: JudgingAnnotator) -> Worksheet:
+    """What this annotator judges, and has judged."""
+    query = select(JudgedText.id, JudgedText.item, JudgedText.text_key).where(
+        JudgedText.round_id == judging.id, JudgedText.language == annotator.language, needs_judging()
+    )
+    named = [(f"{item}\0{key}", text_id) for text_id, item, key in session.execute(query)]
+    order = shuffled(judging.seed, annotator.name, named)
+    given = session.scalars(select(Judgement).where(Judgement.annotator_id == annotator.id))
+    return Worksheet(tuple(order), {judgement.text_id: marks_of(judgement) for judgement in given})
+
+
+def save_marks(
+    session: Session,
+    judging: JudgingRound,
+    annotator: JudgingAnnotator,
+    text_id: int,
+    said: Mapping[str, str],
+    now: datetime,
+) -> Marks:
+    """Keep what was said, and what was said before of everything else; returns all of it.
+
+    said: `removed` (yes, no) and marks 0 to 3 by question, as a form sends them, each only if it was answered; an empty
+    one takes nothing back. Saying the same twice, or in two tabs at once, does no harm. Raises InvalidForm and
+    RoundPublished.
+    """
+    values = _values(said)
+    lock_round(session, judging, shared=True)
+    check_unpublished(judging)
+    if values:
+        mine = (Judgement.annotator_id == annotator.id, Judgement.text_id == text_id)
+        changed = update(Judgement).where(*mine).values(**values, decided_at=now).returning(Judgement.id)
+        # That it is gone stands on every form; alone it is no answer yet.
+        if session.scalar(changed) is None and values != {"is_removed": True}:
+            try:
+                with session.begin_nested():
+                    session.add(Judgement(annotator_id=annotator.id, text_id=text_id, **values, decided_at=now))
+            except IntegrityError:  # another tab was quicker
+                session.execute(changed)
+    return given_marks(session, annotator, text_id)
+
+
+def clear_marks(session: Session, judging: JudgingRound, annotator: JudgingAnnotator, text_id: int) -> None:
+    """Take back everything that was said of a paraphrase."""
+    lock_round(session, judging, shared=True)
+    check_unpublished(judging)
+    mine = (Judgement.annotator_id == annotator.id, Judgement.text_id == text_id)
+    session.execute(delete(Judgement).where(*mine))
+
+
+def given_marks(session: Session, annotator: JudgingAnnotator, text_id: int) -> Marks:
+    """What the annotator said of a paraphrase so far."""
+    mine = (Judgement.annotator_id == annotator.id, Judgement.text_id == text_id)
+    query = select(Judgement).where(*mine).execution_options(populate_existing=True)
+    found = session.scalar(query)
+    return marks_of(found) if found is not None else Marks()
+
+
+def _values(said: Mapping[str, str]) -> dict[str, Any]:
+    """As columns; raises InvalidForm."""
+    fields: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    allowed = [str(mark) for mark in range(LOWEST, HIGHEST + 1)]
+    for question in QUESTIONS:
+        answer = said.get(question, "")
+        if answer in allowed:
+            values[question] = int(answer)
+        elif answer:
+            fields[question] = f"A mark is a number from {LOWEST} to {HIGHEST}."
+    removed = said.get("removed", "")
+    if removed not in ("", "yes", "no"):
+        fields["removed"] = "Say yes or no."
+    elif removed:
+        values["is_removed"] = removed == "yes"
+    if fields:
+        raise InvalidForm("Please correct what is marked.", fields=fields)
+    return values

@@ -1,0 +1,233 @@
+"""What a round's marks come to: manual scores by system and language, agreement of annotators, progress.
+
+A score is None with a reason where it is undefined, never 0 or NaN; `document_of` is what a published round keeps.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import and_, func, or_, select, true
+from sqlalchemy.orm import Session
+
+from app.judging.rows import marks_of, needs_judging
+from app.models import (
+    CompetitionTask,
+    JudgedAnswer,
+    JudgedEntry,
+    JudgedText,
+    Judgement,
+    JudgingAnnotator,
+    JudgingRound,
+    PhaseTask,
+    RoundSource,
+)
+from scoring.agreement import ordinal_alpha
+from scoring.judgement import FULL, HIGHEST, QUESTIONS, Marks, is_whole, manual_score, mean, weighted_sum
+from scoring.task import NOT_ENTERED, signature
+from scoring.tasks import TASKS
+
+HUMAN_SCORE = "human_score"
+MACRO = "macro"
+NOT_JUDGED = "not judged yet"
+#: What alpha is computed of: each question, and what the marks come to.
+MEASURES = (*QUESTIONS, "score")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Everything of a round that numbers come from. texts: by id, language and whether it scores 0 by rule; answers:
+    by entry, its texts; marks: by text and annotator, whole ones only."""
+
+    entries: Mapping[int, tuple[UUID, Sequence[str]]]
+    texts: Mapping[int, tuple[str, bool]]
+    answers: Mapping[int, Sequence[int]]
+    marks: Mapping[int, Mapping[str, Marks]]
+
+    @property
+    def languages(self) -> list[str]:
+        """Those in which something is judged, by name."""
+        return sorted({language for language, _ in self.texts.values()})
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an annotator is. user_id: None for a name from a file, and for who was dismissed."""
+
+    language: str
+    name: str
+    user_id: int | None
+    done: int
+    total: int
+
+
+def load_judged(session: Session, judging: JudgingRound) -> Judged:
+    """The round's rows."""
+    entries = session.scalars(select(JudgedEntry).where(JudgedEntry.round_id == judging.id).order_by(JudgedEntry.id))
+    texts = session.execute(
+        select(JudgedText.id, JudgedText.language, needs_judging()).where(JudgedText.round_id == judging.id)
+    )
+    answers: defaultdict[int, list[int]] = defaultdict(list)
+    connected = select(JudgedAnswer).join(JudgedEntry, JudgedEntry.id == JudgedAnswer.entry_id)
+    for answer in session.scalars(connected.where(JudgedEntry.round_id == judging.id)):
+        answers[answer.entry_id].append(answer.text_id)
+    marks: defaultdict[int, dict[str, Marks]] = defaultdict(dict)
+    given = select(Judgement, JudgingAnnotator.name).join(
+        JudgingAnnotator, JudgingAnnotator.id == Judgement.annotator_id
+    )
+    for judgement, name in session.execute(given.where(JudgingAnnotator.round_id == judging.id)):
+        if is_whole(said := marks_of(judgement)):
+            marks[judgement.text_id][name] = said
+    return Judged(
+        entries={entry.id: (entry.submission_id, entry.languages) for entry in entries},
+        texts={text_id: (language, not asked) for text_id, language, asked in texts},
+        answers=answers,
+        marks=marks,
+    )
+
+
+def document_of(session: Session, judging: JudgingRound) -> dict[str, Any]:
+    """All numbers of the round, as JSON.
+
+    `{"languages": ["en"], "annotators": {"en": 3}, "agreement": {"en": {"mwe_sense": {"alpha", "reason", "units"}, …}},
+    "scores": {submission: {"en": {"value", "reason", "judged", "items"}, "macro": …}}, "signatures": {"en": …}}`.
+    `macro` is there where there are several languages: the mean over all of them, one not entered counting 0.
+    """
+    judged = load_judged(session, judging)
+    languages = judged.languages
+    return {
+        "languages": languages,
+        "annotators": {language: len(_annotators(judged, language)) for language in languages},
+        "agreement": {language: _agreement(judged, language) for language in languages},
+        "scores": {
+            str(submission_id): _scores(judged, entry_id, entered)
+            for entry_id, (submission_id, entered) in judged.entries.items()
+        },
+        "signatures": _signatures(session, judging, judged),
+    }
+
+
+def open_texts(session: Session, judging: JudgingRound) -> dict[str, int]:
+    """How many paraphrases nobody has judged, by language; languages without any are left out."""
+    judged = load_judged(session, judging)
+    found: defaultdict[str, int] = defaultdict(int)
+    for text_id, (language, is_settled) in judged.texts.items():
+        if not is_settled and not judged.marks.get(text_id):
+            found[language] += 1
+    return dict(found)
+
+
+def progress_of(session: Session, judging: JudgingRound) -> list[Progress]:
+    """Every annotator with what they have done, by language and name."""
+    in_browser = judging.source == RoundSource.BROWSER
+    asked = session.execute(
+        select(JudgedText.language, func.count())
+        .where(JudgedText.round_id == judging.id, needs_judging() if in_browser else true())
+        .group_by(JudgedText.language)
+    )
+    totals = {language: count for language, count in asked}
+    marks = (Judgement.mwe_sense, Judgement.rest_sense, Judgement.naturalness)
+    whole = or_(~Judgement.is_removed, and_(*(mark.is_not(None) for mark in marks)))
+    given = session.execute(
+        select(Judgement.annotator_id, func.count())
+        .join(JudgingAnnotator, JudgingAnnotator.id == Judgement.annotator_id)
+        .where(JudgingAnnotator.round_id == judging.id, whole)
+        .group_by(Judgement.annotator_id)
+    )
+    done = {annotator_id: count for annotator_id, count in given}
+    everybody = session.scalars(
+        select(JudgingAnnotator)
+        .where(JudgingAnnotator.round_id == judging.id)
+        .order_by(JudgingAnnotator.language, JudgingAnnotator.name)
+    )
+    return [
+        Progress(one.language, one.name, one.user_id, done.get(one.id, 0), totals.get(one.language, 0))
+        for one in everybody
+    ]
+
+
+# ------------------------------------------------------------------------------------------------------------- numbers
+
+
+def _scores(judged: Judged, entry_id: int, entered: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """A system's scores by language, and their mean where there are several."""
+    by_language = {
+        language: _score(judged, entry_id, language)
+        if language in entered
+        else {"value": None, "reason": NOT_ENTERED, "judged": 0, "items": 0}
+        for language in judged.languages
+    }
+    return {**by_language, MACRO: _macro(by_language)} if len(by_language) > 1 else by_language
+
+
+def _score(judged: Judged, entry_id: int, language: str) -> dict[str, Any]:
+    """The mean over the items that somebody judged, of the mean over who did."""
+    texts = [text_id for text_id in judged.answers.get(entry_id, ()) if judged.texts[text_id][0] == language]
+    values = [value for text_id in texts if (value := _text_score(judged, text_id)) is not None]
+    value = mean(values)
+    reason = NOT_JUDGED if value is None else None
+    return {"value": value, "reason": reason, "judged": len(values), "items": len(texts)}
+
+
+def _text_score(judged: Judged, text_id: int) -> float | None:
+    said = [score for marks in judged.marks.get(text_id, {}).values() if (score := manual_score(marks)) is not None]
+    return 0.0 if not said and judged.texts[text_id][1] else mean(said)
+
+
+def _macro(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    counts = {name: sum(score[name] for score in scores.values()) for name in ("judged", "items")}
+    waiting = [language for language, score in scores.items() if score["reason"] == NOT_JUDGED]
+    if waiting or all(score["reason"] == NOT_ENTERED for score in scores.values()):
+        reason = f"{NOT_JUDGED}: {', '.join(waiting)}" if waiting else NOT_ENTERED
+        return {"value": None, "reason": reason, **counts}
+    return {"value": mean([score["value"] or 0.0 for score in scores.values()]), "reason": None, **counts}
+
+
+def _annotators(judged: Judged, language: str) -> set[str]:
+    return {name for text_id, said in judged.marks.items() if judged.texts[text_id][0] == language for name in said}
+
+
+def _agreement(judged: Judged, language: str) -> dict[str, dict[str, Any]]:
+    """Alpha of each question, and of what the marks come to."""
+    said = [marks for text_id, marks in judged.marks.items() if judged.texts[text_id][0] == language]
+    found = {}
+    for measure in MEASURES:
+        ratings = [
+            {name: mark for name, marks in one.items() if (mark := _mark(marks, measure)) is not None} for one in said
+        ]
+        agreement = ordinal_alpha(ratings, FULL if measure == "score" else HIGHEST)
+        found[measure] = {"alpha": agreement.alpha, "reason": agreement.reason, "units": agreement.units}
+    return found
+
+
+def _mark(marks: Marks, measure: str) -> int | None:
+    """What an annotator said; nothing about the single questions where the expression is still there."""
+    if measure == "score":
+        return weighted_sum(marks)
+    given: int | None = getattr(marks, measure)
+    return given if marks.is_removed else None
+
+
+def _signatures(session: Session, judging: JudgingRound, judged: Judged) -> dict[str, str]:
+    """How the scores of each language, and their mean, came about."""
+    task_type = session.scalars(
+        select(CompetitionTask.task_type)
+        .join(PhaseTask, PhaseTask.task_id == CompetitionTask.id)
+        .where(PhaseTask.id == judging.phase_task_id)
+    ).one()
+    drawn: dict[str, object] = {"marks": "2a+b+c/12", "not_removed": 0, "source": judging.source}
+    if judging.source == RoundSource.BROWSER:
+        drawn |= {"items": judging.items_per_language or "all", "seed": judging.seed}
+
+    def signed(split: str, **more: object) -> str:
+        return signature(task_type, TASKS[task_type].version, HUMAN_SCORE, split, **drawn, **more)
+
+    found = {language: signed(language, annotators=len(_annotators(judged, language))) for language in judged.languages}
+    if len(found) > 1:
+        counts = [len(_annotators(judged, language)) for language in judged.languages]
+        found[MACRO] = signed(MACRO, annotators=counts, macro="mean", languages=judged.languages)
+    return found

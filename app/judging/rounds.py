@@ -1,0 +1,256 @@
+"""A round's life: started by an organiser, annotators appointed, published and withdrawn.
+
+Functions take the session and leave the commit to the caller; who may call them is asked with `app.roles` before.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Select, delete, select, update
+from sqlalchemy.exc import IntegrityError, InvalidRequestError
+from sqlalchemy.orm import Session, joinedload
+
+from app.audit import record
+from app.competitions import NAME_PATTERN
+from app.errors import InvalidForm as Invalid
+from app.errors import NameTaken, NotFound
+from app.judging.errors import RoundPublished, RoundUnfinished
+from app.judging.material import Material
+from app.judging.results import document_of, open_texts
+from app.judging.rows import add_entries, add_texts, texts_to_judge
+from app.judging.sampling import LARGEST_SEED
+from app.models import (
+    Competition,
+    JudgedAnswer,
+    JudgedEntry,
+    JudgedText,
+    Judgement,
+    JudgingAnnotator,
+    JudgingRound,
+    PhaseTask,
+    RoundSource,
+    User,
+)
+
+DEFAULT_NAME = "human"
+NAME_CHARACTERS = 60
+MOST_ITEMS = 10_000
+GUIDELINES_CHARACTERS = 20_000
+_NAME = re.compile(NAME_PATTERN)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundForm:
+    """What an organiser wants. items: how many of each language, None: all; seed: None for one of our choice."""
+
+    name: str = DEFAULT_NAME
+    items: int | None = None
+    seed: int | None = None
+    guidelines: str = ""
+
+
+# ------------------------------------------------------------------------------------------------------------- finding
+
+
+def list_rounds(session: Session, competition: Competition) -> list[JudgingRound]:
+    """The rounds of a competition, newest first, with phase and task."""
+    query = _whole_rounds().where(JudgingRound.competition_id == competition.id)
+    return list(session.scalars(query.order_by(JudgingRound.id.desc())))
+
+
+def find_round(session: Session, competition: Competition, name: str) -> JudgingRound:
+    """The round of this name, with phase and task; raises NotFound."""
+    query = _whole_rounds().where(JudgingRound.competition_id == competition.id, JudgingRound.name == name)
+    found = session.scalar(query) if "\0" not in name else None  # PostgreSQL takes no NUL
+    if found is None:
+        raise NotFound(f"Competition '{competition.name}' has no round of judgements '{name}'.")
+    return found
+
+
+def lock_round(session: Session, judging: JudgingRound, *, shared: bool = False) -> None:
+    """Bring the round up to date, and keep it so until the transaction ends; raises NotFound if it is gone.
+
+    shared: for marks, of which many are given at a time; only publishing and the like wait for them.
+    """
+    try:
+        session.refresh(judging, ["published_at", "results"], with_for_update={"read": True} if shared else True)
+    except InvalidRequestError:
+        raise NotFound("This round of judgements was discarded.") from None
+
+
+def check_unpublished(judging: JudgingRound) -> None:
+    """Raises RoundPublished."""
+    if judging.published_at is not None:
+        raise RoundPublished("This round is published: no mark of it changes, unless its organisers withdraw it.")
+
+
+def languages_of(session: Session, judging: JudgingRound) -> list[str]:
+    """The languages in which there is something to judge, by name."""
+    query = select(JudgedText.language).where(JudgedText.round_id == judging.id).distinct()
+    return sorted(session.scalars(query))
+
+
+def _whole_rounds() -> Select[JudgingRound]:
+    above = joinedload(JudgingRound.phase_task)
+    return select(JudgingRound).options(above.joinedload(PhaseTask.phase), above.joinedload(PhaseTask.task))
+
+
+# ------------------------------------------------------------------------------------------------------------ starting
+
+
+def start_round(
+    session: Session,
+    *,
+    competition: Competition,
+    phase_task: PhaseTask,
+    form: RoundForm,
+    material: Material,
+    actor: User,
+    now: datetime,
+) -> JudgingRound:
+    """A round whose annotators judge in the browser. material: of the submissions to judge.
+
+    Raises InvalidForm with a sentence for each field, NameTaken, CannotJudge.
+    """
+    check_form(form)
+    if not material.paraphrases:
+        sentence = "There is no scored submission to judge."
+        raise Invalid(sentence, fields={"submissions": sentence})
+    judging = add_round(session, competition, phase_task, form, RoundSource.BROWSER, now)
+    texts = texts_to_judge(material, judging.seed, form.items)
+    entered = {submission: list(languages) for submission, languages in material.paraphrases.items()}
+    add_texts(session, judging, texts, add_entries(session, judging, entered))
+    what = {"submissions": len(entered), "texts": len(texts), "seed": judging.seed, "items": form.items}
+    record(session, actor, "judging.start", subject_of(competition, judging), what, now=now)
+    return judging
+
+
+def add_round(
+    session: Session,
+    competition: Competition,
+    phase_task: PhaseTask,
+    form: RoundForm,
+    source: RoundSource,
+    now: datetime,
+) -> JudgingRound:
+    """A round with nothing in it; raises NameTaken."""
+    judging = JudgingRound(
+        competition_id=competition.id,
+        phase_task_id=phase_task.id,
+        name=form.name,
+        source=source,
+        guidelines=form.guidelines.strip(),
+        seed=secrets.randbelow(LARGEST_SEED) if form.seed is None else form.seed,
+        items_per_language=form.items,
+        created_at=now,
+        published_at=None,
+        results=None,
+    )
+    try:
+        with session.begin_nested():
+            session.add(judging)
+    except IntegrityError:
+        raise NameTaken(f"There is a round of judgements '{form.name}' already; give another name.") from None
+    return judging
+
+
+def check_form(form: RoundForm) -> None:
+    """Raises InvalidForm with a sentence for each field that is wrong."""
+    fields = {
+        "name": ""
+        if _NAME.fullmatch(form.name) and len(form.name) <= NAME_CHARACTERS
+        else f"1 to {NAME_CHARACTERS} lower-case letters and digits, with single hyphens between.",
+        "items": ""
+        if form.items is None or 1 <= form.items <= MOST_ITEMS
+        else f"A number from 1 to {MOST_ITEMS:,}; nothing for all items.",
+        "seed": ""
+        if form.seed is None or 0 <= form.seed <= LARGEST_SEED
+        else f"A number from 0 to {LARGEST_SEED}; nothing for one of the server's choice.",
+        "guidelines": ""
+        if len(form.guidelines) <= GUIDELINES_CHARACTERS and "\0" not in form.guidelines
+        else f"At most {GUIDELINES_CHARACTERS:,} characters of text.",
+    }
+    wrong = {name: sentence for name, sentence in fields.items() if sentence}
+    if wrong:
+        raise Invalid("Please correct what is marked.", fields=wrong)
+
+
+def subject_of(competition: Competition, judging: JudgingRound) -> str:
+    """The round, as the audit log names it."""
+    return f"round {judging.name} of competition {competition.name}"
+
+
+# ---------------------------------------------------------------------------------------------------------- publishing
+
+
+def publish_round(
+    session: Session,
+    competition: Competition,
+    judging: JudgingRound,
+    *,
+    actor: User,
+    unfinished: bool = False,
+    now: datetime,
+) -> None:
+    """Show the round to everybody; publishing it again changes nothing.
+
+    unfinished: although some paraphrases have no marks; without it that raises RoundUnfinished.
+    """
+    lock_round(session, judging)
+    if judging.published_at is not None:
+        return
+    left = open_texts(session, judging)
+    if left and not unfinished:
+        languages = ", ".join(f"{language}: {count}" for language, count in sorted(left.items()))
+        message = f"{sum(left.values())} paraphrases have no marks yet ({languages}). Publish it unfinished, or wait."
+        raise RoundUnfinished(message, open=left)
+    judging.results = document_of(session, judging)
+    judging.published_at = now
+    _renew_boards(session, judging)
+    record(session, actor, "judging.publish", subject_of(competition, judging), {"open": left}, now=now)
+
+
+def withdraw_round(
+    session: Session, competition: Competition, judging: JudgingRound, *, actor: User, now: datetime
+) -> None:
+    """Show it to organisers alone again, and let marks change; withdrawing it again changes nothing."""
+    lock_round(session, judging)
+    if judging.published_at is None:
+        return
+    judging.results = judging.published_at = None
+    _renew_boards(session, judging)
+    record(session, actor, "judging.withdraw", subject_of(competition, judging), now=now)
+
+
+def discard_round(
+    session: Session, competition: Competition, judging: JudgingRound, *, actor: User, now: datetime
+) -> None:
+    """Remove the round with all its marks; raises RoundPublished."""
+    lock_round(session, judging)
+    check_unpublished(judging)
+    texts = select(JudgedText.id).where(JudgedText.round_id == judging.id)
+    lost = session.execute(delete(Judgement).where(Judgement.text_id.in_(texts)).returning(Judgement.id)).all()
+    session.execute(delete(JudgedAnswer).where(JudgedAnswer.text_id.in_(texts)))
+    _delete_all(session, judging, (JudgingAnnotator, JudgedText, JudgedEntry))
+    session.execute(delete(JudgingRound).where(JudgingRound.id == judging.id))
+    record(session, actor, "judging.discard", subject_of(competition, judging), {"judgements": len(lost)}, now=now)
+
+
+def _delete_all(
+    session: Session,
+    judging: JudgingRound,
+    tables: Iterable[type[JudgingAnnotator] | type[JudgedText] | type[JudgedEntry]],
+) -> None:
+    for table in tables:
+        session.execute(delete(table).where(table.round_id == judging.id))
+
+
+def _renew_boards(session: Session, judging: JudgingRound) -> None:
+    session.execute(
+        update(PhaseTask).where(PhaseTask.id == judging.phase_task_id).values(board_version=PhaseTask.board_version + 1)
+    )

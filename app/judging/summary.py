@@ -1,0 +1,215 @@
+"""A round as somebody may see it: systems' human and automatic scores, how they go together, how annotators agree.
+
+Organisers see everything at any time. Everybody else sees a published round, and of it only what the boards of its task
+would show them: hidden boards hide it, names and digits follow `app.visibility`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
+
+from app.errors import NotFound
+from app.judging.material import AUTOMATIC_METRICS
+from app.judging.results import MACRO, document_of
+from app.models import (
+    BoardShown,
+    Competition,
+    JudgedEntry,
+    JudgingRound,
+    RunStatus,
+    ScoringRun,
+    Submission,
+    TeamKind,
+    User,
+)
+from app.neutral_names import neutral_name
+from app.runs import read_report
+from app.visibility import View, coarser, rounded, until_words, view_of
+from scoring.correlation import kendall, pearson, spearman
+from scoring.task import NOT_ENTERED
+from scoring.tasks import TASKS
+
+#: Two systems lie on a line whatever they score.
+LEAST_SYSTEMS = 3
+TOO_FEW_SYSTEMS = "fewer than three systems have both scores"
+ALL_EQUAL = "all systems have the same {} score"
+NOT_SHOWN = "not shown"
+COEFFICIENTS = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number, or None with the reason."""
+
+    value: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A judged submission. human, automatic: by language, and `macro` where there are several; judged: of how many of
+    its items, by the same names. submission_id: for organisers only."""
+
+    name: str
+    method: str
+    is_baseline: bool
+    submission_id: UUID | None
+    human: Mapping[str, Value]
+    automatic: Mapping[str, Value]
+    judged: Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Of human with automatic scores over `systems` systems; a coefficient is None with the reason."""
+
+    systems: int
+    coefficients: Mapping[str, float | None]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """splits: the languages, and `macro` where there are several; metric: title of the automatic one; decimals: of
+    all numbers, None for all of them."""
+
+    splits: tuple[str, ...]
+    languages: tuple[str, ...]
+    metric: str
+    annotators: Mapping[str, int]
+    agreement: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    systems: tuple[System, ...]
+    correlations: Mapping[str, Correlation]
+    decimals: int | None
+
+
+def summary_of(
+    session: Session, competition: Competition, judging: JudgingRound, viewer: User | None, now: datetime
+) -> Summary:
+    """The round, as `find_round` gives it, for this viewer; raises NotFound where they may not see it (yet)."""
+    view = view_of(session, judging.phase_task, viewer, now)
+    if not view.is_organiser and (judging.published_at is None or view.board is not BoardShown.PUBLIC):
+        when = "" if judging.published_at is None else f" It is hidden {until_words(view.board_at)}."
+        raise NotFound(f"There is no such round of judgements, or it is not published.{when}")
+    document = judging.results if judging.results is not None else document_of(session, judging)
+    metric = TASKS[judging.phase_task.task.task_type].metrics[AUTOMATIC_METRICS[judging.phase_task.task.task_type]]
+    decimals = None if view.precision is None else coarser(view.precision, 2 + 2 * metric.percent)
+    languages = tuple(document["languages"])
+    splits = (MACRO, *languages) if len(languages) > 1 else languages
+    automatic = _automatic_scores(session, judging, metric.name, languages)
+    systems = [
+        _system(competition, judging, entry, document, automatic.get(entry.submission_id, {}), splits, view, decimals)
+        for entry in _entries(session, judging)
+    ]
+    systems.sort(key=lambda one: (-(one.human[splits[0]].value or 0.0), one.name) if splits else (0.0, one.name))
+    return Summary(
+        splits=splits,
+        languages=languages,
+        metric=metric.title,
+        annotators=document["annotators"],
+        agreement=document["agreement"],
+        systems=tuple(systems),
+        correlations={split: _correlation(systems, split) for split in splits},
+        decimals=decimals,
+    )
+
+
+def _entries(session: Session, judging: JudgingRound) -> Sequence[JudgedEntry]:
+    above = joinedload(JudgedEntry.submission).joinedload(Submission.team)
+    query = select(JudgedEntry).where(JudgedEntry.round_id == judging.id).options(above).order_by(JudgedEntry.id)
+    return session.scalars(query).all()
+
+
+def _system(
+    competition: Competition,
+    judging: JudgingRound,
+    entry: JudgedEntry,
+    document: Mapping[str, Any],
+    automatic: Mapping[str, Value],
+    splits: Sequence[str],
+    view: View,
+    decimals: int | None,
+) -> System:
+    team, metric = entry.submission.team, AUTOMATIC_METRICS[judging.phase_task.task.task_type]
+    is_baseline = team.kind == TeamKind.BASELINE
+    has_name = view.names or is_baseline
+    scores = document["scores"].get(str(entry.submission_id), {})
+    known = {split: automatic.get(split, Value(None, "not computed")) for split in splits}
+    return System(
+        name=team.name if has_name else neutral_name(competition.neutral_salt, judging.phase_task.phase_id, team.id),
+        method=entry.submission.method if has_name else "",
+        is_baseline=is_baseline,
+        submission_id=entry.submission_id if view.is_organiser else None,
+        human={
+            split: Value(rounded(scores[split]["value"], decimals), scores[split]["reason"])
+            if split in scores
+            else Value(None, NOT_ENTERED)
+            for split in splits
+        },
+        automatic={
+            split: Value(rounded(value.value, decimals), value.reason)
+            if view.shows(metric, split)
+            else Value(None, NOT_SHOWN)
+            for split, value in known.items()
+        },
+        judged={split: (scores[split]["judged"], scores[split]["items"]) for split in splits if split in scores},
+    )
+
+
+def _automatic_scores(
+    session: Session, judging: JudgingRound, metric: str, languages: Sequence[str]
+) -> dict[UUID, dict[str, Value]]:
+    """By submission, of its current run: the metric by language, and its mean over just these languages."""
+    reports = session.execute(
+        select(ScoringRun.submission_id, ScoringRun.report)
+        .join(JudgedEntry, JudgedEntry.submission_id == ScoringRun.submission_id)
+        .where(
+            JudgedEntry.round_id == judging.id,
+            ScoringRun.is_current,
+            ScoringRun.status == RunStatus.SCORED,
+            ScoringRun.report.is_not(None),
+        )
+    )
+    found = {}
+    for submission_id, packed in reports:
+        scores = {
+            score["split"]: Value(score["value"], score["reason"])
+            for score in read_report(packed or b"")["scores"]
+            if score["metric"] == metric and score["split"] in languages
+        }
+        found[submission_id] = {**scores, MACRO: _mean(scores, languages)}
+    return found
+
+
+def _mean(scores: Mapping[str, Value], languages: Sequence[str]) -> Value:
+    """Over these languages, one not entered counting 0: as the human scores are taken together."""
+    values = [scores.get(language, Value(None, "not computed")) for language in languages]
+    if any(value.value is None and value.reason != NOT_ENTERED for value in values):
+        return Value(None, "not computed in all of these languages")
+    if all(value.value is None for value in values):
+        return Value(None, NOT_ENTERED)
+    return Value(sum(value.value or 0.0 for value in values) / len(values))
+
+
+def _correlation(systems: Sequence[System], split: str) -> Correlation:
+    pairs = [
+        (human, automatic)
+        for one in systems
+        if (human := one.human[split].value) is not None and (automatic := one.automatic[split].value) is not None
+    ]
+    nothing: dict[str, float | None] = dict.fromkeys(COEFFICIENTS)
+    if len(pairs) < LEAST_SYSTEMS:
+        return Correlation(len(pairs), nothing, TOO_FEW_SYSTEMS)
+    sides = {name: np.array(side) for name, side in zip(("human", "automatic"), zip(*pairs, strict=True), strict=True)}
+    for name, values in sides.items():
+        if values.min() == values.max():
+            return Correlation(len(pairs), nothing, ALL_EQUAL.format(name))
+    return Correlation(len(pairs), {name: of(*sides.values()) for name, of in COEFFICIENTS.items()}, None)

@@ -1,0 +1,85 @@
+"""Sealed things: the workers' public keys, sealed files with their keys, and the versions of gold.
+
+Nothing here opens anything: private keys are in no table and in no backup.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import BigInteger, ForeignKey, LargeBinary, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.db import Base
+from app.models.accounts import User
+from app.models.declared import PhaseTask
+
+KEY_ID_CHARACTERS = 16
+
+
+class SealedKind(StrEnum):
+    """What is in a sealed file; one kind never passes for the other."""
+
+    GOLD = "gold"
+    OUTCOMES = "outcomes"  # per item, of a run
+
+
+class WorkerKey(Base):
+    """A public key of the workers. Whatever is sealed now, is sealed to every key that is not retired."""
+
+    __tablename__ = "worker_keys"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    key_id: Mapped[str] = mapped_column(String(KEY_ID_CHARACTERS), unique=True)  # follows from the public key
+    public_key: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime]
+    retired_at: Mapped[datetime | None]
+
+
+class SealedFile(Base):
+    """A file below `sealed/`, named by the sha256 of its ciphertext; it never changes."""
+
+    __tablename__ = "sealed_files"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[SealedKind] = mapped_column(String(20))
+    sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    size_bytes: Mapped[int] = mapped_column(BigInteger)
+    sealed_at: Mapped[datetime]
+
+    keys: Mapped[list[SealedKey]] = relationship(lazy="raise", order_by="SealedKey.id")
+
+
+class SealedKey(Base):
+    """A file's key, sealed to one public key of the workers: rotation replaces these and leaves the files alone."""
+
+    __tablename__ = "sealed_keys"
+    __table_args__ = (UniqueConstraint("sealed_file_id", "key_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    sealed_file_id: Mapped[int] = mapped_column(ForeignKey("sealed_files.id"))
+    key_id: Mapped[str] = mapped_column(String(KEY_ID_CHARACTERS), index=True)
+    sealed_key: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class GoldVersion(Base):
+    """One gold of a task in a phase: never changed, never deleted. Runs are made against the newest published one."""
+
+    __tablename__ = "gold_versions"
+    __table_args__ = (UniqueConstraint("phase_task_id", "number"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"))
+    number: Mapped[int]  # 1, 2, … within its phase task
+    commitment: Mapped[str] = mapped_column(String(64))  # sha256 of salt and content; says nothing without the salt
+    filename: Mapped[str] = mapped_column(String(200))  # as it was called where it came from; for organisers
+    content_bytes: Mapped[int] = mapped_column(BigInteger)
+    sealed_file_id: Mapped[int] = mapped_column(ForeignKey("sealed_files.id"))
+    created_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: the command line
+    created_at: Mapped[datetime]
+    published_at: Mapped[datetime | None]  # None: prepared, and not in use
+
+    phase_task: Mapped[PhaseTask] = relationship(lazy="raise")
+    sealed_file: Mapped[SealedFile] = relationship(lazy="raise")
+    created_by: Mapped[User | None] = relationship(lazy="raise")

@@ -1,0 +1,44 @@
+"""What the server's processes leave for each other: mail that waits to be sent, and signs of life."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db import Base
+
+ADDRESS_CHARACTERS = 320
+
+
+class OutgoingMail(Base):
+    """A mail, written in the transaction that is its reason and sent later; `app.mail` alone changes it.
+
+    Its text is erased once it was sent or given up: it may hold a link that is as good as a password.
+    """
+
+    __tablename__ = "outgoing_mail"
+    __table_args__ = (Index("ix_outgoing_mail_status_next_attempt_at", "status", "next_attempt_at"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    recipient: Mapped[str] = mapped_column(String(ADDRESS_CHARACTERS))
+    subject: Mapped[str] = mapped_column(String(200))
+    body: Mapped[str] = mapped_column(Text)
+    status: Mapped[str] = mapped_column(String(20))  # waiting -> sent | given_up
+    attempts: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[datetime]
+    next_attempt_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+    last_error: Mapped[str | None] = mapped_column(Text)
+
+
+class Heartbeat(Base):
+    """When a part of the server last did its rounds, and what it has done in all: {"requeued": 3}."""
+
+    __tablename__ = "heartbeats"
+
+    name: Mapped[str] = mapped_column(String(60), primary_key=True)
+    beat_at: Mapped[datetime]
+    counts: Mapped[dict[str, Any]] = mapped_column(default=dict)

@@ -1,0 +1,64 @@
+"""The API of failed runs: organisers see what went wrong on our side, and have it scored after all."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from app.api import links
+from app.api.failures import FailedRunsOut, QueuedAgain, failed_runs_out
+from app.db import reading, writing
+from app.errors import NotFound
+from app.failures import failed_runs, queue_again
+from app.queries import find_competition
+from app.roles import check_may_organise
+from app.routes.competitions import CompetitionName
+from app.routes.errors import error_responses
+from app.routes.identity import ApiOrganiser
+from app.routes.serving import ServingHere
+
+router = APIRouter(prefix=links.API, tags=["organising"])
+
+LARGEST_ID = 2**31 - 1
+
+
+@router.get(
+    "/competitions/{competition}/failed-runs",
+    operation_id="list_failed_runs",
+    summary="Submissions whose scoring failed, for organisers",
+    description="Never the teams' fault: these cost no quota. The latest first.",
+    responses=error_responses(401, 403, 404, 422),
+)
+def read_failed_runs(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> FailedRunsOut:
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+        check_may_organise(session, user, found)
+        return failed_runs_out(found.name, failed_runs(session, [found.id], limit))
+
+
+@router.post(
+    "/competitions/{competition}/failed-runs/{run_id}/queue-again",
+    operation_id="queue_failed_run_again",
+    summary="Score a failed submission after all, for organisers",
+    description="For when the cause is mended. Workers hear of it within a minute.",
+    status_code=202,
+    responses=error_responses(401, 403, 404, 422),
+)
+def queue_failed_run_again(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    run_id: Annotated[int, Path(ge=1, le=LARGEST_ID)],
+) -> QueuedAgain:
+    with writing(serving.engine) as session:
+        found = find_competition(session, competition)
+        check_may_organise(session, user, found)
+        if not queue_again(session, run_id, competition_id=found.id, actor=user, now=serving.clock()):
+            raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
+    return QueuedAgain(run_id=run_id)

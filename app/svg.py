@@ -1,0 +1,99 @@
+"""SVG elements that a page's stylesheet may recolour: what all figures are drawn from.
+
+Presentation attributes carry the colours of a file that somebody downloads; classes let figures.css replace them.
+"""
+
+from __future__ import annotations
+
+from math import ceil, floor, log10
+from xml.etree.ElementTree import Element, SubElement
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+NAMESPACE = "http://www.w3.org/2000/svg"
+
+_INK, _SOFT, _LINE, _ACCENT, _GOLD = "#1b211e", "#59625c", "#e3e0d5", "#1c6047", "#8a610c"
+_COLOURS = {
+    "fig-grid": {"stroke": _LINE},
+    "fig-frame": {"fill": "none", "stroke": _LINE},
+    "fig-tick": {"fill": _SOFT, "font-size": "12"},
+    "fig-title": {"fill": _INK, "font-size": "15", "font-weight": "600"},
+    "fig-label": {"fill": _INK, "font-size": "13.5"},
+    "fig-remark": {"fill": _SOFT, "font-size": "12"},
+    "fig-ridge": {"fill": "#d3e5db", "stroke": _ACCENT, "stroke-width": "1"},
+    "fig-whisker": {"stroke": _INK, "stroke-width": "1.4"},
+    "fig-box": {"fill": "#ffffff", "stroke": _INK, "stroke-width": "1.4"},
+    "fig-box fig-tone-1": {"fill": "#b9b8ac", "stroke": _INK, "stroke-width": "1.4"},
+    "fig-box fig-tone-2": {"fill": _SOFT, "stroke": _INK, "stroke-width": "1.4"},
+    "fig-median": {"stroke": _INK, "stroke-width": "2.6"},
+    "fig-mean": {"fill": "#ffffff", "stroke": _INK, "stroke-width": "1.5"},
+    "fig-ideal": {"stroke": _GOLD, "stroke-width": "2", "stroke-dasharray": "5 3"},
+    "fig-ideal-mark": {"fill": _GOLD},
+    "fig-ideal-text": {"fill": _GOLD, "font-size": "12", "font-weight": "600"},
+    "fig-mark": {"fill": _ACCENT, "stroke": "#ffffff", "stroke-width": "1"},
+    "fig-mark fig-hollow": {"fill": "#ffffff", "stroke": _INK, "stroke-width": "1.6"},
+    "fig-mark fig-tone-1": {"fill": "#b9b8ac", "stroke": _INK, "stroke-width": "1.4"},
+    "fig-ring": {"fill": "none", "stroke": _ACCENT, "stroke-width": "1.4"},
+    "fig-hit": {"fill": "none", "pointer-events": "all"},
+    "fig-name": {"fill": _INK, "font-size": "12.5"},
+    "fig-tip": {"fill": _INK, "font-size": "13", "font-weight": "600", "visibility": "hidden"},
+}
+#: What round numbers are made of, times a power of ten.
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+def add(parent: Element, tag: str, kind: str, **attributes: str) -> Element:
+    """An element of this class, with the colours that go with it."""
+    return SubElement(parent, tag, {"class": kind, **_COLOURS[kind], **attributes})
+
+
+def add_line(parent: Element, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
+    """A straight line."""
+    ends = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
+    add(parent, "line", kind, **{name: f"{value:.1f}" for name, value in ends.items()})
+
+
+def add_text(parent: Element, text: str, kind: str, x: float, y: float, anchor: str = "start") -> Element:
+    """One line of text; anchor: which end of it x is, `start`, `middle` or `end`."""
+    element = add(parent, "text", kind, x=f"{x:.1f}", y=f"{y:.1f}", **{"text-anchor": anchor})
+    element.text = clean(text)
+    return element
+
+
+def add_names(svg: Element, name: str, title: str, description: str) -> None:
+    """What the drawing is called and shows, for who does not see it."""
+    ids = f"{name}-title", f"{name}-description"
+    svg.set("aria-labelledby", " ".join(ids))
+    SubElement(svg, "title", {"id": ids[0]}).text = clean(title)
+    SubElement(svg, "desc", {"id": ids[1]}).text = clean(description)
+
+
+def clean(text: str) -> str:
+    """What XML can hold: names of teams may have any character."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def shown(number: float, decimals: int = 2) -> str:
+    """The number as people write it, with a real minus sign and no negative zero."""
+    text = f"{number:.{decimals}f}"
+    return (text.lstrip("-") if float(text) == 0 else text).replace("-", "\N{MINUS SIGN}")
+
+
+def short(number: float) -> str:
+    """The number without zeros at its end."""
+    return shown(number).rstrip("0").rstrip(".")
+
+
+def shortened(label: str, characters: int) -> str:
+    """A label that is too long, cut short."""
+    return label if len(label) <= characters else f"{label[: characters - 1].rstrip()}…"
+
+
+def multiples(low: float, high: float, step: float) -> list[float]:
+    """The multiples of a step from low to high."""
+    return [step * number for number in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
+
+
+def round_step(span: float, most: int) -> float:
+    """The smallest round number that goes into the span at most so many times."""
+    power = 10.0 ** floor(log10(span / most))
+    return next(power * step for step in _STEPS if span / (power * step) <= most + 1e-9)

@@ -1,0 +1,79 @@
+"""The storm at length: N submissions of 20 clients, calm and then while everything is killed; are the two alike?
+
+Real PostgreSQL, Valkey, web, sweep and two workers on loopback. Exits with 1, and the seed, if anything was lost,
+doubled, or came out otherwise. Times are ratios to the calm run on the same machine. `make chaos N=10000`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import sys
+
+from tests.chaos.place import a_place
+from tests.chaos.storm import CALM, CHAOS, CLIENTS, Outcome, program, register, run_phase
+from tests.chaos.verdict import wrongs
+
+WORKERS = 2
+
+
+def main() -> int:
+    """Run both; print what happened and what came of it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--submissions", type=int, default=300, metavar="N")
+    parser.add_argument(
+        "--seed", type=int, default=random.randrange(10**6), help="of an earlier storm, to have it again"
+    )
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    seed, count = arguments.seed, arguments.submissions
+    print(f"seed {seed}", file=sys.stderr, flush=True)
+    with a_place() as place:
+        clients = register(place, seed, count)
+        for _ in range(WORKERS):
+            place.start_worker()
+        calm = run_phase(place, clients, CALM, [])
+        chaos = run_phase(place, clients, CHAOS, program(seed, count))
+        wrong = wrongs(calm, chaos, count)
+        if wrong:
+            print("\n".join([f"seed {seed}", *wrong, place.logs()]), file=sys.stderr)
+    figures = {"seed": seed, "submissions": count, "clients": CLIENTS, "workers": WORKERS, **compared(calm, chaos)}
+    figures["wrong"] = len(wrong)
+    if arguments.json:
+        print(json.dumps(figures, indent=1))
+    else:
+        for name, value in figures.items():
+            print(f"{name:32} {value}")
+    return 1 if wrong else 0
+
+
+def compared(calm: Outcome, chaos: Outcome) -> dict[str, object]:
+    """What went wrong around them, and how many times longer everything took."""
+    return {
+        "mishaps": sum(chaos.mishaps.values()),
+        **{f"  {kind}": number for kind, number in sorted(chaos.mishaps.items())},
+        "kills that hit a run": chaos.kills_at_work,
+        "runs scored in a later attempt": chaos.later_attempts,
+        "uploads tried again by clients": chaos.tried_again,
+        "all scored, chaos / calm": ratio(chaos.seconds, calm.seconds),
+        "accepting p50, chaos / calm": ratio(
+            statistics.median(chaos.accept_seconds), statistics.median(calm.accept_seconds)
+        ),
+        "accepting p99, chaos / calm": ratio(p99(chaos.accept_seconds), p99(calm.accept_seconds)),
+    }
+
+
+def p99(seconds: list[float]) -> float:
+    """The 99th percentile, by rank."""
+    return sorted(seconds)[int(0.99 * (len(seconds) - 1))]
+
+
+def ratio(one: float, other: float) -> float:
+    """Rounded."""
+    return round(one / other, 2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

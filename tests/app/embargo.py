@@ -1,0 +1,106 @@
+"""What tests of who sees what have in common: to declare it, to add a phase, and to look with somebody's eyes."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Engine, select
+
+from app.db import reading, writing
+from app.leaderboard import Leaderboard, board_version, build_leaderboard
+from app.models import Competition, CompetitionTask, EntryRule, Phase, PhaseTask, User
+from app.queries import find_board, find_competition
+from app.snapshots import freeze_due
+from app.submissions import accept_submission
+from app.visibility import SeenAs
+from tests import world
+from tests.world import COMPETITION, NOW, PHASE, TASK
+
+MINUTE = timedelta(minutes=1)
+INSTANT = timedelta(microseconds=1)
+
+
+def declare(engine: Engine, *, phase: str = PHASE, competition: str = COMPETITION, **values: Any) -> None:
+    """Set columns of a phase, as apply does: its boards change with it."""
+    with writing(engine) as session:
+        row = session.scalars(
+            select(Phase)
+            .join(Competition, Competition.id == Phase.competition_id)
+            .where(Phase.name == phase, Competition.name == competition)
+        ).one()
+        for name, value in values.items():
+            setattr(row, name, value)
+        for asked in session.scalars(select(PhaseTask).where(PhaseTask.phase_id == row.id)):
+            asked.board_version += 1
+
+
+def hide(engine: Engine, *, phase: str = PHASE, **visibility: Any) -> None:
+    """Declare the visibility of a phase; moments may be given as such."""
+    said = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in visibility.items()}
+    declare(engine, phase=phase, visibility=said)
+
+
+def add_phase(engine: Engine, name: str, *, starts_at: datetime, gold: str = "gold.csv", **values: Any) -> None:
+    """Another phase that asks the same task, with no end unless one is given."""
+    with writing(engine) as session:
+        task = session.scalars(select(CompetitionTask)).one()
+        columns = {
+            "title": name.capitalize(),
+            "entry_rule": EntryRule.BEST,
+            "rejected_per_hour": 60,
+            "upload_limit_bytes": 1_000_000,
+            "position": 1,
+            **values,
+        }
+        phase = Phase(competition_id=task.competition_id, name=name, starts_at=starts_at, **columns)
+        session.add(phase)
+        session.flush()
+        session.add(PhaseTask(phase_id=phase.id, task_id=task.id, gold=gold))
+
+
+def enter(
+    engine: Engine, user: User, zero_shot: float | None, one_shot: float | None = None, *, minute: int = 0, **more: Any
+) -> Any:
+    """A scored submission, `minute` minutes after NOW or `at` a moment, to `phase`; its id."""
+    phase, at = more.pop("phase", PHASE), more.pop("at", NOW + minute * MINUTE)
+    with writing(engine) as session:
+        accepted = accept_submission(
+            session,
+            user=user,
+            phase_task=world.find_phase_task(session, COMPETITION, phase, TASK),
+            upload=world.upload_of(f"{user.username} {phase} {at}"),
+            now=at,
+            **more,
+        )
+        submission_id = accepted.submission.id
+    world.score(engine, accepted.run_id, zero_shot, one_shot)
+    return submission_id
+
+
+def look(
+    engine: Engine,
+    viewer: User | None = None,
+    now: datetime = NOW,
+    *,
+    phase: str = PHASE,
+    board: str = "zero-shot",
+    seen_as: SeenAs | None = None,
+) -> Leaderboard:
+    """The board as this viewer sees it; its version is checked to be what `board_version` says."""
+    with reading(engine) as session:
+        place = find_board(find_competition(session, COMPETITION), phase, board)
+        found = build_leaderboard(session, *place, viewer, now, seen_as=seen_as)
+        assert found.version == board_version(session, *place, viewer, now, seen_as=seen_as)
+    return found
+
+
+def rows(found: Leaderboard) -> list[tuple[int | None, str, float | None]]:
+    """(rank, team, value in the ranking column) from the top."""
+    return [(row.rank, row.team, row.cells[found.rank_by].value) for row in found.rows]
+
+
+def freeze(engine: Engine, now: datetime) -> int:
+    """What the sweep does; how many boards it froze."""
+    with writing(engine) as session:
+        return len(freeze_due(session, now))

@@ -1,0 +1,86 @@
+"""An upload is sent again until its answer arrives; a late second try does not lose a first one that was in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app import client
+from app.client import Place, Refused, submit
+
+ACCEPTED = httpx.Response(202, json={"id": "first"})
+LATE = httpx.Response(409, json={"error": {"code": "phase_not_open", "message": "It ended.", "details": {}}})
+FULL = httpx.Response(429, json={"error": {"code": "limit_reached", "message": "All used.", "details": {}}})
+AWAY = httpx.Response(503, headers={"Retry-After": "5"})
+SILENCE = httpx.ReadTimeout("no answer")
+
+Answer = httpx.Response | httpx.TransportError
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long the client slept between its tries."""
+    slept: list[float] = []
+    monkeypatch.setattr("app.client.time.sleep", slept.append)
+    return slept
+
+
+def sent(tmp_path: Path, *answers: Answer) -> tuple[str, list[str]]:
+    """The id of the submission, and the key of every try; there must be as many tries as answers."""
+    left: Iterator[Answer] = iter(answers)
+    keys: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        keys.append(request.headers["Idempotency-Key"])
+        given = next(left)
+        if isinstance(given, httpx.TransportError):
+            raise given
+        return given
+
+    file = tmp_path / "mine.csv"
+    file.write_text("ID\n")
+    with httpx.Client(transport=httpx.MockTransport(answer), base_url="http://server") as connection:
+        accepted = submit(
+            connection,
+            Place("a", "b", "c"),
+            file,
+            method="",
+            description="",
+            idempotency_key="once",
+            sent=lambda _: None,
+            noticed=lambda _: None,
+        )
+    assert next(left, None) is None
+    return accepted["id"], keys
+
+
+@pytest.mark.parametrize("trouble", [[], [SILENCE], [AWAY, SILENCE, AWAY]])
+def test_every_try_has_the_same_key(tmp_path: Path, pauses: list[float], trouble: list[Answer]) -> None:
+    assert sent(tmp_path, *trouble, ACCEPTED) == ("first", (len(trouble) + 1) * ["once"])
+
+
+def test_a_second_try_that_overtook_the_first_is_repeated(tmp_path: Path, pauses: list[float]) -> None:
+    """The first was in time and is just being accepted; the second finds the phase closed."""
+    assert sent(tmp_path, SILENCE, LATE, ACCEPTED) == ("first", 3 * ["once"])
+    assert pauses[-1] == client.OVERTAKEN_SECONDS
+
+
+def test_a_first_try_that_never_arrived_is_refused_after_one_more(tmp_path: Path, pauses: list[float]) -> None:
+    with pytest.raises(Refused, match="It ended"):
+        sent(tmp_path, SILENCE, LATE, LATE)
+
+
+@pytest.mark.parametrize("refusal", [LATE, FULL])
+def test_a_refusal_of_the_first_try_is_final(tmp_path: Path, pauses: list[float], refusal: httpx.Response) -> None:
+    with pytest.raises(Refused):
+        sent(tmp_path, refusal)
+    assert pauses == []
+
+
+def test_other_refusals_are_final_also_after_a_lost_answer(tmp_path: Path, pauses: list[float]) -> None:
+    """Under the limit's lock the first try comes before the second, or does not come at all."""
+    with pytest.raises(Refused, match="All used"):
+        sent(tmp_path, SILENCE, FULL)

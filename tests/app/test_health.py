@@ -1,0 +1,221 @@
+"""Which part of a server is not well, and its numbers, counted by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import Engine, text
+
+from app import metrics
+from app.config import Settings, get_settings
+from app.db import make_engine, reading, writing
+from app.health import Part, beat, broker_answers, last_beat, parts
+from app.mail import send_mail
+from app.models import Heartbeat, ScoringRun, Worker
+from tests.services import Valkey, free_port
+from tests.threads import in_threads
+from tests.world import (
+    HOUR,
+    NOW,
+    SECOND,
+    ZERO_SHOT,
+    add_competition,
+    add_user,
+    claim,
+    fail,
+    finish,
+    reject,
+    scores_of,
+    submit,
+    sure,
+)
+
+MINUTE = timedelta(minutes=1)
+
+
+def add_worker(engine: Engine) -> None:
+    with writing(engine) as session:
+        session.add(
+            Worker(
+                name="worker:1",
+                host="worker",
+                processes=1,
+                queues=["cpu"],
+                device=None,
+                versions={},
+                models=[],
+                self_check=None,
+                self_check_words=[],
+                self_checked_at=None,
+                started_at=NOW,
+                seen_at=NOW,
+            )
+        )
+
+
+def sweep_ran(engine: Engine, at=NOW, **done: int) -> None:  # type: ignore[no-untyped-def]
+    with writing(engine) as session:
+        beat(session, "sweep", at, done)
+
+
+def asked(engine: Engine, now=NOW, **settings: str) -> dict[str, Part]:  # type: ignore[no-untyped-def]
+    return {part.name: part for part in parts(engine, get_settings().model_copy(update=settings), now)}
+
+
+def unwell(found: Mapping[str, Part]) -> set[str]:
+    return {name for name, part in found.items() if not part.is_well}
+
+
+def test_a_server_whose_parts_all_work_is_well(engine: Engine) -> None:
+    add_worker(engine)
+    sweep_ran(engine, NOW - 12 * SECOND)
+    found = asked(engine)
+    assert set(found) == {"database", "migrations", "broker", "sweep", "queue", "workers"}
+    assert unwell(found) == set()
+    assert found["sweep"].says == "last ran 12 s ago"
+
+
+def test_a_sweep_that_stopped_is_noticed(engine: Engine) -> None:
+    add_worker(engine)
+    assert unwell(asked(engine)) == {"sweep"}, "it never ran"
+    sweep_ran(engine, NOW - 2 * MINUTE)  # four rounds of 30 seconds
+    assert unwell(asked(engine)) == set()
+    assert unwell(asked(engine, NOW + SECOND)) == {"sweep"}
+
+
+def test_a_run_that_waits_for_too_long_is_noticed(engine: Engine) -> None:
+    add_competition(engine)
+    add_worker(engine)
+    sweep_ran(engine)
+    submit(engine, add_user(engine, "ada"), NOW - 15 * MINUTE)
+    assert unwell(asked(engine)) == set()
+    late = asked(engine, NOW + SECOND)
+    assert unwell(late) == {"queue"}
+    assert late["queue"].says == "waits: its oldest run since 15 min"
+
+
+def test_missing_workers_are_noticed(engine: Engine) -> None:
+    sweep_ran(engine)
+    assert unwell(asked(engine)) == {"workers"}
+    add_worker(engine)
+    sweep_ran(engine, NOW + HOUR)
+    assert unwell(asked(engine, NOW + HOUR)) == {"workers"}, "it has been silent"
+
+
+def test_missing_migrations_are_noticed(engine: Engine) -> None:
+    with writing(engine) as session:
+        known = session.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
+        session.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    try:
+        assert unwell(asked(engine)) == {"migrations"}
+    finally:
+        with writing(engine) as session:
+            session.execute(text("UPDATE alembic_version SET version_num = :known"), {"known": known})
+
+
+def test_a_database_that_is_away_is_told_apart_from_what_hangs_on_it(postgres_server: str) -> None:
+    away = make_engine(f"postgresql+psycopg://nobody@127.0.0.1:{free_port()}/none")
+    found = asked(away)
+    assert unwell(found) == {"database", "migrations", "sweep", "queue", "workers"}
+    assert "nobody" not in str(found), "no address is told"
+    away.dispose()
+
+
+def test_the_broker_is_asked_for_a_moment_only(valkey: Valkey) -> None:
+    settings = Settings(broker_url=valkey.address)
+    assert broker_answers(settings)
+    valkey.hang()
+    assert not broker_answers(settings)
+    valkey.wake()
+    assert broker_answers(settings)
+    valkey.stop()
+    assert not broker_answers(settings)
+
+
+def test_signs_of_life_add_up(engine: Engine) -> None:
+    sweep_ran(engine, NOW, announced=2)
+    sweep_ran(engine, NOW + MINUTE, announced=1, requeued=4)
+    sweep_ran(engine, NOW + SECOND)  # another sweep, whose clock or network is behind
+    with reading(engine) as session:
+        assert last_beat(session, "sweep") == NOW + MINUTE
+        assert session.get_one(Heartbeat, "sweep").counts == {"announced": 3, "requeued": 4}
+
+
+def test_sweeps_at_the_same_moment_lose_no_count(engine: Engine) -> None:
+    in_threads(8, lambda _: sweep_ran(engine, NOW, announced=1))
+    with reading(engine) as session:
+        assert session.get_one(Heartbeat, "sweep").counts == {"announced": 8}
+
+
+# -------------------------------------------------------------------------------------------------------------- metrics
+
+
+def numbers(engine: Engine, now=NOW) -> dict[str, float]:  # type: ignore[no-untyped-def]
+    """What Prometheus would read: name with labels -> value."""
+    with reading(engine) as session:
+        text = metrics.exposition(session, now).decode()
+    return {
+        name: float(value)
+        for name, value in re.findall(r"^(\S+(?:{[^}]*})?) (\S+)$", text, re.MULTILINE)
+        if not name.startswith("#")
+    }
+
+
+def test_the_numbers_are_those_of_the_database(engine: Engine) -> None:
+    add_competition(engine, per_day=None)
+    ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
+    fast, slow = submit(engine, ada).run_id, submit(engine, bob).run_id
+    for run_id, seconds in ((fast, 1.5), (slow, 4.0)):
+        held = sure(claim(engine, run_id, NOW))
+        finish(engine, held, scores_of(ZERO_SHOT, 0.5), NOW + timedelta(seconds=seconds))
+    reject(engine, submit(engine, ada).run_id)
+    fail(engine, submit(engine, ada).run_id)
+    claim(engine, submit(engine, bob).run_id, NOW)
+    submit(engine, ada, NOW)
+    submit(engine, ada, NOW + MINUTE)
+    with writing(engine) as session:
+        send_mail(session, "ada@example.org", "x", "y", now=NOW)
+    sweep_ran(engine, NOW, announced=3, requeued=2, given_up=1)
+    add_worker(engine)
+    found = numbers(engine, NOW + 90 * SECOND - MINUTE)
+
+    task = 'task="idiom-detection"'
+    assert found[f"evergold_submissions_accepted_total{{{task}}}"] == 7
+    assert found[f'evergold_runs_ended_total{{outcome="scored",{task}}}'] == 2
+    assert found[f'evergold_runs_ended_total{{outcome="rejected",{task}}}'] == 1
+    assert found[f'evergold_runs_ended_total{{outcome="failed",{task}}}'] == 1
+    assert found[f'evergold_runs{{status="running",{task}}}'] == 1
+    assert found[f'evergold_runs{{status="queued",{task}}}'] == 2
+    assert found[f"evergold_scoring_seconds_count{{{task}}}"] == 2
+    assert found[f"evergold_scoring_seconds_sum{{{task}}}"] == pytest.approx(5.5, abs=0.001)
+    assert found["evergold_queue_oldest_seconds"] == 30
+    assert found['evergold_sweep_actions_total{action="requeued"}'] == 2
+    assert found['evergold_sweep_actions_total{action="given_up"}'] == 1
+    assert found['evergold_sweep_actions_total{action="announced"}'] == 3
+    assert found["evergold_sweep_last_timestamp_seconds"] == NOW.timestamp()
+    assert found["evergold_mail_waiting"] == 1
+    assert found["evergold_workers"] == 1
+
+
+def test_a_server_without_anything_has_numbers_too(engine: Engine) -> None:
+    found = numbers(engine)
+    assert found["evergold_queue_oldest_seconds"] == 0
+    assert found["evergold_workers"] == 0
+    assert not any(name.startswith("evergold_sweep") for name in found), "nothing is made up"
+
+
+def test_what_is_usual_is_the_median_of_the_last_day(engine: Engine) -> None:
+    with reading(engine) as session:
+        assert metrics.usual_seconds(session, NOW) is None
+    add_competition(engine, per_day=None)
+    ada = add_user(engine, "ada")
+    for seconds in (1, 2, 30):
+        run_id = submit(engine, ada).run_id
+        finish(engine, sure(claim(engine, run_id)), scores_of(ZERO_SHOT, 0.5), NOW + seconds * SECOND)
+    with reading(engine) as session:
+        assert session.query(ScoringRun).count() == 3
+        assert metrics.usual_seconds(session, NOW + HOUR) == 2.0
+        assert metrics.usual_seconds(session, NOW + 25 * HOUR) is None

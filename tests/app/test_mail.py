@@ -1,0 +1,207 @@
+"""Mail: written with its reason, sent afterwards, tried again until it is through, and never kept as text."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from email import message_from_bytes
+from email.policy import default
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+from sqlalchemy import Engine, select
+from structlog.testing import capture_logs
+
+from app import mail
+from app.config import Settings, get_settings
+from app.db import reading, writing
+from app.mail import forget_ended, public_address, send_mail, send_waiting, waiting_count
+from app.models import OutgoingMail
+from tests.mail_server import MailServer, mail_server
+from tests.services import free_port
+from tests.threads import in_threads
+from tests.world import DAY, HOUR, NOW
+
+MINUTE = timedelta(minutes=1)
+SECRET = "the-secret-of-the-link"
+
+
+@pytest.fixture
+def server() -> Iterator[MailServer]:
+    with mail_server() as found:
+        yield found
+
+
+def settings_for(address: str) -> Settings:
+    return Settings(smtp_url=address, base_url="https://scores.example.org", mail_from="scores@example.org")  # type: ignore[arg-type]
+
+
+def write(engine: Engine, to: str = "ada@example.org", subject: str = "A new password", body: str = SECRET) -> int:
+    with writing(engine) as session:
+        return send_mail(session, to, subject, body, now=NOW).id
+
+
+def post(engine: Engine, settings: Settings, now: datetime = NOW) -> int:
+    return send_waiting(engine, settings, lambda: now)
+
+
+def the_mail(engine: Engine, mail_id: int) -> OutgoingMail:
+    with reading(engine) as session:
+        return session.get_one(OutgoingMail, mail_id)
+
+
+def test_a_mail_goes_out_once_as_it_was_written(engine: Engine, server: MailServer) -> None:
+    write(engine, subject="Wörter\r\nBcc: eve@example.org", body="Grüße,\n.\nein Punkt allein\n")
+    settings = settings_for(server.address)
+    assert [post(engine, settings), post(engine, settings)] == [1, 0]
+    [message] = server.received
+    assert message["To"] == "ada@example.org"
+    assert message["From"] == "Evergold <scores@example.org>"
+    assert message["Subject"] == "Wörter Bcc: eve@example.org", "no header is smuggled in"
+    assert message["Bcc"] is None
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert message["Message-ID"].endswith("@example.org>")
+    assert message.get_content() == "Grüße,\n.\nein Punkt allein\n"
+
+
+def test_a_transaction_that_fails_sends_nothing(engine: Engine, server: MailServer) -> None:
+    def fail() -> None:
+        with writing(engine) as session:
+            send_mail(session, "ada@example.org", "x", "y", now=NOW)
+            raise RuntimeError("the deed failed")
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert post(engine, settings_for(server.address)) == 0
+    assert server.received == []
+
+
+def test_what_was_sent_is_kept_without_its_text_and_then_forgotten(engine: Engine, server: MailServer) -> None:
+    mail_id = write(engine)
+    post(engine, settings_for(server.address))
+    sent = the_mail(engine, mail_id)
+    assert (sent.status, sent.body, sent.ended_at) == ("sent", "", NOW)
+    waiting = write(engine)
+    with writing(engine) as session:
+        forget_ended(session, NOW + 30 * DAY)
+    with reading(engine) as session:
+        assert list(session.scalars(select(OutgoingMail.id))) == [waiting], "what waits is never forgotten"
+
+
+def test_a_server_that_is_down_costs_nothing_but_time(engine: Engine, server: MailServer) -> None:
+    first, second = write(engine), write(engine, to="bob@example.org")
+    with capture_logs() as logged:
+        assert post(engine, settings_for(f"smtp://127.0.0.1:{free_port()}")) == 0
+    assert [line["event"] for line in logged] == ["mail_server_down"]
+    with reading(engine) as session:
+        assert waiting_count(session) == 2
+    assert the_mail(engine, first).body == the_mail(engine, second).body == SECRET
+    assert post(engine, settings_for(server.address)) == 2
+
+
+def test_a_recipient_who_must_wait_is_tried_again_later_and_later(engine: Engine, server: MailServer) -> None:
+    server.busy.add("ada@example.org")
+    settings = settings_for(server.address)
+    mail_id, other = write(engine), write(engine, to="bob@example.org")
+    assert post(engine, settings) == 1, "the others do not wait for it"
+    assert the_mail(engine, other).status == "sent"
+    pauses, now = [], NOW
+    for _ in range(4):
+        due = the_mail(engine, mail_id).next_attempt_at
+        pauses.append(due - now)
+        now = due
+        assert post(engine, settings, now - timedelta(seconds=1)) == 0
+        post(engine, settings, now)
+    assert pauses == [MINUTE, 2 * MINUTE, 4 * MINUTE, 8 * MINUTE]
+    server.busy.clear()
+    assert post(engine, settings, the_mail(engine, mail_id).next_attempt_at) == 1
+
+
+def test_after_five_days_a_mail_is_given_up(engine: Engine, server: MailServer) -> None:
+    server.busy.add("ada@example.org")
+    mail_id = write(engine)
+    post(engine, settings_for(server.address), NOW + 5 * DAY - HOUR)
+    assert the_mail(engine, mail_id).status == "waiting"
+    post(engine, settings_for(server.address), NOW + 5 * DAY)
+    given_up = the_mail(engine, mail_id)
+    assert (given_up.status, given_up.body) == ("given_up", "")
+    assert "451" in str(given_up.last_error)
+
+
+@pytest.mark.parametrize("address", ["gone@example.org", "no address at all", "a@b@c"])
+def test_who_is_not_there_is_given_up_at_once(engine: Engine, server: MailServer, address: str) -> None:
+    server.refused.add("gone@example.org")
+    mail_id, other = write(engine, to=address), write(engine, to="bob@example.org")
+    assert post(engine, settings_for(server.address)) == 1
+    assert (the_mail(engine, mail_id).status, the_mail(engine, other).status) == ("given_up", "sent")
+
+
+def test_two_postmen_send_each_mail_once(engine: Engine, server: MailServer) -> None:
+    for number in range(6):
+        write(engine, body=f"number {number}")
+    settings = settings_for(server.address)
+    assert sum(in_threads(3, lambda _: post(engine, settings))) == 6
+    assert sorted(server.bodies()) == [f"number {number}\n" for number in range(6)]
+
+
+def test_a_postman_who_dies_leaves_the_mail_to_the_next(engine: Engine, server: MailServer) -> None:
+    mail_id = write(engine)
+    assert mail._take(engine, mail_id, NOW) is not None  # and then nothing more
+    settings = settings_for(server.address)
+    assert post(engine, settings, NOW + mail.LEASE - timedelta(seconds=1)) == 0
+    assert post(engine, settings, NOW + mail.LEASE) == 1
+
+
+def test_where_encryption_is_asked_for_nothing_goes_in_clear(engine: Engine, server: MailServer) -> None:
+    mail_id = write(engine)
+    settings = settings_for(server.address.replace("smtp://", "smtp+starttls://"))
+    assert post(engine, settings) == 0
+    assert (server.connections, server.received) == (1, [])
+    assert the_mail(engine, mail_id).status == "waiting"
+
+
+def test_without_a_mail_server_mail_becomes_files_for_the_administrator_alone(engine: Engine, tmp_path: Path) -> None:
+    write(engine)
+    with capture_logs() as logged:
+        assert post(engine, get_settings()) == 1
+    [file] = (tmp_path / "var" / "mail").iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    message = message_from_bytes(file.read_bytes(), policy=default)
+    assert (message["To"], message.get_content()) == ("ada@example.org", f"{SECRET}\n")
+    assert [line["event"] for line in logged] == ["mail_written", "mail_sent"]
+    assert str(file) in str(logged)
+    assert SECRET not in str(logged), "the log is read by more people than the mail"
+
+
+def test_a_decoy_is_never_sent(engine: Engine, server: MailServer) -> None:
+    with writing(engine) as session:
+        send_mail(session, "ada@example.org", "A new password", SECRET, now=NOW, is_decoy=True)
+    assert post(engine, settings_for(server.address)) == 0
+    with reading(engine) as session:
+        [decoy] = session.scalars(select(OutgoingMail))
+        assert (decoy.recipient, decoy.body, waiting_count(session)) == ("", "", 0)
+
+
+def test_links_lead_to_the_address_of_the_settings() -> None:
+    assert public_address(Settings(base_url="https://scores.example.org/"), "/x") == "https://scores.example.org/x"
+    assert public_address(Settings(), "/x") == "http://127.0.0.1:8321/x"
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"smtp_url": "smtp://mail.example.org"}, "base_url"),
+        ({"smtp_url": "mail.example.org", "base_url": "https://x.org"}, "smtp_url"),
+        ({"smtp_url": "http://mail.example.org", "base_url": "https://x.org"}, "smtp_url"),
+    ],
+)
+def test_settings_that_cannot_work_stop_the_start_without_showing_passwords(
+    settings: dict[str, str], named: str
+) -> None:
+    settings["metrics_token"] = "hunter2"
+    with pytest.raises(ValidationError, match=named) as refused:
+        Settings(**settings)  # type: ignore[arg-type]
+    assert "hunter2" not in str(refused.value)

@@ -1,0 +1,179 @@
+"""Rate limits: counted together in Redis, alone without it, and never a reason to lock somebody out by mistake."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+import redis
+from limits.storage import memory
+from structlog.testing import capture_logs
+
+from app import rate_limits
+from app.config import Settings
+from app.errors import LimitReached
+from app.rate_limits import RateLimits, network_of, storage_address
+from tests.services import Valkey
+from tests.threads import in_threads
+from tests.world import NOW, answer_to
+
+
+class Clock:
+    """Stands in for the module `time` where `limits` asks it."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr(memory, "time", found)
+    monkeypatch.setattr(rate_limits, "time", _With(found))
+    return found
+
+
+class _With:
+    def __init__(self, clock: Clock) -> None:
+        self.time = clock.time
+        self.monotonic = clock.time
+
+
+def limits(**settings: int | str) -> RateLimits:
+    return RateLimits(Settings(**settings))  # type: ignore[arg-type]
+
+
+def hit(counts: RateLimits, key: str = "team 1") -> str:
+    return answer_to(lambda: counts.hit(counts.rules.uploads, key, NOW))
+
+
+def test_one_too_many_is_refused_and_says_when_to_come_back(clock: Clock) -> None:
+    counts = limits(uploads_per_minute=2)
+    assert [hit(counts), hit(counts)] == ["accepted", "accepted"]
+    clock.now += 20
+    with pytest.raises(LimitReached) as refused:
+        counts.hit(counts.rules.uploads, "team 1", NOW)
+    details = refused.value.details
+    assert (details["limit"], details["used"], details["per"]) == (2, 2, "minute")
+    assert (datetime.fromisoformat(details["retry_at"]) - NOW).total_seconds() == pytest.approx(40, abs=1)
+
+
+def test_each_key_and_each_rule_counts_for_itself() -> None:
+    counts = limits(uploads_per_minute=1, registrations_per_hour=1)
+    assert [hit(counts, "team 1"), hit(counts, "team 2"), hit(counts, "team 1")] == [
+        "accepted",
+        "accepted",
+        "limit_reached",
+    ]
+    counts.hit(counts.rules.registrations, "team 1", NOW)
+
+
+def test_after_its_window_a_key_begins_anew(clock: Clock) -> None:
+    counts = limits(uploads_per_minute=1)
+    assert [hit(counts), hit(counts)] == ["accepted", "limit_reached"]
+    clock.now += 61
+    assert hit(counts) == "accepted"
+
+
+def test_zero_means_no_limit() -> None:
+    counts = limits(uploads_per_minute=0)
+    assert {hit(counts) for _ in range(50)} == {"accepted"}
+
+
+def test_looking_counts_nothing() -> None:
+    counts = limits(uploads_per_minute=1)
+    for _ in range(3):
+        counts.check(counts.rules.uploads, "team 1", NOW)
+    counts.note(counts.rules.uploads, "team 1")
+    with pytest.raises(LimitReached):
+        counts.check(counts.rules.uploads, "team 1", NOW)
+
+
+def test_thirty_at_once_pass_as_often_as_the_limit_says() -> None:
+    counts = limits(uploads_per_minute=7)
+    answers = in_threads(30, lambda _: hit(counts))
+    assert answers.count("accepted") == 7
+
+
+# -------------------------------------------------------------------------------------------------------------- Redis
+
+
+def test_two_processes_with_one_redis_count_together(valkey: Valkey) -> None:
+    here, there = (
+        limits(broker_url=valkey.address, uploads_per_minute=2),
+        limits(rate_limit_url=valkey.address, uploads_per_minute=2),
+    )
+    assert [hit(here), hit(there), hit(here), hit(there)] == [
+        "accepted",
+        "accepted",
+        "limit_reached",
+        "limit_reached",
+    ]
+
+
+def test_redis_learns_neither_names_nor_addresses(valkey: Valkey) -> None:
+    counts = limits(broker_url=valkey.address, failed_logins_per_10_minutes=3)
+    counts.note(counts.rules.failed_pair, "198.51.100.7 ada@example.org")
+    with redis.Redis.from_url(valkey.address) as client:
+        [key] = client.keys()
+        assert b"ada" not in key
+        assert b"198" not in key
+        assert 0 < client.ttl(key) <= 600, "nothing is kept longer than it counts"
+
+
+@pytest.mark.parametrize("outage", ["stop", "hang"])
+def test_without_its_redis_a_process_counts_alone_and_says_so_once(valkey: Valkey, outage: str) -> None:
+    counts = limits(broker_url=valkey.address, uploads_per_minute=2)
+    assert hit(counts) == "accepted"
+    getattr(valkey, outage)()
+    with capture_logs() as logged:
+        answers = [hit(counts) for _ in range(3)]
+    valkey.wake() if outage == "hang" else valkey.start()
+    assert answers == ["accepted", "accepted", "limit_reached"], "nobody is locked out, nobody is let through for ever"
+    assert [line["event"] for line in logged] == ["rate_limits_counted_alone"]
+    counts._alone_until = 0.0  # as if the pause were over
+    with redis.Redis.from_url(valkey.address) as client:
+        before = client.dbsize()
+        assert hit(counts, "team 2") == "accepted"
+        assert client.dbsize() == before + 1, "Redis is asked again"
+
+
+def test_a_redis_that_is_down_at_the_start_does_not_keep_the_server_from_starting(valkey: Valkey) -> None:
+    valkey.stop()
+    counts = limits(broker_url=valkey.address, uploads_per_minute=1)
+    assert [hit(counts), hit(counts)] == ["accepted", "limit_reached"]
+
+
+@pytest.mark.parametrize(
+    ("broker", "named", "counted_in"),
+    [
+        ("", "", ""),
+        ("redis://redis:6379/0", "", "redis://redis:6379/0"),
+        ("rediss://redis:6379/0", "", "rediss://redis:6379/0"),
+        ("redis+socket:///run/valkey.sock", "", "redis+unix:///run/valkey.sock?db=0"),
+        ("redis+socket:///run/valkey.sock?virtual_host=3", "", "redis+unix:///run/valkey.sock?db=3"),
+        ("amqp://rabbit/", "", ""),
+        ("redis://redis:6379/0", "redis://other:6379/1", "redis://other:6379/1"),
+        ("redis://redis:6379/0", "memory://", ""),
+    ],
+)
+def test_what_counts_is_the_broker_unless_another_is_named(broker: str, named: str, counted_in: str) -> None:
+    assert storage_address(Settings(broker_url=broker, rate_limit_url=named)) == counted_in
+
+
+@pytest.mark.parametrize(
+    ("host", "network"),
+    [
+        ("198.51.100.7", "198.51.100.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::ffff", "2001:db8:1:2::/64"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
+        ("::ffff:198.51.100.7", "198.51.100.7"),
+        ("testclient", "testclient"),
+    ],
+)
+def test_whoever_owns_a_network_of_ipv6_counts_once(host: str, network: str) -> None:
+    assert network_of(host) == network

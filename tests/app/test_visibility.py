@@ -1,0 +1,291 @@
+"""Who sees what when: every setting before, at and after its moment, for every kind of viewer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, select
+
+from app.db import reading, writing
+from app.models import BoardShown, Competition, OwnScores, Phase, PhaseTask, Role, Slices, User
+from app.neutral_names import neutral_name
+from app.roles import grant_role
+from app.visibility import (
+    Declared,
+    SeenAs,
+    View,
+    coarser,
+    decide,
+    declared_of,
+    rounded,
+    rounded_document,
+    view_of,
+)
+from tests.world import DAY, HOUR, NOW, ZERO_SHOT, add_competition, add_user
+
+MOMENT = NOW + HOUR
+INSTANT = timedelta(microseconds=1)
+HIDDEN, RANKS, PUBLIC = BoardShown.HIDDEN, BoardShown.RANKS_ONLY, BoardShown.PUBLIC
+
+
+# ------------------------------------------------------------------------------------------------------------ deciding
+
+
+@pytest.mark.parametrize(
+    ("declared", "before", "after"),
+    [
+        (Declared(), PUBLIC, PUBLIC),
+        (Declared(board=HIDDEN), HIDDEN, HIDDEN),
+        (Declared(board=RANKS), RANKS, RANKS),
+        (Declared(board=HIDDEN, public_from=MOMENT), HIDDEN, PUBLIC),
+        (Declared(board=RANKS, public_from=MOMENT), RANKS, PUBLIC),
+    ],
+)
+def test_a_board_opens_at_its_moment_and_not_an_instant_before(
+    declared: Declared, before: BoardShown, after: BoardShown
+) -> None:
+    assert decide(declared, MOMENT - INSTANT).board is before
+    assert decide(declared, MOMENT).board is after
+    assert decide(declared, MOMENT + DAY).board is after
+
+
+def test_a_view_says_when_it_changes_and_then_no_more() -> None:
+    declared = Declared(
+        board=HIDDEN,
+        public_from=MOMENT,
+        is_anonymous=True,
+        names_from=MOMENT,
+        own_scores=OwnScores.AFTER_CLOSE,
+        closes_at=MOMENT,
+    )
+    before, after = decide(declared, MOMENT - INSTANT), decide(declared, MOMENT)
+    assert (before.board_at, before.names_at, before.own_scores_at) == (MOMENT, MOMENT, MOMENT)
+    assert (after.board_at, after.names_at, after.own_scores_at) == (None, None, None)
+    assert before.key != after.key
+    assert decide(declared, MOMENT - DAY).key == before.key
+    assert decide(declared, MOMENT + DAY).key == after.key
+
+
+@pytest.mark.parametrize(
+    ("rule", "closes_at", "before", "after"),
+    [
+        (OwnScores.AT_ONCE, MOMENT, True, True),
+        (OwnScores.AFTER_CLOSE, MOMENT, False, True),
+        (OwnScores.AFTER_CLOSE, None, False, False),
+        (OwnScores.NEVER, MOMENT, False, False),
+    ],
+)
+def test_own_scores(rule: OwnScores, closes_at: datetime | None, before: bool, after: bool) -> None:
+    declared = Declared(own_scores=rule, closes_at=closes_at)
+    assert decide(declared, MOMENT - INSTANT).own_scores is before
+    assert decide(declared, MOMENT).own_scores is after
+
+
+@pytest.mark.parametrize(
+    ("declared", "before", "after"),
+    [
+        (Declared(), True, True),
+        (Declared(is_anonymous=True, names_from=MOMENT), False, True),
+        (Declared(is_anonymous=True), False, False),
+    ],
+)
+def test_names(declared: Declared, before: bool, after: bool) -> None:
+    assert decide(declared, MOMENT - INSTANT).names is before
+    assert decide(declared, MOMENT).names is after
+
+
+@pytest.mark.parametrize(
+    ("slices", "precision", "expected"),
+    [(Slices.ALL, None, True), (Slices.ALL, 3, False), (Slices.COLUMNS, None, False), (Slices.NONE, None, False)],
+)
+def test_details_of_reports_are_there_only_where_nothing_is_held_back(
+    slices: Slices, precision: int | None, expected: bool
+) -> None:
+    assert decide(Declared(slices=slices, precision=precision), NOW).has_details is expected
+
+
+def test_equal_views_have_equal_keys_and_others_others() -> None:
+    views = [
+        View(),
+        View(board=RANKS),
+        View(names=False),
+        View(own_scores=False),
+        View(precision=2, ranks_by=2),
+        View(only=frozenset({("macro_f1", "all")})),
+        View(participants=View()),
+        View(participants=View(board=HIDDEN)),
+    ]
+    assert len({view.key for view in views}) == len(views)
+    assert View(only=frozenset({("a", "b"), ("c", "d")})).key == View(only=frozenset({("c", "d"), ("a", "b")})).key
+
+
+# ------------------------------------------------------------------------------------------------------------ declared
+
+
+def declared(phase: dict[str, Any], task: dict[str, Any] | None = None, ends_at: datetime | None = MOMENT) -> Declared:
+    return declared_of(Phase(visibility=phase, ends_at=ends_at), PhaseTask(visibility=task or {}))
+
+
+def test_nothing_declared_shows_everything() -> None:
+    assert declared({}) == Declared(closes_at=MOMENT)
+
+
+def test_a_moment_alone_hides_until_then() -> None:
+    """Whoever writes `public_from` and forgets `board` means an embargo."""
+    assert declared({"public_from": "2026-01-10T13:00:00Z"}).board is HIDDEN
+    assert declared({"public_from": "2026-01-10T13:00:00Z", "board": "public"}).board is HIDDEN
+    assert declared({"public_from": "2026-01-10T13:00:00Z", "board": "ranks_only"}).board is RANKS
+
+
+def test_close_is_the_end_of_the_phase_wherever_it_is_moved_to() -> None:
+    said = {"public_from": "close", "names_from": "close"}
+    assert declared(said).public_from == declared(said).names_from == MOMENT
+    assert declared(said, ends_at=MOMENT + DAY).public_from == MOMENT + DAY
+    endless = declared(said, ends_at=None)
+    assert decide(endless, NOW + 999 * DAY).board is HIDDEN
+    assert decide(endless, NOW + 999 * DAY).names is False
+
+
+def test_a_task_overrides_its_phase_key_by_key() -> None:
+    found = declared({"board": "hidden", "precision": 2, "slices": "none"}, {"board": "public", "precision": None})
+    assert (found.board, found.precision, found.slices) == (PUBLIC, None, Slices.NONE)
+
+
+# ------------------------------------------------------------------------------------------------------------- viewers
+
+
+@pytest.fixture
+def embargoed(engine: Engine) -> Engine:
+    """Everything that can be held back is."""
+    add_competition(engine)
+    with writing(engine) as session:
+        session.scalars(select(Phase)).one().visibility = {
+            "board": "hidden",
+            "own_scores": "never",
+            "names_from": "close",
+            "slices": "none",
+            "precision": 1,
+        }
+    return engine
+
+
+def seen(engine: Engine, viewer: User | None, seen_as: SeenAs | None = None) -> View:
+    with reading(engine) as session:
+        return view_of(session, session.scalars(select(PhaseTask)).one(), viewer, NOW, seen_as=seen_as)
+
+
+def test_organisers_see_everything_and_what_others_do_not(embargoed: Engine) -> None:
+    helper = add_user(embargoed, "helper")
+    everybody = seen(embargoed, None)
+    assert seen(embargoed, helper) == everybody
+    with writing(embargoed) as session:
+        grant_role(session, session.scalars(select(Competition)).one(), helper, Role.ORGANISER, NOW)
+    for organiser in (helper, add_user(embargoed, "root", is_administrator=True)):
+        view = seen(embargoed, organiser)
+        assert replace(view, participants=None, ranks_by=None) == View()
+        assert (view.is_organiser, view.participants, view.ranks_by) == (True, everybody, 1)
+
+
+def test_organisers_of_another_competition_and_annotators_see_what_participants_do(embargoed: Engine) -> None:
+    add_competition(embargoed, name="other")
+    other, annotator = add_user(embargoed, "other"), add_user(embargoed, "annotator")
+    with writing(embargoed) as session:
+        competitions = {one.name: one for one in session.scalars(select(Competition))}
+        grant_role(session, competitions["other"], other, Role.ORGANISER, NOW)
+        grant_role(session, competitions["idioms"], annotator, Role.ANNOTATOR, NOW)
+        phase_task = session.scalars(select(PhaseTask).order_by(PhaseTask.id)).first()
+        assert phase_task is not None
+        views = {view_of(session, phase_task, user, NOW) for user in (other, annotator, None)}
+    assert len(views) == 1
+    assert views.pop().board is HIDDEN
+
+
+@pytest.mark.parametrize("seen_as", list(SeenAs))
+def test_borrowed_eyes_see_what_participants_see(embargoed: Engine, seen_as: SeenAs) -> None:
+    root = add_user(embargoed, "root", is_administrator=True)
+    assert seen(embargoed, root, seen_as) == seen(embargoed, None)
+
+
+def test_slices_leave_what_ranks_or_what_stands_in_columns(engine: Engine) -> None:
+    add_competition(engine)
+    only = {}
+    for slices in Slices:
+        with writing(engine) as session:
+            session.scalars(select(Phase)).one().visibility = {"slices": slices.value}
+        only[slices] = seen(engine, None).only
+    ranking = {("macro_f1", ZERO_SHOT), ("macro_f1", "one_shot/all")}
+    assert only[Slices.NONE] == ranking
+    assert only[Slices.COLUMNS] == ranking | {("accuracy", ZERO_SHOT), ("accuracy", "one_shot/all")}
+    assert only[Slices.ALL] is None
+    assert View(only=only[Slices.NONE]).shows("macro_f1", ZERO_SHOT)
+    assert not View(only=only[Slices.NONE]).shows("accuracy", ZERO_SHOT)
+
+
+# -------------------------------------------------------------------------------------------------------------- digits
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "expected"),
+    [
+        (0.5, None, 0.5),
+        (0.123456, 3, 0.123),
+        (0.125, 2, 0.12),  # half to even; 0.125 is exact in binary
+        (0.375, 2, 0.38),
+        (2.5, 0, 2.0),
+        (None, 2, None),
+    ],
+)
+def test_rounding_is_half_even(value: float | None, decimals: int | None, expected: float | None) -> None:
+    assert rounded(value, decimals) == expected
+
+
+def test_zero_has_no_sign() -> None:
+    """`-0.0` would tell that a correlation is below zero."""
+    assert str(rounded(-0.0004, 2)) == "0.0"
+
+
+def test_a_document_is_rounded_wherever_it_has_fractions() -> None:
+    document = {"mean": 0.123456, "counts": [3, 4], "all": [{"q": 0.98765}], "name": "0.123456", "none": None}
+    assert rounded_document(document, 2) == {
+        "mean": 0.12,
+        "counts": [3, 4],
+        "all": [{"q": 0.99}],
+        "name": "0.123456",
+        "none": None,
+    }
+    assert rounded_document(document, None) is document
+
+
+def test_of_two_precisions_the_coarser_holds() -> None:
+    assert [coarser(None, None), coarser(2, None), coarser(None, 3), coarser(2, 3)] == [None, 2, 3, 2]
+
+
+# --------------------------------------------------------------------------------------------------------------- names
+
+
+def test_neutral_names_are_stable_and_each_teams_own() -> None:
+    names = [neutral_name("salt", 1, team_id) for team_id in range(1, 501)]
+    assert names == [neutral_name("salt", 1, team_id) for team_id in range(1, 501)]
+    assert len(set(names)) == 500
+    assert all(len(name) == len("Team K7QXB2") for name in names)
+
+
+def test_neutral_names_follow_no_order_and_are_others_elsewhere() -> None:
+    """Of 500 neighbours about half rise; a name by number would always or never."""
+    names = [neutral_name("salt", 1, team_id) for team_id in range(1, 501)]
+    rising = sum(one < other for one, other in zip(names, names[1:], strict=False))
+    assert 200 < rising < 300
+    assert not {*names} & {neutral_name("other salt", 1, team_id) for team_id in range(1, 501)}
+    assert not {*names} & {neutral_name("salt", 2, team_id) for team_id in range(1, 501)}
+
+
+def test_every_competition_has_a_salt_of_its_own(engine: Engine) -> None:
+    for name in ("one", "other"):
+        add_competition(engine, name=name)
+    with reading(engine) as session:
+        salts = list(session.scalars(select(Competition.neutral_salt)))
+    assert len(set(salts)) == 2
+    assert all(len(salt) == 32 for salt in salts)

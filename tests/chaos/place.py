@@ -1,0 +1,175 @@
+"""A server on parts that may be broken: PostgreSQL, Valkey, web, sweep and workers, each killed and started again."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import redis
+from sqlalchemy import Engine
+
+from app.db import make_engine
+from tests import postgres, services
+from tests.processes import Service, kill, short_folder, start, wait_until
+from tests.services import Valkey, environment_of, evergold, start_sweep
+
+TIMES = {"lease_seconds": 2, "sweep_seconds": 0.5, "attempts": 100, "uploads_per_minute": 0}
+
+PHASES = """\
+version: 1
+competitions:
+  - name: storm
+    title: "Storm"
+    tasks:
+      - {name: detection, type: idiom-detection, title: "Detection", options: {languages: [en]}}
+    boards:
+      - name: zero-shot
+        title: "Zero-shot"
+        task: detection
+        columns:
+          - {metric: macro_f1, split: zero_shot/all, title: "All"}
+          - {metric: accuracy, split: zero_shot/all, title: "Accuracy"}
+    phases:
+      - name: calm
+        title: "Calm"
+        start: "2020-01-01 00:00 UTC"
+        limits: {per_day: 100000, rejected_per_hour: 100000}
+        tasks: {detection: {gold: gold.csv, items: items.csv}}
+      - name: chaos
+        title: "Chaos"
+        start: "2020-01-01 00:00 UTC"
+        limits: {per_day: 100000, rejected_per_hour: 100000}
+        tasks: {detection: {gold: gold.csv, items: items.csv}}
+"""
+ITEMS = 60
+LABELS = [str(n * n % 7 % 2) for n in range(ITEMS)]
+
+
+@dataclass
+class Place:
+    """Everything by name, and the ways to break it."""
+
+    folder: Path
+    environment: dict[str, str]
+    database: postgres.Postgres
+    broker: Valkey
+    engine: Engine
+    port: int
+    web: Service
+    sweep: Service
+    workers: list[Service] = field(default_factory=list)
+    _number: Iterator[int] = field(default_factory=itertools.count)
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start_worker(self, processes: int = 1, *, is_ready: bool = True, **settings: float) -> Service:
+        """A dawdling worker more."""
+        own = {f"EVERGOLD_{name.upper()}": str(value) for name, value in settings.items()}
+        environment = {**self.environment, "EVERGOLD_GOLD_DIR": str(self.folder / "gold"), **own}
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "tests.chaos.dawdling",
+            "--queues",
+            "cpu",
+            "--concurrency",
+            str(processes),
+        ]
+        worker = start(f"worker{next(self._number)}", command, self.folder, environment)
+        self.workers.append(worker)
+        if is_ready:
+            wait_until(lambda: re.search(r"ready\.", worker.said()), "the worker is ready", worker)
+        return worker
+
+    def kill_worker(self, busy: int | None) -> None:
+        """Parent and children at once, as when a machine loses its power: the one with this child, else the oldest.
+
+        Another takes its place.
+        """
+        having = (n for n, worker in enumerate(self.workers) if busy in children_of(worker.process.pid))
+        kill(self.workers.pop(next(having, 0)))
+        self.start_worker(is_ready=False)
+
+    def kill_child(self, busy: int | None) -> None:
+        """A scoring process alone, as when memory is short; its parent is left to notice."""
+        for child in [busy] if busy else children_of(self.workers[0].process.pid):
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+
+    def flush_broker(self) -> None:
+        with redis.Redis.from_url(self.broker.address) as client:
+            client.flushall()
+
+    def restart_broker(self) -> None:
+        self.broker.stop()
+        self.broker.start()
+
+    def restart_web(self) -> None:
+        """kill -9; it starts again at the same address."""
+        kill(self.web)
+        self.web = start_web(self.folder, self.environment, self.port)
+
+    def logs(self) -> str:
+        """The ends of what everybody said, for a failure."""
+        return "\n".join(
+            f"--- {log.name}\n{log.read_text(errors='replace')[-1500:]}" for log in self.folder.glob("*.log")
+        )
+
+
+def children_of(pid: int) -> list[int]:
+    """The children that fork left to a worker."""
+    with suppress(FileNotFoundError):
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
+@contextmanager
+def a_place(**settings: float) -> Iterator[Place]:
+    """Everything running, except for workers."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(short_folder())
+        (folder / "gold").mkdir()
+        rows = [f"{n},d{n},EN,{label}\n" for n, label in enumerate(LABELS)]
+        (folder / "gold" / "gold.csv").write_text("ID,DataID,Language,Label\n" + "".join(rows))
+        items = [f"{n},EN,swan song,A swan song.\n" for n in range(ITEMS)]
+        (folder / "items.csv").write_text("ID,Language,MWE,Target\n" + "".join(items))
+        (folder / "phases.yaml").write_text(PHASES)
+        database = stack.enter_context(postgres.breakable())
+        broker = stack.enter_context(services.valkey())
+        environment = environment_of(
+            database_url=database.address,
+            broker_url=broker.address,
+            data_dir=folder / "data",
+            phases_file=folder / "phases.yaml",
+            **{**TIMES, **settings},
+        )
+        environment["DAWDLE_SECONDS"] = "0.05"
+        applied = evergold("apply", folder, environment, "apply", "--migrate")
+        assert applied.process.wait(120) == 0, applied.said()
+        engine = make_engine(database.address)
+        stack.callback(engine.dispose)
+        port = services.free_port()
+        sweep = start_sweep(folder, environment)
+        web = start_web(folder, environment, port)
+        place = Place(folder, environment, database, broker, engine, port, web, sweep)
+        stack.callback(lambda: [kill(service) for service in (place.web, place.sweep, *place.workers)])
+        wait_for_web(place)
+        yield place
+
+
+def start_web(folder: Path, environment: dict[str, str], port: int) -> Service:
+    return evergold("web", folder, environment, "web", "--port", str(port))
+
+
+def wait_for_web(place: Place) -> None:
+    wait_until(lambda: services._serves(place.port), "the web process answers", place.web)

@@ -1,0 +1,145 @@
+"""PostgreSQL goes away and comes back: web, sweep and worker say so, lose nothing, and need nobody to restart them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from app import auth
+from app.config import get_settings
+from app.db import get_engine, make_engine, writing
+from app.migrate import upgrade
+from app.models import RunStatus, User
+from app.queue import _sender
+from tests import postgres
+from tests.web.site import SUBMIT, Site
+from tests.whole import site_of
+from tests.workers.files import GOLD, PREDICTION, upload
+from tests.world import HOUR, add_competition, add_user, the_run
+from workers import score
+from workers.score import score_submission
+from workers.sweep import sweep
+
+pytestmark = pytest.mark.services
+
+
+@pytest.fixture
+def server() -> Iterator[postgres.Postgres]:
+    with postgres.breakable() as own:
+        yield own
+
+
+@pytest.fixture
+def away_engine(server: postgres.Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    """On that server, migrated; settings and gold of a worker that uses it."""
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", server.address)
+    monkeypatch.setenv("EVERGOLD_LEASE_SECONDS", "60")
+    (tmp_path / "var" / "gold").mkdir(parents=True)
+    (tmp_path / "var" / "gold" / "gold.csv").write_text(GOLD)
+    get_settings.cache_clear()
+    engine = make_engine(server.address)
+    upgrade(engine)
+    add_competition(engine, ends_at=None)
+    yield engine
+    engine.dispose()
+    get_engine(server.address).dispose()  # the worker's own
+    if _sender.cache_info().currsize:
+        _sender().close()
+
+
+@pytest.fixture
+def ada(away_engine: Engine) -> User:
+    return add_user(away_engine, "ada")
+
+
+@pytest.fixture
+def site(away_engine: Engine) -> Iterator[Site]:
+    with site_of(away_engine) as found:
+        found.set_clock(datetime.now(UTC))
+        yield found
+
+
+def submit(site: Site, secret: str, key: str) -> httpx.Response:
+    with site.client(Authorization=f"Bearer {secret}", **{"Idempotency-Key": key}) as client:
+        return client.post(SUBMIT, files={"file": ("mine.csv", PREDICTION)})
+
+
+@pytest.mark.parametrize("crash", [False, True], ids=["restarted", "crashed"])
+def test_visitors_are_asked_to_come_back_and_find_everything_as_it_was(
+    site: Site, ada: User, server: postgres.Postgres, crash: bool
+) -> None:
+    with writing(site.engine) as session:
+        _, secret = auth.create_token(session, ada, "test", site.now)
+    first = submit(site, secret, "first")
+    assert first.status_code == 202, first.text
+    server.stop(crash=crash)
+    for _ in range(3):  # the connections in the pool are dead, one after the other
+        away = submit(site, secret, "second")
+        assert (away.status_code, away.json()["error"]["code"]) == (503, "database_unavailable")
+        assert away.headers["Retry-After"] == "5"
+    with site.client(Accept="text/html") as browser:
+        page = browser.get("/")
+        assert (page.status_code, page.headers["Retry-After"]) == (503, "5")
+        assert "cannot be reached" in page.text
+    server.start()
+    again = submit(site, secret, "second")
+    assert again.status_code == 202, again.text
+    assert submit(site, secret, "first").json()["id"] == first.json()["id"]
+    assert site.submissions() == 2
+
+
+def test_the_sweep_goes_on_when_the_database_is_back(away_engine: Engine, ada: User, server: postgres.Postgres) -> None:
+    run_id = upload(away_engine, ada)
+    later = datetime.now(UTC) + HOUR
+    server.stop()
+    with pytest.raises(SQLAlchemyError):
+        sweep(away_engine, later)
+    server.start()
+    assert sweep(away_engine, later) == 1
+    assert the_run(away_engine, run_id).sent_at == later
+
+
+def test_a_worker_keeps_what_it_scored_until_the_database_is_back(
+    away_engine: Engine, ada: User, server: postgres.Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And one that was told of a run while the database was away claims it when it is back."""
+    scored, unscored = upload(away_engine, ada), upload(away_engine, ada, PREDICTION + "\n")
+    reached = threading.Event()
+    score_claim = score.score_claim
+
+    def score_then_lose_the_database(*arguments: object) -> object:
+        outcome = score_claim(*arguments)
+        server.stop()
+        reached.set()
+        return outcome
+
+    monkeypatch.setattr(score, "score_claim", score_then_lose_the_database)
+    first = threading.Thread(target=score_submission, args=(scored,))
+    first.start()
+    assert reached.wait(60)
+    monkeypatch.setattr(score, "score_claim", score_claim)
+    second = threading.Thread(target=score_submission, args=(unscored,))
+    second.start()
+    server.start()
+    for thread in (first, second):
+        thread.join(60)
+    for run_id in (scored, unscored):
+        run = the_run(away_engine, run_id)
+        assert (run.status, run.attempts) == (RunStatus.SCORED, 1)
+
+
+def test_nobody_meets_an_error_after_a_restart_that_went_unnoticed(
+    away_engine: Engine, server: postgres.Postgres
+) -> None:
+    with writing(away_engine):
+        pass  # a connection lies in the pool
+    server.stop()
+    server.start()
+    assert add_user(away_engine, "bob").id

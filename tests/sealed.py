@@ -1,0 +1,83 @@
+"""Keys and sealed gold for tests, by short calls."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from nacl.public import PrivateKey
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import selectinload
+
+from app.config import get_settings
+from app.db import reading, writing
+from app.gold import current_keys, put_gold
+from app.gold_content import write_content
+from app.models import GoldVersion, PhaseTask, ScoringRun, SealedFile, SealedKind
+from app.queries import find_phase_task
+from app.sealing import UNLIMITED_BYTES, Sealed, SealingWriter, key_id_of
+from app.storage import stored_path
+from tests.world import COMPETITION, NOW, PHASE, TASK
+from workers.keys import add_key, key_file
+
+PLACE = f"{COMPETITION}/{PHASE}/{TASK}"
+
+
+def a_key() -> tuple[str, PrivateKey]:
+    """A private key and its id."""
+    key = PrivateKey.generate()
+    return key_id_of(bytes(key.public_key)), key
+
+
+def sealed_in(folder: Path, content: bytes, *keys: PrivateKey, kind: SealedKind = SealedKind.GOLD) -> Sealed:
+    """Content, sealed for these keys."""
+    recipients = {key_id_of(bytes(key.public_key)): bytes(key.public_key) for key in keys}
+    writer = SealingWriter(folder, UNLIMITED_BYTES, kind=kind, recipients=recipients)
+    writer.write(content)
+    writer.finish()
+    return writer.sealed
+
+
+def make_key(engine: Engine) -> str:
+    """What `evergold gold keygen` does."""
+    return add_key(engine, key_file(), NOW)
+
+
+def seal_gold(
+    engine: Engine, content: bytes | Path, *, publish: bool | None = None, places: Sequence[str] = (PLACE,)
+) -> GoldVersion:
+    """What `evergold gold put` does; the last place's version."""
+    folder = get_settings().sealed_dir
+    with reading(engine) as session:
+        keys = current_keys(session)
+    writer = SealingWriter(folder, UNLIMITED_BYTES, kind=SealedKind.GOLD, recipients=keys)
+    if isinstance(content, Path):
+        write_content(content, writer)
+    else:
+        writer.write(content)
+    writer.finish()
+    with writing(engine) as session:
+        found: list[PhaseTask] = [find_phase_task(session, *place.split("/")) for place in places]
+        return put_gold(session, found, writer.sealed, filename="gold.csv", publish=publish, user=None, now=NOW)[-1]
+
+
+def version_of(engine: Engine, run_id: int) -> int | None:
+    """The number of the gold version against which a run was scored."""
+    query = select(GoldVersion.number).join(ScoringRun, ScoringRun.gold_version_id == GoldVersion.id)
+    with reading(engine) as session:
+        return session.scalar(query.where(ScoringRun.id == run_id))
+
+
+def file_and_keys(engine: Engine, sha256: str) -> tuple[Path, dict[str, bytes]]:
+    """Where a sealed file lies, and its key as sealed to each of the workers' keys."""
+    with reading(engine) as session:
+        query = select(SealedFile).where(SealedFile.sha256 == sha256).options(selectinload(SealedFile.keys))
+        file = session.scalars(query).one()
+        return stored_path(get_settings().sealed_dir, sha256), {key.key_id: key.sealed_key for key in file.keys}
+
+
+def files_with(folder: Path, planted: bytes) -> list[str]:
+    """Every file below a folder that holds these bytes, by its path."""
+    found = [path for path in folder.rglob("*") if path.is_file() and planted in path.read_bytes()]
+    return sorted(os.fspath(path.relative_to(folder)) for path in found)

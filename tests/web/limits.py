@@ -1,0 +1,13 @@
+"""Other limits for a running site."""
+
+from __future__ import annotations
+
+from app.rate_limits import RateLimits
+from tests.web.site import Site
+
+
+def limited(site: Site, **settings: int | str) -> RateLimits:
+    """From now on these settings count, from zero."""
+    found = RateLimits(site.settings.model_copy(update=settings))
+    site.app.state.rate_limits = found
+    return found

@@ -1,0 +1,84 @@
+"""A competition of paraphrasing whose systems have scores that are chosen by hand: no encoder is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Engine, select, update
+
+from app.db import writing
+from app.models import Board, Competition, CompetitionTask, HistoricRow, Phase, Team, TeamKind
+from app.runs import record_scores
+from scoring.task import Score
+from tests import world
+from tests.world import NOW
+
+LANGUAGES = ["en", "pt"]
+#: What the organisers' references have, by kind and language.
+ENTROPIES = {"creative": {"en": 5.0, "pt": 4.0, "macro": 4.5}, "minimal": {"en": 3.0, "pt": 2.0, "macro": 2.5}}
+REPORT: dict[str, Any] = {
+    "languages": {},
+    "references": {
+        kind: {language: {"entropy": entropy} for language, entropy in found.items()}
+        for kind, found in ENTROPIES.items()
+    },
+}
+#: (BERTScore, entropy) in each language; None: undefined, there is no new word.
+Scores = dict[str, tuple[float, float | None]]
+
+
+def become_paraphrasing(engine: Engine) -> None:
+    """The world's task becomes mwe-paraphrase; its first board shows the means, and nothing of the languages."""
+    columns = [
+        {"metric": metric, "split": "macro", "title": metric, "decimals": 3, "percent": False}
+        for metric in ("bertscore", "entropy")
+    ]
+    with writing(engine) as session:
+        session.execute(update(CompetitionTask).values(task_type="mwe-paraphrase", options={"languages": LANGUAGES}))
+        session.execute(update(Board).values(columns=columns, rank_metric="bertscore", rank_split="macro"))
+
+
+def enter(engine: Engine, name: str, scores: Scores, *, kind: TeamKind = TeamKind.TEAM) -> None:
+    """A team whose submission has these scores, and the mean of them."""
+    with writing(engine) as session:
+        user = world.User(username=name.lower(), email=f"{name}@example.org", display_name=name, created_at=NOW)
+        session.add(user)
+    accepted = world.submit(engine, user, content=name)
+    with writing(engine) as session:
+        session.execute(update(Team).where(Team.id == accepted.submission.team_id).values(name=name, kind=kind))
+    mean = [sum(scores[language][place] or 0.0 for language in scores) / len(scores) for place in (0, 1)]
+    found = {**scores, "macro": (mean[0], mean[1])}
+    rows = [
+        Score(metric, split, value, None if value is not None else "there is no new word", f"{metric}|{split}")
+        for split, both in found.items()
+        for metric, value in zip(("bertscore", "entropy"), both, strict=True)
+    ]
+    held = world.sure(world.claim(engine, accepted.run_id))
+    with writing(engine) as session:
+        columns = frozenset((score.metric, score.split) for score in rows)
+        assert record_scores(session, held, scores=rows, columns=columns, task_version=1, aggregates=REPORT, now=NOW)
+
+
+def publish(engine: Engine, name: str, bertscore: float, entropy: float) -> None:
+    """A historic row with the means."""
+    with writing(engine) as session:
+        session.add(
+            HistoricRow(
+                phase_id=session.scalars(select(Phase.id)).one(),
+                board_id=session.scalars(select(Board.id).order_by(Board.position)).first(),
+                team=name,
+                source="A paper",
+                scores={"bertscore macro": bertscore, "entropy macro": entropy},
+            )
+        )
+
+
+def set_visibility(engine: Engine, **said: str | int) -> None:
+    """What phases.yaml would say under `visibility` of the phase."""
+    with writing(engine) as session:
+        session.execute(update(Phase).values(visibility=said))
+
+
+def competition_title(engine: Engine) -> str:
+    with writing(engine) as session:
+        return session.scalars(select(Competition.title)).one()

@@ -1,0 +1,76 @@
+"""Every route of the application, for tests that must not forget one; addresses are filled with what a test has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
+
+from tests.world import COMPETITION, PHASE, TASK
+
+#: What the site of the tests calls its things; what is not there is named like a thing that is nowhere.
+NAMES = {"competition": COMPETITION, "phase": PHASE, "task": TASK, "board": "zero-shot"}
+NOWHERE = "00000000-0000-4000-8000-000000000000"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A method and a template of a path; operation: its name in the API's description, empty for pages.
+
+    numbers, ids: the parts of the path that are such.
+    """
+
+    method: str
+    template: str
+    operation: str
+    numbers: frozenset[str]
+    ids: frozenset[str]
+
+    @property
+    def is_api(self) -> bool:
+        return self.template.startswith("/api/")
+
+    def path(self, names: Mapping[str, str] = NAMES) -> str:
+        return re.sub(r"{(\w+)(?::\w+)?}", lambda found: self._part(found[1], names), self.template)
+
+    def _part(self, name: str, names: Mapping[str, str]) -> str:
+        if name in self.ids:
+            return NOWHERE
+        return "1" if name in self.numbers else names.get(name, "nowhere")
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.template}"
+
+
+def addresses(app: FastAPI) -> list[Address]:
+    """All of them, by path."""
+    found = {
+        Address(
+            method,
+            route.path,
+            (route.operation_id or "") if route.include_in_schema else "",
+            _of_type(route, int),
+            _of_type(route, UUID),
+        )
+        for route in _routes(app.router.routes)
+        for method in route.methods
+    }
+    return sorted(found, key=lambda address: (address.template, address.method))
+
+
+def _routes(routes: Iterable[BaseRoute]) -> Iterator[APIRoute]:
+    for route in routes:
+        inner = getattr(route, "original_router", None)  # newer versions of FastAPI keep included routers as they are
+        if isinstance(route, APIRoute):
+            yield route
+        elif inner is not None:
+            yield from _routes(inner.routes)
+
+
+def _of_type(route: APIRoute, kind: type) -> frozenset[str]:
+    return frozenset(field.alias for field in route.dependant.path_params if field.field_info.annotation is kind)

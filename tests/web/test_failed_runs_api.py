@@ -1,0 +1,79 @@
+"""Organisers see, through the API, whose submissions failed on our side, and have them scored after all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import select
+
+from app.api.links import API
+from app.db import writing
+from app.models import Competition, Role, RunStatus
+from app.roles import grant_role
+from tests import world
+from tests.web.site import Person, Site, run_of
+from tests.world import COMPETITION, NOW
+
+FAILED = f"{API}/competitions/{COMPETITION}/failed-runs"
+
+
+@pytest.fixture
+def olga(site: Site) -> Iterator[Person]:
+    """The organiser of the competition."""
+    person = site.person("olga")
+    with writing(site.engine) as session:
+        grant_role(session, session.scalars(select(Competition)).one(), person.user, Role.ORGANISER, NOW)
+    with person.client:
+        yield person
+
+
+@pytest.fixture
+def failed_run(site: Site, ada: Person) -> int:
+    run_id = run_of(site, ada.submitted())
+    world.fail(site.engine, run_id)
+    return run_id
+
+
+def test_organisers_see_what_failed_and_why(olga: Person, failed_run: int) -> None:
+    answer = olga.client.get(FAILED)
+    assert answer.status_code == 200
+    (run,) = answer.json()["runs"]
+    assert (run["run_id"], run["team"], run["failure"], run["attempts"]) == (failed_run, "Ada", "Broken", 1)
+    assert olga.client.get(FAILED, params={"limit": 0}).status_code == 422
+
+
+def test_without_failures_the_list_is_empty(olga: Person, ada: Person) -> None:
+    ada.submitted()
+    assert olga.client.get(FAILED).json() == {"competition": COMPETITION, "runs": []}
+
+
+def test_organisers_have_it_scored_after_all(site: Site, olga: Person, failed_run: int) -> None:
+    answer = olga.client.post(f"{FAILED}/{failed_run}/queue-again")
+    assert (answer.status_code, answer.json()) == (202, {"run_id": failed_run})
+    assert world.the_run(site.engine, failed_run).status == RunStatus.QUEUED
+    assert olga.client.get(FAILED).json()["runs"] == []
+    again = olga.client.post(f"{FAILED}/{failed_run}/queue-again")
+    assert (again.status_code, again.json()["error"]["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("run_id", ["4711", "0", str(2**63), "x"])
+def test_what_is_no_failed_run_is_said_to_be_none(olga: Person, failed_run: int, run_id: str) -> None:
+    assert olga.client.post(f"{FAILED}/{run_id}/queue-again").status_code in (404, 422)
+
+
+def test_others_may_neither_look_nor_ask(site: Site, ada: Person, olga: Person, failed_run: int) -> None:
+    world.add_competition(site.engine, name="proverbs")
+    with site.client() as nobody:
+        assert nobody.get(FAILED).status_code == 401
+        assert nobody.post(f"{FAILED}/{failed_run}/queue-again").status_code == 401
+    for person in (ada,):
+        assert person.client.get(FAILED).status_code == 403
+        assert person.client.post(f"{FAILED}/{failed_run}/queue-again").status_code == 403
+    elsewhere = f"{API}/competitions/proverbs/failed-runs"
+    assert olga.client.get(elsewhere).status_code == 403
+    root = site.person("root", is_administrator=True)
+    with root.client:
+        assert root.client.get(FAILED).status_code == 200
+        assert root.client.post(f"{elsewhere}/{failed_run}/queue-again").status_code == 404, "not of that competition"
+    assert world.the_run(site.engine, failed_run).status == RunStatus.FAILED

@@ -1,0 +1,301 @@
+"""Gold through the web: organisers seal and publish it, boards show its commitment, and nothing here ever reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from nacl.public import PrivateKey
+from sqlalchemy import select
+
+from app.db import reading, writing
+from app.models import GoldVersion, Phase, PhaseTask, Role, SealedFile, SealedKey, SealedKind, User, WorkerKey
+from app.queries import find_competition
+from app.roles import grant_role
+from app.sealing import key_id_of
+from app.storage import stored_path
+from tests import world
+from tests.sealed import files_with
+from tests.web.site import BOARD, SUBMIT, TASK_PATH, Person, Site, csrf_of, log_in, run_of
+from tests.world import COMPETITION, DAY, NOW, PHASE, TASK
+from workers.sealed import open_into
+
+GOLD = f"{TASK_PATH}/gold"
+PAGE = f"/competitions/{COMPETITION}/phases/{PHASE}/tasks/{TASK}/gold"
+CONTENT = b"ID,DataID,Language,Label\n1,CANARY-51,EN,0\n"
+
+
+@pytest.fixture
+def key(site: Site) -> PrivateKey:
+    """The workers' key, whose private half the server does not have."""
+    made = PrivateKey.generate()
+    public = bytes(made.public_key)
+    with writing(site.engine) as session:
+        session.add(WorkerKey(key_id=key_id_of(public), public_key=public, created_at=NOW, retired_at=None))
+    return made
+
+
+@pytest.fixture
+def olga(site: Site) -> Iterator[Person]:
+    """An organiser of the competition, and of no other."""
+    person = site.person("olga")
+    organise(site, person.user)
+    with person.client:
+        yield person
+
+
+def organise(site: Site, user: User, competition: str = COMPETITION) -> None:
+    with writing(site.engine) as session:
+        grant_role(session, find_competition(session, competition), user, Role.ORGANISER, NOW)
+
+
+def put(person: Person, content: bytes = CONTENT, path: str = GOLD, **fields: str) -> httpx.Response:
+    return person.client.post(path, files={"file": ("gold.csv", content)}, data=fields)
+
+
+def opened(site: Site, key: PrivateKey, number: int = 1) -> bytes:
+    """The content of a version, as a worker gets it."""
+    with reading(site.engine) as session:
+        version = session.scalars(select(GoldVersion).where(GoldVersion.number == number)).first()
+        assert version is not None
+        file = session.get_one(SealedFile, version.sealed_file_id)
+        rows = session.scalars(select(SealedKey).where(SealedKey.sealed_file_id == file.id))
+        sealed_keys = {row.key_id: row.sealed_key for row in rows}
+    content = io.BytesIO()
+    path = stored_path(site.settings.sealed_dir, file.sha256)
+    keys = {key_id_of(bytes(key.public_key)): key}
+    commitment, _ = open_into(path, SealedKind.GOLD, sealed_keys, keys, content)
+    assert commitment == version.commitment
+    return content.getvalue()
+
+
+def add_phase(site: Site, name: str = "post") -> None:
+    """Another phase that asks the same task."""
+    with writing(site.engine) as session:
+        first = world.the_phase_task(session)
+        phase = Phase(
+            competition_id=first.phase.competition_id,
+            name=name,
+            title=name.capitalize(),
+            starts_at=NOW + DAY,
+            entry_rule=first.phase.entry_rule,
+            rejected_per_hour=60,
+            upload_limit_bytes=10**6,
+        )
+        session.add(phase)
+        session.flush()
+        session.add(PhaseTask(phase_id=phase.id, task_id=first.task_id, gold=None))
+
+
+# ----------------------------------------------------------------------------------------------------------------- API
+
+
+def test_an_organiser_s_gold_reaches_the_workers_and_nobody_else(site: Site, olga: Person, key: PrivateKey) -> None:
+    response = put(olga)
+    assert response.status_code == 201, response.text
+    (version,) = response.json()["versions"]
+    assert (version["version"], version["filename"], version["put_by"]) == (1, "gold.csv", "olga")
+    assert version["content_bytes"] == len(CONTENT)
+    assert version["in_use_since"] is not None
+    assert opened(site, key) == CONTENT
+    assert files_with(site.settings.data_dir, b"CANARY-51") == []
+    assert files_with(Path(site.engine.url.database or "").parent, b"CANARY-51") == []
+
+
+def test_large_gold_is_sealed_as_it_streams_in(site: Site, olga: Person, key: PrivateKey) -> None:
+    content = hashlib.sha512(b"seed").digest() * 50_000  # 3.2 MB
+    assert put(olga, content).status_code == 201
+    assert opened(site, key) == content
+
+
+def test_the_list_says_everything_but_what_is_in_it(site: Site, olga: Person, key: PrivateKey) -> None:
+    put(olga)
+    put(olga, b"other gold")
+    listed = olga.client.get(GOLD).json()
+    assert [(one["version"], one["in_use_since"] is not None) for one in listed["versions"]] == [(1, True), (2, False)]
+    assert listed["page"] == PAGE
+
+
+def test_a_later_version_is_used_when_published(site: Site, olga: Person, key: PrivateKey) -> None:
+    put(olga)
+    put(olga, b"other gold")
+    published = olga.client.post(f"{GOLD}/2/publish")
+    assert published.status_code == 200
+    assert published.json()["versions"][1]["in_use_since"] is not None
+    again = olga.client.post(f"{GOLD}/1/publish")
+    assert again.status_code == 200, "in use already is no error"
+    assert olga.client.post(f"{GOLD}/3/publish").status_code == 404
+    assert put(olga, b"newest gold", publish="true").json()["versions"][2]["in_use_since"] is not None
+
+
+def test_one_upload_may_be_for_several_phases(site: Site, olga: Person, key: PrivateKey) -> None:
+    add_phase(site)
+    assert put(olga, also="post").status_code == 201
+    other = olga.client.get(GOLD.replace(f"/{PHASE}/", "/post/")).json()
+    assert other["versions"][0]["commitment"] == olga.client.get(GOLD).json()["versions"][0]["commitment"]
+    wrong = put(olga, also="post, practice")
+    assert wrong.status_code == 422
+    assert "No other phase 'practice'" in wrong.json()["error"]["details"]["fields"]["also"]
+    assert sealed_files(site) == 1, "what was refused is not kept"
+
+
+def sealed_files(site: Site) -> int:
+    return sum(path.is_file() for path in site.settings.sealed_dir.rglob("*"))
+
+
+@pytest.mark.parametrize("who", ["nobody", "ada", "organiser of another"])
+def test_only_organisers_of_this_competition_come_near_it(
+    site: Site, ada: Person, olga: Person, key: PrivateKey, who: str
+) -> None:
+    put(olga)
+    if who == "organiser of another":
+        world.add_competition(site.engine, name="another")
+        organise(site, ada.user, "another")
+    expected = 401 if who == "nobody" else 403
+    with site.client() as anonymous:
+        client = anonymous if who == "nobody" else ada.client
+        assert client.get(GOLD).status_code == expected
+        assert client.post(GOLD, files={"file": ("g", b"x")}).status_code == expected
+        assert client.post(f"{GOLD}/1/publish").status_code == expected
+    assert sealed_files(site) == 1
+
+
+def test_without_a_key_nothing_can_be_put(site: Site, olga: Person) -> None:
+    refused = put(olga)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "no_worker_key")
+    assert "evergold gold keygen" in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "status"),
+    [(b"", {}, 422), (b"x", {"publish": "perhaps"}, 422), (b"x", {"colour": "red"}, 422)],
+)
+def test_what_is_refused_leaves_nothing(
+    site: Site, olga: Person, key: PrivateKey, content: bytes, fields: dict[str, str], status: int
+) -> None:
+    assert put(olga, content, **fields).status_code == status
+    assert sealed_files(site) == 0
+    assert olga.client.get(GOLD).json()["versions"] == []
+
+
+def test_gold_that_is_too_large_is_refused_and_leaves_nothing(
+    site: Site, olga: Person, key: PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.routes.gold_receiving.UPLOAD_LIMIT_BYTES", 1000)
+    assert put(olga, b"x" * 1001).status_code == 413
+    assert sealed_files(site) == 0
+
+
+# --------------------------------------------------------------------------------------------------------------- boards
+
+
+def test_boards_show_the_commitment_of_the_gold_and_rows_their_version(
+    site: Site, olga: Person, ada: Person, key: PrivateKey
+) -> None:
+    first = put(olga).json()["versions"][0]["commitment"]
+    world.score(site.engine, run_of(site, ada.submitted()), 0.5)
+    second = put(olga, b"other gold", publish="true").json()["versions"][1]["commitment"]
+    with site.client() as anybody:
+        board = anybody.get(BOARD).json()
+        csv_lines = anybody.get(f"{BOARD}.csv").text.splitlines()
+        page = anybody.get(BOARD.removeprefix("/api/v1"), headers={"Accept": "text/html"}).text
+    assert board["sealed_gold"] == [{"version": 1, "commitment": first}, {"version": 2, "commitment": second}]
+    assert [row["sealed_gold"] for row in board["rows"]] == [1]
+    assert csv_lines[0].split(",")[4:6] == ["sealed_gold", "commitment"]
+    assert csv_lines[1].split(",")[4:6] == ["1", first]
+    assert first in page
+    assert second in page
+
+
+def test_a_version_that_is_not_in_use_is_on_no_board(site: Site, olga: Person, key: PrivateKey) -> None:
+    put(olga)
+    secret = put(olga, b"other gold").json()["versions"][1]["commitment"]
+    with site.client() as anybody:
+        assert secret not in anybody.get(BOARD).text
+
+
+def test_a_board_whose_gold_is_not_sealed_says_nothing_of_it(site: Site) -> None:
+    with site.client() as anybody:
+        assert anybody.get(BOARD).json()["sealed_gold"] == []
+        assert "commitment" not in anybody.get(f"{BOARD}.csv").text
+
+
+def test_a_phase_without_gold_opens_with_the_first_version(
+    site: Site, olga: Person, ada: Person, key: PrivateKey
+) -> None:
+    with writing(site.engine) as session:
+        world.the_phase_task(session).gold = None
+    assert ada.submit(path=SUBMIT).status_code == 409
+    put(olga)
+    assert ada.submit(path=SUBMIT).status_code == 202
+
+
+# ---------------------------------------------------------------------------------------------------------------- page
+
+
+@pytest.fixture
+def browser(site: Site, key: PrivateKey) -> Iterator[httpx.Client]:
+    """An organiser who is logged in."""
+    with log_in(site, "pia") as client:
+        with reading(site.engine) as session:
+            user = session.scalars(select(User).where(User.username == "pia")).one()
+        organise(site, user)
+        yield client
+
+
+def test_the_form_seals_and_the_page_lists_it(site: Site, browser: httpx.Client, key: PrivateKey) -> None:
+    token = csrf_of(browser.get(PAGE).text)
+    sent = browser.post(PAGE, data={"csrf_token": token}, files={"file": ("gold.csv", CONTENT)})
+    assert (sent.status_code, sent.history[0].status_code) == (200, 303)
+    assert "since" in sent.text
+    assert "CANARY" not in sent.text
+    assert opened(site, key) == CONTENT
+
+
+def test_the_page_publishes_a_later_version(site: Site, browser: httpx.Client, key: PrivateKey) -> None:
+    for content in (CONTENT, b"other gold"):
+        token = csrf_of(browser.get(PAGE).text)
+        browser.post(PAGE, data={"csrf_token": token}, files={"file": ("gold.csv", content)})
+    page = browser.get(PAGE).text
+    assert "Use it" in page
+    done = browser.post(f"{PAGE}/2/publish", data={"csrf_token": csrf_of(page)})
+    assert done.status_code == 200
+    assert "(version 2)" not in done.text
+
+
+def test_a_form_with_a_mistake_says_so_and_keeps_what_was_typed(site: Site, browser: httpx.Client) -> None:
+    add_phase(site)
+    token = csrf_of(browser.get(PAGE).text)
+    form = {"csrf_token": token, "also": "nowhere"}
+    answer = browser.post(PAGE, data=form, files={"file": ("gold.csv", CONTENT)})
+    assert answer.status_code == 422
+    assert 'value="nowhere"' in answer.text
+    assert "these do: &#39;post&#39;" in answer.text
+
+
+def test_a_forged_form_is_refused(site: Site, browser: httpx.Client) -> None:
+    browser.get(PAGE)
+    forged = browser.post(PAGE, data={"csrf_token": "x"}, files={"file": ("gold.csv", CONTENT)})
+    assert forged.status_code == 403
+    assert browser.post(f"{PAGE}/1/publish", data={"csrf_token": "x"}).status_code == 403
+    assert sealed_files(site) == 0
+
+
+def test_the_page_is_for_organisers(site: Site, key: PrivateKey) -> None:
+    with site.client(Accept="text/html") as anybody:
+        assert anybody.get(PAGE).headers["Location"].startswith("/login?next=")
+        assert anybody.post(PAGE).status_code in (303, 403)
+    with log_in(site, "eve") as eve:
+        assert eve.get(PAGE).status_code == 403
+
+
+def test_the_page_says_when_there_is_no_key(site: Site) -> None:
+    with log_in(site, "pia") as client:
+        with reading(site.engine) as session:
+            user = session.scalars(select(User).where(User.username == "pia")).one()
+        organise(site, user)
+        assert "evergold gold keygen" in client.get(PAGE).text

@@ -1,0 +1,196 @@
+"""The workers' key file: private, whole or not there, understood or refused; and rotation from one key to the next."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, select
+
+from app.config import get_settings
+from app.db import reading, writing
+from app.errors import EvergoldError
+from app.gold import KeysChanged, current_keys, record_sealed
+from app.models import SealedKind, User, WorkerKey
+from app.sealing import seal_bytes
+from app.storage import stored_path
+from tests.sealed import a_key, file_and_keys, make_key, seal_gold
+from tests.workers.files import GOLD, upload
+from tests.world import NOW
+from workers import gold
+from workers.keys import KeyFileBroken, NoKeyForIt, ensure_key, key_file, open_file_key, read_keys, write_keys
+from workers.outcomes import read_outcomes
+from workers.rotation import rotate, tidy
+from workers.score import score_submission
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache() -> None:
+    gold._cache.clear()
+
+
+# ------------------------------------------------------------------------------------------------------------ the file
+
+
+def test_keys_lie_beside_the_data_unless_the_worker_is_told_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert key_file() == tmp_path / "var" / "keys" / "workers.key"
+    monkeypatch.setenv("EVERGOLD_GOLD_KEY_FILE", str(tmp_path / "secret"))
+    assert key_file() == tmp_path / "secret"
+
+
+def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "keys" / "workers.key"
+    write_keys(path, dict([a_key()]))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_keys_come_back_in_their_order(tmp_path: Path) -> None:
+    keys = dict([a_key(), a_key(), a_key()])
+    write_keys(tmp_path / "workers.key", keys)
+    found = read_keys(tmp_path / "workers.key")
+    assert [(key_id, bytes(key)) for key_id, key in found.items()] == [
+        (key_id, bytes(key)) for key_id, key in keys.items()
+    ]
+
+
+def test_no_file_is_no_key(tmp_path: Path) -> None:
+    assert read_keys(tmp_path / "workers.key") == {}
+
+
+@pytest.mark.parametrize("damage", ["cut", "another id", "no key", "another word"])
+def test_a_damaged_line_is_said_by_its_number_and_never_quoted(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "workers.key"
+    write_keys(path, dict([a_key()]))
+    head, line = path.read_text().splitlines()
+    word, key_id, secret = line.split()
+    lines = {
+        "cut": line[:-6],
+        "another id": f"{word} {a_key()[0]} {secret}",
+        "no key": f"{word} {key_id}",
+        "another word": f"ssh-rsa {key_id} {secret}",
+    }
+    path.write_text(f"{head}\n{lines[damage]}\n")
+    with pytest.raises(KeyFileBroken, match="line 2") as raised:
+        read_keys(path)
+    assert secret[:10] not in str(raised.value)
+
+
+# ----------------------------------------------------------------------------------------------------------- first key
+
+at_work = pytest.mark.usefixtures("workplace")
+
+
+@at_work
+def test_a_server_on_one_machine_makes_its_first_key_once(engine: Engine) -> None:
+    assert ensure_key(engine, key_file(), NOW)
+    assert not ensure_key(engine, key_file(), NOW)
+    with reading(engine) as session:
+        assert list(current_keys(session)) == list(read_keys(key_file()))
+
+
+@at_work
+def test_a_worker_never_makes_a_key_beside_that_of_others(engine: Engine) -> None:
+    make_key(engine)
+    key_file().unlink()
+    assert not ensure_key(engine, key_file(), NOW)
+    assert not key_file().exists()
+
+
+# ------------------------------------------------------------------------------------------------------------ rotation
+
+
+def rotated(engine: Engine) -> tuple[str, int, list[str]]:
+    with writing(engine) as session:
+        done = rotate(session, key_file(), NOW)
+    tidy(key_file(), done.newest)
+    return done.newest, done.files, done.retired
+
+
+@at_work
+def test_from_a_new_key_on_everything_is_sealed_to_both(engine: Engine, ada: User) -> None:
+    old, new = make_key(engine), make_key(engine)
+    seal_gold(engine, GOLD.encode())
+    with reading(engine) as session:
+        assert list(current_keys(session)) == [old, new]
+    score_submission(upload(engine, ada))
+
+
+@at_work
+def test_after_rotation_the_new_key_alone_opens_gold_and_outcomes_and_no_file_was_written(
+    engine: Engine, ada: User
+) -> None:
+    old = make_key(engine)
+    seal_gold(engine, GOLD.encode())
+    first_run = upload(engine, ada)
+    score_submission(first_run)
+    with reading(engine) as session:
+        before = read_outcomes(session, first_run)
+    files = {path: path.read_bytes() for path in get_settings().sealed_dir.rglob("*") if path.is_file()}
+    old_keys = read_keys(key_file())
+    new = make_key(engine)
+
+    assert rotated(engine) == (new, 2, [old])
+
+    assert {path: path.read_bytes() for path in get_settings().sealed_dir.rglob("*") if path.is_file()} == files
+    for path in files:
+        _, sealed_keys = file_and_keys(engine, path.name)
+        assert set(sealed_keys) == {new}
+        with pytest.raises(NoKeyForIt):
+            open_file_key(sealed_keys, old_keys)
+    assert list(read_keys(key_file())) == [new]
+    gold._cache.clear()
+    second_run = upload(engine, ada, GOLD.replace("DataID", "x"))  # rejected, but only after gold was read
+    score_submission(second_run)
+    assert gold._cache, "gold was opened with the new key"
+    with reading(engine) as session:
+        assert read_outcomes(session, first_run) == before
+        assert list(current_keys(session)) == [new]
+
+
+@at_work
+def test_the_retired_key_is_kept_apart_for_old_backups(engine: Engine, ada: User) -> None:
+    old, _ = make_key(engine), make_key(engine)
+    rotated(engine)
+    apart = key_file().with_name("workers.key.retired")
+    assert list(read_keys(apart)) == [old]
+    assert stat.S_IMODE(apart.stat().st_mode) == 0o600
+
+
+@at_work
+def test_rotating_twice_changes_nothing_more(engine: Engine, ada: User) -> None:
+    make_key(engine)
+    new = make_key(engine)
+    seal_gold(engine, GOLD.encode())
+    rotated(engine)
+    assert rotated(engine) == (new, 0, [])
+
+
+@at_work
+def test_a_file_that_no_key_opens_stops_the_rotation_before_anything_changed(engine: Engine, ada: User) -> None:
+    old = make_key(engine)
+    seal_gold(engine, GOLD.encode())
+    key_file().unlink()
+    make_key(engine)
+    with pytest.raises(NoKeyForIt, match="does not open"), writing(engine) as session:
+        rotate(session, key_file(), NOW)
+    with reading(engine) as session:
+        assert session.scalars(select(WorkerKey.key_id).where(WorkerKey.retired_at.is_(None))).first() == old
+
+
+@at_work
+def test_what_was_sealed_before_a_rotation_and_is_recorded_after_it_is_refused(engine: Engine, ada: User) -> None:
+    """Else only a key that nobody keeps any more could open it."""
+    make_key(engine)
+    with reading(engine) as session:
+        before = current_keys(session)
+    make_key(engine)
+    rotated(engine)
+    sealed = seal_bytes(b"late", get_settings().sealed_dir, kind=SealedKind.GOLD, recipients=before)
+    with pytest.raises(KeysChanged), writing(engine) as session:
+        record_sealed(session, sealed, NOW)
+    assert issubclass(KeysChanged, EvergoldError)
+    assert stored_path(get_settings().sealed_dir, sealed.file.sha256).exists()

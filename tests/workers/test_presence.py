@@ -1,0 +1,107 @@
+"""A worker says that it is there, until it ends; a database that is away, or a fork, does it no harm."""
+
+from __future__ import annotations
+
+import os
+import threading
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import Engine, select
+from sqlalchemy.exc import OperationalError
+from structlog.testing import capture_logs
+
+from app.db import reading
+from app.models import SelfCheck, Worker
+from tests.processes import wait_until
+from workers import presence
+from workers.presence import Presence, beating, retire, tell
+from workers.selfcheck import Found
+
+
+def rows(engine: Engine) -> list[Worker]:
+    with reading(engine) as session:
+        return list(session.scalars(select(Worker)))
+
+
+def test_it_is_there_at_once_and_says_so_again_and_again(engine: Engine) -> None:
+    own = Presence(processes=2, queues=("cpu",))
+    with beating(engine, own, seconds=0.02):
+        [first] = rows(engine)
+        assert (first.name, first.queues, first.processes, first.self_check) == (own.name, ["cpu"], 2, None)
+        assert first.versions["numpy"]
+        wait_until(lambda: rows(engine)[0].seen_at > first.seen_at, "it is heard again")
+        own.queues = ("cpu", "gpu")
+        wait_until(lambda: rows(engine)[0].queues == ["cpu", "gpu"], "what changed is said")
+    assert not [thread for thread in threading.enumerate() if thread.name == "presence"]
+
+
+def test_what_the_self_check_found_is_said(engine: Engine) -> None:
+    own = Presence(processes=1)
+    own.checked(Found(SelfCheck.REFUSED, ("other numbers.",), "cuda", ("a-model",)))
+    tell(engine, own)
+    [row] = rows(engine)
+    assert (row.self_check, row.self_check_words, row.device, row.models) == (
+        SelfCheck.REFUSED,
+        ["other numbers."],
+        "cuda",
+        ["a-model"],
+    )
+    assert row.self_checked_at is not None
+    assert row.self_checked_at <= datetime.now(UTC)
+
+
+def test_it_goes_when_it_ends_and_comes_back_when_it_was_forgotten_by_mistake(engine: Engine) -> None:
+    own, other = Presence(processes=1), Presence(processes=1)
+    assert own.name != other.name, "two containers may have the same host name and process id"
+    tell(engine, own)
+    tell(engine, other)
+    retire(engine, own)
+    assert [row.name for row in rows(engine)] == [other.name]
+    tell(engine, own)
+    assert len(rows(engine)) == 2
+
+
+def test_a_database_that_is_away_is_survived_and_logged(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object) -> None:
+        raise OperationalError("INSERT INTO workers", {}, Exception("the server is restarting"))
+
+    monkeypatch.setattr(presence, "announce_worker", away)
+    monkeypatch.setattr(presence, "retire_worker", away)
+    with capture_logs() as logged:
+        tell(engine, Presence(processes=1))
+        retire(engine, Presence(processes=1))
+    assert [entry["event"] for entry in logged] == ["worker_not_announced", "worker_not_retired"]
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_nobody_is_forked_while_it_writes(sqlite_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child that is forked in the middle of a write would inherit locks that nobody opens any more."""
+    inside, go_on = threading.Event(), threading.Event()
+    announce = presence.announce_worker
+
+    def slowly(*of: object) -> None:
+        inside.set()
+        go_on.wait(10)
+        announce(*of)  # type: ignore[arg-type]  # passed on as they came
+
+    monkeypatch.setattr(presence, "announce_worker", slowly)
+    writer = threading.Thread(target=tell, args=(sqlite_engine, Presence(processes=1)))
+    writer.start()
+    assert inside.wait(10)
+    forked = threading.Event()
+
+    def fork() -> None:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+        forked.set()
+
+    forker = threading.Thread(target=fork)
+    forker.start()
+    assert not forked.wait(0.2), "it waits for the write"
+    go_on.set()
+    assert forked.wait(10)
+    writer.join()
+    forker.join()

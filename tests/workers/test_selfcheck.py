@@ -1,0 +1,200 @@
+"""The self-check: a machine whose numbers, files or packages differ from what was recorded takes no BERTScore run."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from app.models import SelfCheck
+from scoring.models import find_model
+from tests.scoring.bert_files import MODEL, SETTINGS
+from workers import selfcheck
+from workers.device import encoder_settings
+from workers.selfcheck import (
+    CannotRecord,
+    Found,
+    check_in_process,
+    check_machine,
+    differences,
+    find_record,
+    main,
+    measure,
+    record_model,
+)
+
+NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
+FILES = find_model(MODEL, None)
+
+
+@pytest.fixture
+def own_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The model of the wheel under another name, in the folder of models: nothing is recorded of it."""
+    shutil.copytree(FILES.folder, tmp_path / "models" / "own-model")
+    monkeypatch.setenv("EVERGOLD_MODELS_DIR", str(tmp_path / "models"))
+    return "own-model"
+
+
+def shift(monkeypatch: pytest.MonkeyPatch, by: float) -> None:
+    """Let every BERTScore of this machine be off by so much."""
+    usual = selfcheck.measure
+
+    def shifted(*of: object) -> selfcheck.Record:
+        found = usual(*of)  # type: ignore[arg-type]  # passed on as they came
+        moved = {name: value + by for name, value in found.scores.items() if value and name.startswith("bertscore")}
+        return replace(found, scores={**found.scores, **moved})
+
+    monkeypatch.setattr(selfcheck, "measure", shifted)
+
+
+def test_the_encoder_of_the_wheel_scores_what_upstream_printed() -> None:
+    record = find_record(MODEL)
+    assert record is not None
+    assert record.scores["bertscore all"] == 0.6926173865795135  # bert-score 0.3.13 at batch_size=1
+    assert list(differences(record, measure(MODEL, FILES, SETTINGS).scores)) == []
+    found = check_machine()
+    assert (found.state, found.words, found.models) == (SelfCheck.PASSED, (), (MODEL,))
+    assert found.device in ("cpu", "cuda", "mps")
+
+
+@pytest.mark.parametrize("by", [2e-5, -0.01])
+def test_other_numbers_are_refused_with_both(monkeypatch: pytest.MonkeyPatch, by: float) -> None:
+    shift(monkeypatch, by)
+    found = check_machine()
+    assert found.state == SelfCheck.REFUSED
+    assert found.words[0].startswith(f"{MODEL}: bertscore all is {0.6926173 + by:.5f}"[:-1])
+    assert found.words[0].endswith("and 0.6926174 was recorded.")
+
+
+def test_float32_s_own_rounding_is_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    shift(monkeypatch, 2e-6)
+    assert check_machine().state == SelfCheck.PASSED
+
+
+def test_a_score_that_is_missing_or_new_is_a_difference() -> None:
+    record = find_record(MODEL)
+    assert record is not None
+    scores = {**record.scores, "new all": 1.0}
+    del scores["removed all"]
+    assert list(differences(record, scores)) == [
+        f"{MODEL}: removed all is undefined, and 0.8750000 was recorded.",
+        f"{MODEL}: new all is 1.0000000, and undefined was recorded.",
+    ]
+
+
+def test_a_model_that_nobody_recorded_is_used_and_that_is_said(own_model: str) -> None:
+    found = check_machine()
+    assert found.state == SelfCheck.UNRECORDED
+    assert found.words == ("own-model was never recorded: `evergold selfcheck --record`.",)
+    assert found.models == (MODEL, own_model)
+
+
+def test_what_was_recorded_is_compared_from_then_on(own_model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = record_model(own_model, encoder_settings(), NOW)
+    assert path is not None
+    document = json.loads(path.read_text())
+    assert (document["model"], document["layer"], document["recorded_at"]) == (own_model, 6, NOW.isoformat())
+    assert "torch" in document["recorded_with"]
+    assert check_machine().state == SelfCheck.PASSED
+    assert record_model(own_model, encoder_settings(), NOW) is None, "as recorded before"
+    shift(monkeypatch, 0.001)
+    assert check_machine().state == SelfCheck.REFUSED
+
+
+def test_a_model_that_was_replaced_is_refused_before_it_is_loaded(own_model: str, tmp_path: Path) -> None:
+    record_model(own_model, encoder_settings(), NOW)
+    (tmp_path / "models" / own_model / "model.safetensors").write_bytes(b"others")
+    found = check_machine()
+    assert found.state == SelfCheck.REFUSED
+    [words] = found.words
+    assert words.startswith("own-model: other weights (sha256 ")
+
+
+def test_a_record_is_replaced_only_when_that_is_asked_for(own_model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = record_model(own_model, encoder_settings(), NOW)
+    assert path is not None
+    scores = json.loads(path.read_text())["scores"]
+    path.write_text(path.read_text().replace(str(scores["bertscore all"]), "0.5"))
+    with pytest.raises(CannotRecord, match=r"0\.5000000 was recorded\..*--replace"):
+        record_model(own_model, encoder_settings(), NOW)
+    assert record_model(own_model, encoder_settings(), NOW, anew=True) == path
+    assert check_machine().state == SelfCheck.PASSED
+
+
+def test_numbers_that_cannot_be_are_not_recorded(own_model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shift(monkeypatch, -0.2)
+    with pytest.raises(CannotRecord, match=r"a paraphrase that is its reference scores 0\.[78]\d+, not 1"):
+        record_model(own_model, encoder_settings(), NOW)
+    assert find_record(own_model) is None
+
+
+def test_a_machine_without_a_model_or_with_a_device_that_is_not_there_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("scoring.models.PACKAGED", {})
+    found = check_machine()
+    assert (found.state, found.models) == (SelfCheck.REFUSED, ())
+    assert "evergold models fetch" in found.words[0]
+    monkeypatch.setenv("EVERGOLD_DEVICE", "cuda:99")
+    assert "finds no such device" in check_machine().words[0]
+
+
+# ------------------------------------------------------------------------------------------- a process of its own
+
+
+def test_the_process_says_what_it_found_and_downloads_nothing() -> None:
+    found = check_in_process()
+    assert (found.state, found.models) == (SelfCheck.PASSED, (MODEL,))
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("import os; os.kill(os.getpid(), 11)", "The self-check broke off with exit status -11; see the log."),
+        ("print('{}')", "The self-check broke off with exit status 0; see the log."),
+        ("import time; time.sleep(60)", "The self-check did not end within 1 s."),
+    ],
+    ids=["crash", "nonsense", "hang"],
+)
+def test_a_process_that_breaks_or_hangs_is_a_refusal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str, words: str
+) -> None:
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{script}"\n')
+    python.chmod(python.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(selfcheck.sys, "executable", str(python))
+    monkeypatch.setattr(selfcheck, "LIMIT_SECONDS", 1.0)
+    assert check_in_process() == Found(SelfCheck.REFUSED, (words,))
+
+
+def test_the_command_records_checks_and_says_by_its_exit_code_whether_a_worker_would_refuse(
+    own_model: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY"):
+        monkeypatch.setenv(name, "0")  # the command sets them; the test's environment has them back afterwards
+    assert main(["--record"]) == 0
+    assert os.environ["HF_HUB_OFFLINE"] == "1"
+    said = capsys.readouterr()
+    assert f"{own_model}: recorded in " in said.err
+    assert f"{MODEL}: as recorded before" in said.err
+    assert said.out.startswith(f"passed: {MODEL}, {own_model} on ")
+    shift(monkeypatch, 0.01)
+    assert main(["--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["state"] == "refused"
+    assert main(["--record"]) == 1
+    assert "a paraphrase that is its reference scores 1.0" in capsys.readouterr().err
+
+
+def test_without_torch_it_says_so() -> None:
+    script = "import sys; sys.modules['torch'] = None; from workers.selfcheck import main; sys.exit(main([]))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "torch is needed for this: pip install 'evergold[bertscore]'" in done.stdout

@@ -1,0 +1,168 @@
+"""`evergold gold keygen`, `rotate`, `check`, `reveal`: what needs private keys, in a process of the workers' side.
+
+`python -m workers.gold_commands …`; the command line starts it, and is itself never told where keys lie.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import selectinload
+
+from app import audit
+from app.config import get_settings
+from app.db import get_engine, reading, writing
+from app.errors import EvergoldError, NotFound
+from app.gold import list_gold
+from app.models import GoldVersion, SealedFile
+from app.queries import find_phase_task
+from app.runs import SealedGold
+from scoring.errors import ScoringError
+from workers.gold import GoldNotFound, open_sealed_gold
+from workers.gold_check import check_gold
+from workers.keys import KeyFileBroken, add_key, key_file, read_keys
+from workers.rotation import rotate, tidy
+from workers.sealed import SealBroken
+
+ONE_LINER = (
+    'python3 -c "import hashlib, sys; '
+    "print(hashlib.sha256(bytes.fromhex(sys.argv[1]) + open(sys.argv[2], 'rb').read()).hexdigest())\""
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code; errors in words on stderr."""
+    asked = _parser().parse_args(arguments)
+    engine = get_engine(get_settings().database_address)
+    try:
+        if asked.command == "keygen":
+            return keygen(engine)
+        if asked.command == "rotate":
+            return rotate_keys(engine)
+        if asked.command == "check":
+            return check(engine)
+        return reveal(engine, asked.place, asked.version, asked.write)
+    except EvergoldError as error:
+        return _complain(error.message)
+    except (KeyFileBroken, ScoringError, GoldNotFound, SealBroken) as error:
+        return _complain(f"{error}.")
+    except SQLAlchemyError as error:
+        return _complain(f"The database cannot be used: {getattr(error, 'orig', None) or error}")
+    except OSError as error:
+        return _complain(f"{error.filename or ''}: {error.strerror or error}.")
+
+
+def keygen(engine: Engine) -> int:
+    """A new key, in use at once beside those that are in use already."""
+    before = read_keys(key_file())
+    key_id = add_key(engine, key_file(), _now())
+    with writing(engine) as session:
+        audit.record(session, None, "gold.keygen", f"key {key_id}", now=_now())
+    _say(f"Made key {key_id}, in {key_file()}.")
+    if before:
+        _say("From now on, gold is sealed to it too. Bring the file to every worker, then `evergold gold rotate`.")
+    else:
+        _say("Keep a copy in a safe place apart from backups: without it nobody opens the gold again, you neither.")
+    return 0
+
+
+def rotate_keys(engine: Engine) -> int:
+    """The newest key alone opens everything afterwards."""
+    path = key_file()
+    with writing(engine) as session:
+        done = rotate(session, path, _now())
+        details = {"newest": done.newest, "retired": done.retired, "files": done.files}
+        audit.record(session, None, "gold.rotate", "the workers' keys", details, now=_now())
+    old = tidy(path, done.newest)  # after the commit: until then the old keys are needed
+    if not done.retired and not done.files:
+        _say(f"Everything is sealed to {done.newest} alone already. For another key: `evergold gold keygen` first.")
+        return 0
+    _say(f"{done.files} sealed files are now sealed to {done.newest} alone.")
+    if done.retired:
+        _say(f"Retired: {', '.join(done.retired)}.")
+    if old:
+        _say(f"The retired keys are in {old}. They open backups made before now, and nothing else: keep them apart.")
+    return 0
+
+
+def check(engine: Engine) -> int:
+    """A line for everything that was looked at."""
+    with reading(engine) as session:
+        found = check_gold(session, key_file())
+    for one in found:
+        _say(f"ok       {one.what}" if one.fault is None else f"PROBLEM  {one.what}: {one.fault}")
+    faults = sum(one.fault is not None for one in found)
+    _say(f"{faults} problem{'' if faults == 1 else 's'}.")
+    return 1 if faults else 0
+
+
+def reveal(engine: Engine, place: str, number: int | None, write: Path | None) -> int:
+    """The salt of a version, with which everybody can check its commitment; the content too, into a file."""
+    version, sealed = _find(engine, place, number)
+    with open(os.devnull, "wb") if write is None else open(write, "xb", opener=_private) as content:
+        salt = open_sealed_gold(sealed, content)
+    with writing(engine) as session:
+        audit.record(session, None, "gold.reveal", f"gold {place}", {"version": version.number}, now=_now())
+    _say(f"gold        {place}, version {version.number}, {version.filename}")
+    _say(f"commitment  {version.commitment}")
+    _say(f"salt        {salt.hex()}")
+    if write is not None:
+        _say(f"content     {write}, {version.content_bytes} bytes")
+    _say("\nOnce the content and the salt are public, anybody can check that the gold was never exchanged:\n")
+    _say(f"  {ONE_LINER} {salt.hex()} {write or version.filename}")
+    return 0
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _find(engine: Engine, place: str, number: int | None) -> tuple[GoldVersion, SealedGold]:
+    parts = place.split("/")
+    if len(parts) != 3:
+        raise NotFound(f"'{place}' is not COMPETITION/PHASE/TASK.")
+    with reading(engine) as session:
+        versions = list_gold(session, find_phase_task(session, *parts))
+        published = [one for one in versions if one.published_at is not None] or versions
+        wanted = published[-1:] if number is None else [one for one in versions if one.number == number]
+        if not wanted:
+            raise NotFound(f"There is no sealed gold {place}{'' if number is None else f', version {number}'}.")
+        file = session.get_one(SealedFile, wanted[0].sealed_file_id, options=[selectinload(SealedFile.keys)])
+        keys = {key.key_id: key.sealed_key for key in file.keys}
+        return wanted[0], SealedGold(file.sha256, wanted[0].commitment, keys)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="evergold gold")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("keygen", "rotate", "check"):
+        commands.add_parser(name)
+    revealing = commands.add_parser("reveal")
+    revealing.add_argument("place")
+    revealing.add_argument("--version", type=int)
+    revealing.add_argument("--write", type=Path)
+    return parser
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
+def _complain(text: str) -> int:
+    sys.stderr.write(f"Error: {text}\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""Gold in clear as task types read it: a file as it is; a folder, which came as a tar or a zip, unpacked beside it.
+
+What it is, is told by its content, never by a name.
+"""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from scoring.archives import Limits, is_ignored, read_members
+from scoring.errors import InvalidGold, Problem
+from scoring.file_kinds import HEAD_BYTES, is_zip
+
+#: Gold comes from organisers, so this bounds mistakes rather than attacks.
+LIMITS = Limits(entries=20_000, total_bytes=2**32, member_bytes=2**31, ratio=2_000)
+_TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
+
+T = TypeVar("T")
+
+
+def laid_out(path: Path, read: Callable[[Path], T]) -> T:
+    """What `read` makes of the gold in this file; unpacked into the folder where the file lies.
+
+    Where everything in a zip or tar lies in one folder, that folder may be the gold, too.
+    """
+    folder = path.with_name("unpacked")
+    if not _unpack(path, folder):
+        return read(path)
+    try:
+        return read(folder)
+    except InvalidGold:
+        (*_, inner) = inside = list(folder.iterdir())
+        if len(inside) != 1 or not inner.is_dir():
+            raise
+        try:
+            return read(inner)
+        except InvalidGold:
+            pass
+        raise
+
+
+def _unpack(path: Path, folder: Path) -> bool:
+    """Whether it was a folder. A zip of one file is that file, as it is everywhere; so is an .npz."""
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES + len(_TAR_MAGIC))
+    if head.startswith(_TAR_MAGIC, _TAR_MAGIC_AT):
+        _unpack_tar(path, folder)
+        return True
+    if is_zip(head) and _is_folder(path):
+        for name, content in read_members(path, LIMITS, InvalidGold).items():
+            target = folder.joinpath(*Path(name).parts)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        return True
+    return False
+
+
+def _unpack_tar(path: Path, folder: Path) -> None:
+    folder.mkdir()
+    try:
+        with tarfile.open(path, "r:") as archive:
+            archive.extractall(folder, filter="data")  # nothing outside the folder, no devices
+    except tarfile.TarError as error:
+        raise InvalidGold([Problem("bad-archive", f"the gold's tar cannot be unpacked: {error}")]) from None
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError):
+        return False  # whoever reads it says what is wrong
+    names = [name for name in names if not is_ignored(name)]
+    return len(names) > 1 and not all(name.endswith(".npy") for name in names)

@@ -1,0 +1,69 @@
+"""Per-item outcomes of runs, for confidence intervals and paired tests: sealed, since they would give gold away.
+
+Kept as compressed JSON of what the task type's `outcomes` gives. Only workers can open them; nothing serves them.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+import structlog
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session, selectinload
+
+from app.config import get_settings
+from app.db import reading
+from app.errors import StorageFull
+from app.gold import current_keys
+from app.models import ScoringRun, SealedFile, SealedKind
+from app.sealing import Sealed, forget_sealed, seal_bytes
+from app.storage import stored_path
+from workers.keys import key_file, read_keys
+from workers.sealed import opened_bytes
+
+log = structlog.get_logger(__name__)
+
+
+def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | None:
+    """Store the outcomes; None where there are none, or no key to seal them with.
+
+    A team gets its scores even if there is no place for the outcomes: that is logged, and the run has none.
+    """
+    if outcomes is None:
+        return None
+    with reading(engine) as session:
+        keys = current_keys(session)
+    if not keys:
+        return None
+    packed = zlib.compress(json.dumps(outcomes, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode())
+    try:
+        return seal_bytes(packed, get_settings().sealed_dir, kind=SealedKind.OUTCOMES, recipients=keys)
+    except (OSError, StorageFull) as error:
+        log.error("outcomes_not_stored", error=str(error))
+        return None
+
+
+def forget_outcomes(sealed: Sealed | None) -> None:
+    """Remove what no run came to name."""
+    if sealed is not None:
+        forget_sealed(sealed, get_settings().sealed_dir)
+
+
+def read_outcomes(session: Session, run_id: int) -> dict[str, Any] | None:
+    """The outcomes of a run, None where none were kept; raises NoKeyForIt, SealBroken, OSError."""
+    query = (
+        select(SealedFile)
+        .join(ScoringRun, ScoringRun.outcomes_id == SealedFile.id)
+        .where(ScoringRun.id == run_id)
+        .options(selectinload(SealedFile.keys))
+    )
+    file = session.scalar(query)
+    if file is None:
+        return None
+    sealed_keys = {key.key_id: key.sealed_key for key in file.keys}
+    path = stored_path(get_settings().sealed_dir, file.sha256)
+    packed = opened_bytes(path, SealedKind.OUTCOMES, sealed_keys, read_keys(key_file()))
+    outcomes: dict[str, Any] = json.loads(zlib.decompress(packed))
+    return outcomes

@@ -1,0 +1,57 @@
+"""The postman: a thread beside the sweep that sends waiting mail, so that a slow mail server delays no lost run."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import structlog
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from app import mail
+from app.config import Settings
+from app.db import writing
+
+log = structlog.get_logger(__name__)
+
+#: How often the outbox is looked into: somebody may be waiting for a link.
+ROUND_SECONDS = 3.0
+#: How often what ended long ago is removed.
+FORGET_SECONDS = 3600.0
+#: A mail that is being sent when the server stops may end within; else it is sent again later.
+STOP_SECONDS = 2.0
+
+
+@contextmanager
+def posting(engine: Engine, settings: Settings) -> Iterator[None]:
+    """While the block runs, mail is sent."""
+    stop = threading.Event()
+    thread = threading.Thread(target=_rounds, args=(engine, settings, stop), name="post", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(STOP_SECONDS)
+
+
+def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
+    forget_at = time.monotonic()
+    while not stop.is_set():
+        try:
+            mail.send_waiting(engine, settings, _now)
+            if time.monotonic() >= forget_at:
+                with writing(engine) as session:
+                    mail.forget_ended(session, _now())
+                forget_at = time.monotonic() + FORGET_SECONDS
+        except SQLAlchemyError as error:
+            log.warning("post_failed", error=str(error))  # the next round does the same work
+        stop.wait(ROUND_SECONDS)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

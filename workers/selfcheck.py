@@ -1,0 +1,242 @@
+"""A worker's self-check: a golden submission must score here what was recorded, or this machine takes no BERTScore run.
+
+For the encoder in a package the numbers come with this code (`workers/data/recorded`; upstream's bert-score printed the
+same). For others they are recorded once, by `evergold selfcheck --record`, and every machine is compared with them.
+A process of its own (`python -m workers.selfcheck`): torch must not be loaded in a process that forks, and may hang.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.config import get_settings
+from app.models import SelfCheck
+from scoring.errors import ScoringError
+from scoring.models import EncoderSettings, ModelFiles, encoding_with, find_model, list_models, usual_layer
+from scoring.tasks.mwe_paraphrase import TASK, Options
+from workers.device import encoder_settings, go_offline, models_folder, versions
+
+#: float32 gives the same on every processor and GPU, to about 1e-6.
+TOLERANCE = 1e-5
+LIMIT_SECONDS = 900.0
+_DATA = Path(__file__).parent / "data"
+#: One of the golden paraphrases is its own reference: that is 1 with every encoder.
+_SURE = "bertscore all/type/AdjID"
+
+
+class RecordSettings(BaseSettings):
+    """Where records are; a setting of workers alone."""
+
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True, extra="ignore")
+
+    selfcheck_dir: Path | None = Field(None, description="what was recorded of encoders; default: data_dir/selfcheck")
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the golden submission scores with an encoder: `metric split` -> value, None where it is undefined."""
+
+    model: str
+    layer: int
+    weights: str
+    config: str
+    tokenizer: str
+    scores: dict[str, float | None]
+    recorded_at: str = ""
+    recorded_with: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """How a machine's self-check ended, a sentence for everything that is to be said, and what the machine has."""
+
+    state: SelfCheck
+    words: tuple[str, ...] = ()
+    device: str | None = None
+    models: tuple[str, ...] = ()
+
+
+class CannotRecord(Exception):
+    """The record would contradict one that there is, or is wrong in itself."""
+
+
+# ------------------------------------------------------------------------------------------------------------- check
+
+
+def check_machine() -> Found:
+    """Compare every model of this machine with what was recorded of it; never raises what is the machine's fault."""
+    models = tuple(list_models(models_folder()))
+    try:
+        settings = encoder_settings()
+    except ScoringError as error:
+        return Found(SelfCheck.REFUSED, (f"{error}.",), None, models)
+    if not models:
+        where = f"no model of an encoder is in {settings.models_dir}: `evergold models fetch` brings one."
+        return Found(SelfCheck.REFUSED, (where,), settings.device, models)
+    differences = [sentence for name in models for sentence in _differences_of(name, settings)]
+    if differences:
+        return Found(SelfCheck.REFUSED, tuple(differences), settings.device, models)
+    unknown = tuple(
+        f"{name} was never recorded: `evergold selfcheck --record`." for name in models if find_record(name) is None
+    )
+    return Found(SelfCheck.UNRECORDED if unknown else SelfCheck.PASSED, unknown, settings.device, models)
+
+
+def _differences_of(name: str, settings: EncoderSettings) -> list[str]:
+    record = find_record(name)
+    if record is None:
+        return []
+    try:
+        files = find_model(name, settings.models_dir)
+        # Other files first: their scores would say the same, less clearly.
+        return list(_other_files(record, files)) or list(differences(record, measure(name, files, settings).scores))
+    except ScoringError as error:
+        return [f"{error}."]
+
+
+def _other_files(record: Record, files: ModelFiles) -> Iterator[str]:
+    for part in ("weights", "config", "tokenizer"):
+        recorded, here = getattr(record, part), getattr(files, part)
+        if recorded != here:
+            yield f"{record.model}: other {part} (sha256 {here[:12]}) than was recorded ({recorded[:12]})."
+
+
+def differences(record: Record, scores: Mapping[str, float | None]) -> Iterator[str]:
+    """A sentence for each score that is not as recorded."""
+    for name in [*record.scores, *(name for name in scores if name not in record.scores)]:
+        recorded, here = record.scores.get(name), scores.get(name)
+        same = here is recorded is None or (
+            here is not None and recorded is not None and abs(here - recorded) <= TOLERANCE
+        )
+        if not same:
+            yield f"{record.model}: {name} is {_written(here)}, and {_written(recorded)} was recorded."
+
+
+def measure(name: str, files: ModelFiles, settings: EncoderSettings) -> Record:
+    """What the golden submission scores here, with the usual layer of this model; everything is encoded anew."""
+    layer = usual_layer(name, files)
+    options = Options(model=name, layer=layer)
+    with encoding_with(replace(settings, vectors_dir=None, memory_bytes=0)):
+        gold = TASK.read_gold(_DATA / "gold.json", options)
+        prediction = TASK.read_prediction(_DATA / "prediction.json", TASK.items_of(gold, options), options)
+        scores = {f"{one.metric} {one.split}": one.value for one in TASK.score(gold, prediction, options)}
+    return Record(name, layer, files.weights, files.config, files.tokenizer, scores)
+
+
+# ------------------------------------------------------------------------------------------------------------ record
+
+
+def find_record(name: str) -> Record | None:
+    """What was recorded of this model: on this server, else what comes with this code."""
+    for path in (_own_record(name), _DATA / "recorded" / f"{name}.json"):
+        if path.is_file():
+            return Record(**json.loads(path.read_text(encoding="utf-8")))
+    return None
+
+
+def record_model(name: str, settings: EncoderSettings, now: datetime, *, anew: bool = False) -> Path | None:
+    """Record what the golden submission scores with this model; None: it is as recorded before.
+
+    anew: also where it is not. Raises CannotRecord, and what scoring raises.
+    """
+    files = find_model(name, settings.models_dir)
+    found = measure(name, files, settings)
+    sure = found.scores[_SURE]
+    if sure is None or abs(sure - 1) > TOLERANCE:
+        raise CannotRecord(f"{name}: a paraphrase that is its reference scores {_written(sure)}, not 1")
+    before = find_record(name)
+    if before is not None and not anew:
+        told = [*_other_files(before, files), *differences(before, found.scores)]
+        if told:
+            raise CannotRecord(" ".join([*told, "With --replace it is recorded anew."]))
+        return None
+    with_what = ", ".join(f"{package} {version}" for package, version in versions().items())
+    document = asdict(found) | {"recorded_at": now.isoformat(), "recorded_with": f"{settings.device}, {with_what}"}
+    path = _own_record(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    unfinished.replace(path)
+    return path
+
+
+def _own_record(name: str) -> Path:
+    folder = RecordSettings().selfcheck_dir or get_settings().data_dir / "selfcheck"
+    return folder / f"{name}.json"
+
+
+def _written(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.7f}"
+
+
+# ------------------------------------------------------------------------------------------------- a process of its own
+
+
+def check_in_process() -> Found:
+    """`check_machine` in a new process; one that crashes or hangs is a refusal as well."""
+    command = [sys.executable, "-P", "-m", "workers.selfcheck", "--json"]
+    try:
+        done = subprocess.run(  # noqa: S603 - our own module
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False, timeout=LIMIT_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return Found(SelfCheck.REFUSED, (f"The self-check did not end within {LIMIT_SECONDS:.0f} s.",))
+    try:
+        return _from_document(json.loads(done.stdout))
+    except (ValueError, KeyError, TypeError):
+        return Found(SelfCheck.REFUSED, (f"The self-check broke off with exit status {done.returncode}; see the log.",))
+
+
+def _from_document(document: dict[str, Any]) -> Found:
+    return Found(SelfCheck(document["state"]), tuple(document["words"]), document["device"], tuple(document["models"]))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """What `evergold selfcheck` and workers start: 0, or 1 where this machine must not compute BERTScores."""
+    parser = argparse.ArgumentParser(prog="evergold selfcheck")
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--replace", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    asked = parser.parse_args(arguments)
+    go_offline()
+    if asked.record or asked.replace:
+        complaints = list(_record_all(anew=asked.replace))
+        if complaints:
+            sys.stderr.writelines(f"Error: {line}\n" for line in complaints)
+            return 1
+    found = check_machine()
+    if asked.json:
+        sys.stdout.write(json.dumps(asdict(found)) + "\n")
+    else:
+        lines = [f"{found.state}: {', '.join(found.models) or 'no model'} on {found.device or 'no device'}"]
+        sys.stdout.writelines(f"{line}\n" for line in [*lines, *found.words])
+    return 1 if found.state == SelfCheck.REFUSED else 0
+
+
+def _record_all(*, anew: bool) -> Iterator[str]:
+    """Record every model of this machine; what kept that from happening, a sentence each."""
+    now = datetime.now(UTC)
+    for name in list_models(models_folder()):
+        try:
+            path = record_model(name, encoder_settings(), now, anew=anew)
+        except (ScoringError, CannotRecord) as error:
+            yield f"{error}"
+        except OSError as error:
+            yield f"{error.filename}: {error.strerror}"
+        else:
+            sys.stderr.write(f"{name}: {f'recorded in {path}' if path else 'as recorded before'}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

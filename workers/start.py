@@ -1,0 +1,111 @@
+"""Starts a worker: which queues it listens to, its self-check, then Celery, in this process.
+
+What needs torch is on the queue `gpu`, also where there is no GPU. A worker takes it only where torch is installed and
+the self-check passed; `auto` means: that too if it can, and in any case the rest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import NoReturn
+
+import structlog
+from celery.signals import worker_ready, worker_shutdown
+from sqlalchemy import Engine
+
+from app.config import get_settings
+from app.db import get_engine
+from app.logs import configure_logging
+from app.models import SelfCheck
+from app.queue import CPU_QUEUE, GPU_QUEUE
+from workers.celery_app import app
+from workers.device import go_offline, has_torch, refuse_encoding
+from workers.keys import KeySettings, ensure_key, key_file
+from workers.presence import Presence, beating, retire
+from workers.selfcheck import check_in_process
+
+#: A worker for BERTScore alone that was refused looks again, for somebody may have brought what was missing.
+RECHECK_SECONDS = 300.0
+
+log = structlog.get_logger(__name__)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """What `evergold worker` becomes."""
+    parser = argparse.ArgumentParser(prog="evergold worker")
+    parser.add_argument("--queues", choices=["auto", CPU_QUEUE, GPU_QUEUE], default="auto")
+    parser.add_argument("--concurrency", type=int, default=1)
+    asked = parser.parse_args(arguments)
+    if asked.queues == GPU_QUEUE and not has_torch():
+        sys.stderr.write("Error: --queues gpu needs torch and transformers: pip install 'evergold[bertscore]'.\n")
+        return 1
+    _stop_when_told()
+    go_offline()
+    os.environ["EVERGOLD_PROCESSES"] = str(asked.concurrency)  # they share the processors, see workers.device
+    configure_logging()
+    presence, engine = Presence(asked.concurrency), get_engine(get_settings().database_address)
+    if KeySettings().make_gold_key:
+        ensure_key(engine, key_file(), datetime.now(UTC))
+    try:
+        presence.queues = choose_queues(asked.queues, presence, engine)
+        run_celery(presence, engine)
+    finally:
+        retire(engine, presence)
+    return 0
+
+
+def choose_queues(asked: str, presence: Presence, engine: Engine) -> tuple[str, ...]:
+    """The queues that this worker may listen to; asked for `gpu` alone, it returns when it may."""
+    if asked == CPU_QUEUE or not has_torch():
+        refuse_encoding()
+        return (CPU_QUEUE,)
+    while not passes(presence, engine):
+        if asked != GPU_QUEUE:
+            refuse_encoding()
+            return (CPU_QUEUE,)
+        with beating(engine, presence):
+            time.sleep(RECHECK_SECONDS)
+    return (GPU_QUEUE,) if asked == GPU_QUEUE else (CPU_QUEUE, GPU_QUEUE)
+
+
+def passes(presence: Presence, engine: Engine) -> bool:
+    """Run the self-check, and say so and how it ended; whether BERTScore may be computed here."""
+    presence.self_check = SelfCheck.RUNNING
+    with beating(engine, presence):
+        presence.checked(check_in_process())
+    log.info("self_check", state=presence.self_check, words=presence.found.words if presence.found else ())
+    return presence.self_check != SelfCheck.REFUSED
+
+
+def run_celery(presence: Presence, engine: Engine) -> None:
+    """A Celery worker that forks its children; it talks to no other worker. Returns when it was told to stop."""
+    names = ",".join(presence.queues)
+    with ExitStack() as stack:
+        # Once its children are there: a process with threads is forked with more care.
+        worker_ready.connect(lambda **_: stack.enter_context(beating(engine, presence)), weak=False)
+        worker_shutdown.connect(lambda **_: stack.close(), weak=False)
+        app.worker_main([
+            *("worker", "--pool", "prefork", "--concurrency", str(presence.processes), "--queues", names),
+            *("--hostname", f"{'-'.join(presence.queues)}@%h", "--loglevel", "INFO"),
+            *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+        ])  # fmt: skip
+
+
+def _stop_when_told() -> None:
+    """Until Celery takes over: a signal ends the self-check, too."""
+
+    def stop(*_: object) -> NoReturn:
+        sys.exit(0)
+
+    signal.signal(signal.SIGTERM, stop)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
