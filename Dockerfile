@@ -8,13 +8,14 @@ ENV PYTHONUNBUFFERED=1 \
     PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
     EVERGOLD_DATA_DIR=/srv/data \
+    EVERGOLD_SEALED_DIR=/srv/sealed \
     EVERGOLD_PHASES_FILE=/srv/competitions/phases.yaml
 WORKDIR /srv/evergold
 # A fixed number, so that both images may share the storage volume.
 RUN groupadd --gid 10001 evergold \
     && useradd --uid 10001 --gid evergold --home-dir /srv/data --no-create-home evergold \
-    && mkdir -p /srv/data /srv/competitions \
-    && chown evergold:evergold /srv/data
+    && mkdir -p /srv/data /srv/sealed /srv/competitions \
+    && chown evergold:evergold /srv/data /srv/sealed
 COPY requirements/run.txt requirements/run.txt
 RUN pip install --requirement requirements/run.txt
 COPY pyproject.toml README.md LICENSE ./
@@ -32,8 +33,9 @@ CMD ["web", "--host", "0.0.0.0", "--port", "8321"]
 
 FROM base AS lean-worker
 COPY workers workers
-ENV EVERGOLD_GOLD_DIR=/srv/gold
-RUN mkdir -p /srv/gold
+ENV EVERGOLD_GOLD_DIR=/srv/gold \
+    EVERGOLD_GOLD_KEY_FILE=/srv/keys/workers.key
+RUN mkdir -p /srv/gold /srv/keys
 USER 10001:10001
 CMD ["worker", "--concurrency", "1"]
 

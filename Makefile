@@ -12,7 +12,8 @@ RUN_PARTS := $(strip run $(if $(lean),,bertscore))
 TOOLS_PARTS := run dev
 DEV_PARTS := $(strip $(TOOLS_PARTS) $(if $(lean),,bertscore bertscore-dev))
 BERTSCORE_TESTS := $(wildcard tests/scoring/test_bertscore*.py tests/scoring/test_mwe_paraphrase*.py) \
-	tests/scoring/test_conformance_paraphrase.py tests/scoring/test_mwe_removed.py
+	tests/scoring/test_conformance_paraphrase.py tests/scoring/test_mwe_removed.py tests/workers/test_device.py \
+	tests/workers/test_selfcheck.py tests/test_end_to_end_paraphrase.py tests/web/test_demo_paraphrasing.py
 
 .DEFAULT_GOAL := help
 .PHONY: run test test-bertscore screenshots check audit fuzz chaos bench lint types contracts migrations lock clean help venv venv-dev venv-tools

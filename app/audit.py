@@ -58,7 +58,7 @@ def list_entries(
     action: str | None = None,
     subject: str | None = None,
 ) -> list[AuditEntry]:
-    """The newest first; `before`: only those with a smaller id. The other words match exactly; `action` a thing, too."""
+    """The newest first; `before`: only those with a smaller id. Words match whole; `action` may be a thing alone."""
     query = select(AuditEntry).order_by(AuditEntry.id.desc()).limit(limit)
     if before is not None:
         query = query.where(AuditEntry.id < before)

@@ -13,6 +13,8 @@ from app.models import Board
 from scoring.tasks import TASKS
 
 LANGUAGES, MACRO = "languages", "macro"
+#: What people think of it: never declared, there once a round of judgements is published (`app.judging.columns`).
+HUMAN_SCORE = "human_score"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ BRIEF = (0.3, 1.0)
 _PASSING = frozenset({502, 503, 504})
 _TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 WAIT_SECONDS = 30
+#: While others are before us: how many they are is no news that a server would tell.
+QUEUED_WAIT_SECONDS = 10
 #: A second try may overtake the first on the server, by no more than this.
 OVERTAKEN_SECONDS = 3.0
 TERMINAL = frozenset({"scored", "rejected", "failed"})
@@ -121,12 +123,21 @@ def get_submission(
     return _json(_repeated(client, "GET", path, pauses, params=params, timeout=timeout))
 
 
+def choose_submission(
+    client: httpx.Client, submission_id: str, *, board: str | None = None, undo: bool = False
+) -> Json:
+    """Let this submission count, on one board or on all, or no longer; the submission."""
+    path = f"/submissions/{quote(submission_id, safe='')}/choice"
+    params = {"board": board} if board is not None and not undo else {}
+    return _json(_repeated(client, "DELETE" if undo else "PUT", path, params=params))
+
+
 def await_end(client: httpx.Client, submission: Json, noticed: Callable[[Json], None]) -> Json:
     """The submission in its terminal state; `noticed` sees every state on the way."""
     while submission["status"] not in TERMINAL:
         noticed(submission)
-        seen = submission.get("stamp")
-        submission = get_submission(client, submission["id"], WAIT_SECONDS, PATIENT, seen)
+        wait_seconds = QUEUED_WAIT_SECONDS if submission["status"] == "queued" else WAIT_SECONDS
+        submission = get_submission(client, submission["id"], wait_seconds, PATIENT, submission.get("stamp"))
     return submission
 
 

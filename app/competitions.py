@@ -171,11 +171,17 @@ class LimitsDeclaration(Declaration):
 WithoutChoice = Literal[EntryRule.BEST, EntryRule.LAST]
 
 
+#: In the ranking score's own unit, a fraction: 0.01 is one point of a percentage.
+LadderStep = Annotated[float, Field(gt=0, le=1)]
+
+
 class PhaseTaskDeclaration(Declaration):
     """A task as it is asked in one phase."""
 
     gold: RelativePath | None = Field(
-        None, description="the gold's name in the workers' gold folder; absent: not there yet, uploads are refused"
+        None,
+        description="the name of plain gold in the workers' folder; sealed gold comes before it. Absent, or `sealed`: "
+        "until there is sealed gold, uploads are refused",
     )
     gold_version: Annotated[str, Field(max_length=NAME_CHARACTERS)] = Field(
         "", description="what boards call this version of the gold"
@@ -189,6 +195,7 @@ class PhaseTaskDeclaration(Declaration):
     entry: EntryRule | None = Field(None, description="as of the phase, for this task alone")
     choose_until: MomentOrClose | None = Field(None, description="as of the phase, for this task alone")
     without_choice: WithoutChoice | None = Field(None, description="as of the phase, for this task alone")
+    ladder_step: LadderStep | None = Field(None, description="as of the phase, for this task alone")
     limits: LimitsDeclaration = Field(LimitsDeclaration(), description="what differs from the phase's, key by key")
     visibility: VisibilityDeclaration = Field(
         VisibilityDeclaration(), description="what differs from the phase's, key by key"
@@ -209,6 +216,9 @@ class PhaseDeclaration(Declaration):
     )
     without_choice: WithoutChoice = Field(
         EntryRule.LAST, description="with entry 'chosen': what counts for teams that made no choice"
+    )
+    ladder_step: LadderStep | None = Field(
+        None, description="with entry 'ladder': by more than how much a record must be beaten, and how it is rounded"
     )
     limits: LimitsDeclaration = LimitsDeclaration()
     visibility: VisibilityDeclaration = VisibilityDeclaration()

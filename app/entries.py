@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -31,6 +31,7 @@ from app.models import (
     TeamKind,
 )
 from app.visibility import rounded
+from scoring.ladder import ladder, record_holder
 from scoring.task import NOT_ENTERED
 
 
@@ -105,6 +106,8 @@ def chosen_rows(
         by_team[entry.team_id].append(entry)
     if settings.rule is EntryRule.ALL:
         return [_row(entry, len(by_team[entry.team_id])) for entry in entries]
+    if settings.rule is EntryRule.LADDER and settings.ladder_step is not None:
+        return [_on_ladder(theirs, settings.ladder_step, ranking) for theirs in by_team.values()]
     choices = _choices(session, phase_task, board) if settings.rule is EntryRule.CHOSEN else {}
     return [_row(_standing(theirs, settings, choices, ranking), len(theirs)) for theirs in by_team.values()]
 
@@ -127,6 +130,21 @@ def _standing(
     rank_by, column, precision = ranking
     decimals, sign = decimals_of(column, precision), sign_of(column)
     return min(theirs, key=lambda entry: goodness(rounded(entry.cells[rank_by].value, decimals), sign))
+
+
+def _on_ladder(theirs: Sequence[Entry], step: float, ranking: tuple[int, BoardColumn, int | None]) -> LeaderboardRow:
+    """The record's holder, its ranking score as it is told; a team without a defined score stands with its last."""
+    rank_by, column, _ = ranking
+    if theirs[-1].kind is TeamKind.BASELINE:
+        return _row(theirs[-1], len(theirs))
+    values = [entry.cells[rank_by].value for entry in theirs]
+    holder = record_holder(values, step, higher_is_better=column.higher_is_better)
+    if holder is None:
+        return _row(theirs[-1], len(theirs))
+    told = ladder(values, step, higher_is_better=column.higher_is_better)[-1]
+    cells = list(theirs[holder].cells)
+    cells[rank_by] = replace(cells[rank_by], value=told)
+    return _row(replace(theirs[holder], cells=tuple(cells)), len(theirs))
 
 
 def _choices(session: Session, phase_task: PhaseTask, board: Board) -> dict[int, UUID]:

@@ -216,11 +216,11 @@ def _write_file(mail: OutgoingMail, settings: Settings) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"{mail.id:06d}.eml"
     path.touch(mode=0o600)
-    path.write_bytes(_message(mail, settings).as_bytes())
+    path.write_bytes(_message(mail, settings, encoding="8bit").as_bytes())  # links stay in one piece
     log.info("mail_written", mail_id=mail.id, subject=mail.subject, file=str(path))
 
 
-def _message(mail: OutgoingMail, settings: Settings) -> EmailMessage:
+def _message(mail: OutgoingMail, settings: Settings, encoding: str | None = None) -> EmailMessage:
     """Raises ValueError or MessageError for addresses that are none."""
     message = EmailMessage()
     message["From"] = Address("Evergold", addr_spec=settings.mail_from)
@@ -229,5 +229,5 @@ def _message(mail: OutgoingMail, settings: Settings) -> EmailMessage:
     message["Date"] = format_datetime(mail.created_at)
     message["Message-ID"] = make_msgid(domain=settings.mail_from.rpartition("@")[2])
     message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
-    message.set_content(mail.body)
+    message.set_content(mail.body, cte=encoding)
     return message

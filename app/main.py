@@ -39,6 +39,7 @@ from app.routes import (
     roles,
     submissions,
 )
+from app.routes.arrival import Arrivals
 from app.routes.bodies import BoundedBodies, FinishedBodies
 from app.routes.errors import add_error_handlers
 from app.routes.middleware import AnswerHead, Surroundings
@@ -118,6 +119,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     # The last one added is the outermost.
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=6, exclude_content_types=UNCOMPRESSED)
     app.add_middleware(AnswerHead)
+    app.add_middleware(Arrivals)
     app.add_middleware(BoundedBodies)
     app.add_middleware(FinishedBodies)
     app.add_middleware(Surroundings, https_only=settings.secure_cookies)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, and_, or_, select
-from sqlalchemy.orm import Session, defer, joinedload, selectinload
+from sqlalchemy.orm import Session, contains_eager, defer, joinedload, selectinload
 
 from app.errors import NotFound
 from app.models import (
@@ -20,6 +20,7 @@ from app.models import (
     TeamMember,
     User,
 )
+from app.roles import may_organise
 
 
 def current_run(submission: Submission) -> ScoringRun:
@@ -52,23 +53,32 @@ def _whole_competitions() -> Select[Competition]:
 
 def find_phase_task(session: Session, competition: str, phase: str, task: str) -> PhaseTask:
     """A task of a phase with everything above it; raises NotFound, saying which part is unknown and what there is."""
+    names = (competition, phase, task)
+    query = (
+        select(PhaseTask)
+        .join(PhaseTask.phase)
+        .join(Phase.competition)
+        .join(PhaseTask.task)
+        .where(Competition.name == competition, Phase.name == phase, CompetitionTask.name == task)
+        .options(
+            contains_eager(PhaseTask.phase).contains_eager(Phase.competition),
+            contains_eager(PhaseTask.task),
+            selectinload(PhaseTask.files),
+        )
+    )
+    wanted = session.scalar(query) if not any("\0" in name for name in names) else None  # PostgreSQL takes no NUL
+    if wanted is None:
+        raise _no_such_phase_task(session, *names)
+    return wanted
+
+
+def _no_such_phase_task(session: Session, competition: str, phase: str, task: str) -> NotFound:
     found = find_competition(session, competition)
     phase_found = next((p for p in found.phases if p.name == phase), None)
     if phase_found is None:
-        raise NotFound(f"Competition '{competition}' has no phase '{phase}'; it has {_names(found.phases)}.")
-    phase_task = next((pt for pt in phase_found.phase_tasks if pt.task.name == task), None)
-    if phase_task is None:
-        tasks = [pt.task for pt in phase_found.phase_tasks]
-        raise NotFound(f"Phase '{phase}' of '{competition}' has no task '{task}'; it has {_names(tasks)}.")
-    return session.scalars(
-        select(PhaseTask)
-        .where(PhaseTask.id == phase_task.id)
-        .options(
-            joinedload(PhaseTask.phase).joinedload(Phase.competition),
-            joinedload(PhaseTask.task),
-            selectinload(PhaseTask.files),
-        )
-    ).one()
+        return NotFound(f"Competition '{competition}' has no phase '{phase}'; it has {_names(found.phases)}.")
+    tasks = [phase_task.task for phase_task in phase_found.phase_tasks]
+    return NotFound(f"Phase '{phase}' of '{competition}' has no task '{task}'; it has {_names(tasks)}.")
 
 
 def find_board(competition: Competition, phase: str, board: str) -> tuple[Phase, Board]:
@@ -94,7 +104,7 @@ def _names(things: Sequence[Phase | CompetitionTask | Board]) -> str:
 
 
 def get_submission(session: Session, submission_id: UUID, viewer: User | None) -> Submission:
-    """The submission with all a page needs; for members of its team and administrators only, else NotFound."""
+    """The submission with all a page needs; for members of its team and organisers only, else NotFound."""
     return _visible(session, _whole_submissions().where(Submission.id == submission_id), viewer)
 
 
@@ -113,7 +123,8 @@ def _visible(session: Session, query: Select[Submission], viewer: User | None) -
 
 def _may_see(session: Session, submission: Submission, viewer: User) -> bool:
     member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == viewer.id)
-    return viewer.is_administrator or session.scalar(member) is not None
+    competition = submission.phase_task.phase.competition
+    return session.scalar(member) is not None or may_organise(session, viewer, competition)
 
 
 def list_submissions(

@@ -44,7 +44,7 @@ _MOST_TICKS = 6
 _AIR = 0.06
 _SIZE, _HIT = 5.0, 11.0
 #: About as wide is a character of a name.
-_CHARACTER = 6.6
+_CHARACTER = 7.2
 _KINDS: dict[Kind, tuple[str, str]] = {
     "team": ("fig-mark", "Team"),
     "baseline": ("fig-mark fig-tone-1", "Baseline"),
@@ -133,7 +133,7 @@ def scatter_svg(scatter: Scatter, *, is_file: bool = False) -> str:
     """The drawing: for a page, whose caption says the title, or as a file of its own with the title in it."""
     words = [("fig-title", line) for line in wrap(clean(scatter.title), _TITLE_CHARACTERS)]
     words += [("fig-remark", line) for line in wrap(clean(scatter.context), _TITLE_CHARACTERS + 18)]
-    top = (_LINE * len(words) + 14 if is_file else _TIP) + (_ANCHORS * min(2, len(scatter.anchors)))
+    top = (_LINE * len(words) + 14 if is_file else _TIP) + _ANCHORS * len(scatter.anchors)
     bottom = top + _PLOT_HEIGHT
     kinds = [kind for kind in _KINDS if any(point.kind == kind for point in scatter.drawn)]
     height = bottom + _BELOW + (_LEGEND if len(kinds) > 1 else 0)
@@ -145,8 +145,8 @@ def scatter_svg(scatter: Scatter, *, is_file: bool = False) -> str:
         for number, (kind, line) in enumerate(words, start=1):
             add_text(svg, line, kind, _LEFT, 2 + _LINE * number)
     _draw_axes(svg, scatter, top, bottom)
-    for number, anchor in enumerate(scatter.anchors):
-        _draw_anchor(svg, scatter, anchor, top - _ANCHORS * (number % 2), bottom)
+    for anchor, row, end in _rows_of_anchors(scatter):
+        _draw_anchor(svg, scatter, anchor, top - _ANCHORS * row - 9, bottom, end)
     _draw_points(svg, scatter, top, bottom, is_file=is_file)
     if len(kinds) > 1:
         _draw_legend(svg, kinds, bottom + _BELOW + 4)
@@ -210,6 +210,26 @@ def _around(x: float, y: float, width: float) -> list[_Free]:
     ]
 
 
+def _rows_of_anchors(scatter: Scatter) -> list[tuple[Anchor, int, str]]:
+    """Every anchor with the height of its name, 0 nearest to the plot, and how that is anchored.
+
+    Names go outwards where there is room for them; the further a line is from where names go, the higher its own.
+    """
+    ordered = sorted(scatter.anchors, key=lambda anchor: anchor.x)
+    ends = []
+    for number, anchor in enumerate(ordered):
+        x, width = _place(scatter.x, anchor.x, _LEFT, WIDTH - _RIGHT), _CHARACTER * len(anchor.label) + 10
+        fits_left, fits_right = x - width > 0, x + width < WIDTH
+        wants_left = 2 * number < len(ordered)
+        ends.append("end" if fits_left and (wants_left or not fits_right) else "start")
+    lefts = [anchor for anchor, end in zip(ordered, ends, strict=True) if end == "end"]
+    rights = [anchor for anchor, end in zip(ordered, ends, strict=True) if end == "start"][::-1]
+    return [
+        *((one, row, "end") for row, one in enumerate(lefts)),
+        *((one, row, "start") for row, one in enumerate(rights)),
+    ]
+
+
 # -------------------------------------------------------------------------------------------------------- drawing
 
 
@@ -250,15 +270,14 @@ def _titled(axis: Axis) -> str:
     return f"{axis.title} ({axis.unit.strip()})" if axis.unit else axis.title
 
 
-def _draw_anchor(svg: Element, scatter: Scatter, anchor: Anchor, start: float, bottom: float) -> None:
-    """A dashed line with its name above; two such names stand on different heights."""
-    x, y, side = _place(scatter.x, anchor.x, _LEFT, WIDTH - _RIGHT), start - 9, 4.2
+def _draw_anchor(svg: Element, scatter: Scatter, anchor: Anchor, y: float, bottom: float, end: str) -> None:
+    """A dashed line with its name above, on the side where no other line is in its way."""
+    x, side = _place(scatter.x, anchor.x, _LEFT, WIDTH - _RIGHT), 4.2
     add_line(svg, "fig-ideal", x, y, x, bottom)
     group = SubElement(svg, "g", {"class": "fig-anchor"})
     SubElement(group, "title").text = clean(f"{anchor.label}: {scatter.x.title} {scatter.x.told(anchor.x)}")
     add(group, "path", "fig-ideal-mark", d=f"M{x:.1f},{y - side:.1f}l{side},{side}l-{side},{side}l-{side},-{side}z")
-    aside, end = (-8, "end") if x > (_LEFT + WIDTH) / 2 else (8, "start")
-    add_text(group, anchor.label, "fig-ideal-text", x + aside, y + 4, end)
+    add_text(group, anchor.label, "fig-ideal-text", x + (-8 if end == "end" else 8), y + 4, end)
 
 
 def _draw_points(svg: Element, scatter: Scatter, top: float, bottom: float, *, is_file: bool) -> None:

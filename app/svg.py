@@ -34,7 +34,13 @@ _COLOURS = {
     "fig-mark fig-tone-1": {"fill": "#b9b8ac", "stroke": _INK, "stroke-width": "1.4"},
     "fig-ring": {"fill": "none", "stroke": _ACCENT, "stroke-width": "1.4"},
     "fig-hit": {"fill": "none", "pointer-events": "all"},
-    "fig-name": {"fill": _INK, "font-size": "12.5"},
+    "fig-name": {
+        "fill": _INK,
+        "font-size": "12.5",
+        "stroke": "#ffffff",
+        "stroke-width": "3",
+        "paint-order": "stroke",
+    },
     "fig-tip": {"fill": _INK, "font-size": "13", "font-weight": "600", "visibility": "hidden"},
 }
 #: What round numbers are made of, times a power of ten.

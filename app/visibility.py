@@ -17,7 +17,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.models import Board, BoardShown, Competition, OwnScores, Phase, PhaseTask, Slices, User
+from app.board_columns import HUMAN_SCORE
+from app.models import Board, BoardShown, Competition, EntryRule, OwnScores, Phase, PhaseTask, Slices, User
 from app.roles import may_organise
 from app.times import in_utc
 
@@ -128,14 +129,16 @@ def declared_of(phase: Phase, phase_task: PhaseTask | None = None) -> Declared:
     """What holds for a task of the phase: what it says itself, key by key, or else what the phase does."""
     said = {**phase.visibility, **(phase_task.visibility if phase_task else {})}
     public_from, names_from = said.get("public_from"), said.get("names_from")
+    # On a Ladder a team learns of its record and of nothing else: any other score would be a way around it.
+    is_ladder = ((phase_task.entry if phase_task else {}).get("entry") or phase.entry_rule) == EntryRule.LADDER
     board = BoardShown(said.get("board") or (BoardShown.HIDDEN if public_from else BoardShown.PUBLIC))
     return Declared(
         board=BoardShown.HIDDEN if public_from and board is BoardShown.PUBLIC else board,
         public_from=_moment(public_from, phase),
-        own_scores=OwnScores(said.get("own_scores") or OwnScores.AT_ONCE),
+        own_scores=OwnScores.NEVER if is_ladder else OwnScores(said.get("own_scores") or OwnScores.AT_ONCE),
         names_from=_moment(names_from, phase),
         is_anonymous=bool(names_from),
-        slices=Slices(said.get("slices") or Slices.ALL),
+        slices=Slices.NONE if is_ladder else Slices(said.get("slices") or Slices.ALL),
         precision=said.get("precision"),
         closes_at=phase.ends_at,
     )
@@ -225,7 +228,9 @@ def _scores_left(
     ranking = {(board.rank_metric, board.rank_split) for board in boards}
     if slices is Slices.NONE:
         return frozenset(ranking)
-    return frozenset(ranking | {(column["metric"], column["split"]) for board in boards for column in board.columns})
+    judged = {(HUMAN_SCORE, board.rank_split) for board in boards}
+    columns = {(column["metric"], column["split"]) for board in boards for column in board.columns}
+    return frozenset(ranking | columns | judged)
 
 
 # ---------------------------------------------------------------------------------------------------------- in words

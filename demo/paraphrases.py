@@ -1,4 +1,4 @@
-"""The files of the demo's paraphrasing task: items, templates, gold, submissions; zips of languages, as PARSEME has them.
+"""The files of the demo's paraphrasing task: items, templates, gold, submissions; zips, as PARSEME has them.
 
 The items come from demo/source/paraphrase_*.yaml, the teams' paraphrases from `paraphrasers`.
 """

@@ -152,7 +152,9 @@ class _BoundedFile(io.RawIOBase):
         self._size_bytes = file.seek(0, io.SEEK_END)
 
     def read(self, size: int = -1) -> bytes:
-        data = self._file.read(min(size, self._read_bytes + 1) if size >= 0 else self._read_bytes + 1)
+        # read(n) allocates n bytes beforehand: no more than the file can fill.
+        left_bytes = max(self._size_bytes - self._file.tell(), 0)
+        data = self._file.read(min(size if size >= 0 else left_bytes, left_bytes, self._read_bytes + 1))
         if len(data) > self._read_bytes:
             raise zipfile.BadZipFile("the list of its files is too long")
         return data

@@ -17,11 +17,10 @@ import numpy.typing as npt
 
 from scoring.archives import read_single
 from scoring.errors import InvalidPrediction, Problem, Problems, shorten
+from scoring.row_problems import LINES_NAMED, Fault, note_faults
 from scoring.settings import Items, Prediction, listed
 from scoring.tables import Table, read_table
 
-#: Of one kind of problem this many lines are named one by one; all the others together are one more problem.
-LINES_NAMED = 20
 #: With this share of ids that are unknown or in another language (and at least so many) it is the wrong file.
 _FOREIGN_SHARE, _FOREIGN_AT_LEAST = 0.25, 20
 
@@ -180,12 +179,8 @@ def _note_repeated(table: Table, pairs: Sequence[tuple[int, int]], problems: Pro
 def _note_each(
     code: str, message: Callable[[int], str], column: str, table: Table, rows: Sequence[int], problems: Problems
 ) -> None:
-    """The first rows one by one, the others together, so that one mistake made everywhere hides no other."""
-    for row in rows[:LINES_NAMED]:
-        problems.add(code, message(row), line=table.lines[row], column=column, text=table[column][row])
-    if more := rows[LINES_NAMED:]:
-        summary = f"{len(more)} more lines, this one first, have the same problem: {message(more[0])}"
-        problems.add(code, summary, line=table.lines[more[0]], column=column, text=table[column][more[0]])
+    texts = table[column]
+    note_faults(code, column, rows, lambda row: Fault(table.lines[row], message(row), texts[row]), problems)
 
 
 def _read_values(

@@ -1,6 +1,7 @@
 """What tasks with settings share: every item has a language and gets one value per setting (zero_shot, pre_train, …).
 
-Options, items, splits, the empty submission file. `entries` reads predictions; the tasks know what the values mean.
+Options, items, splits, columns, the empty submission file. `entries` reads predictions; the tasks know what the values
+mean.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
@@ -19,7 +20,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from scoring.errors import InvalidGold, InvalidItems, Problem, Problems, shorten
 from scoring.tables import Table, read_table
-from scoring.task import Options
+from scoring.task import Column, Metric, Options
 
 Positions = npt.NDArray[np.intp]
 
@@ -185,6 +186,25 @@ def listed(names: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
     shown = ", ".join(shorten(name) for name in names[:_IDS_LISTED])
     return f"{shown} and {len(names) - _IDS_LISTED} more" if len(names) > _IDS_LISTED else shown
+
+
+def setting_columns(metrics: Mapping[str, Metric], options: SettingOptions) -> tuple[Column, ...]:
+    """Every metric of every setting over all languages, and of the declared languages.
+
+    metrics: in the order of the columns; the first is the one that goes without saying in their titles.
+    """
+    usual = next(iter(metrics))
+
+    def title(metric: str, setting: str, split: str) -> str:
+        place = f"{setting.replace('_', '-').capitalize()} {'all' if split == ALL else split.upper()}"
+        return place if metric == usual else f"{place}, {metrics[metric].title.lower()}"
+
+    return tuple(
+        Column(metric, f"{setting}/{split}", title(metric, setting, split))
+        for metric in metrics
+        for setting in options.settings
+        for split in (ALL, *(options.languages or ()))
+    )
 
 
 def empty_submission(items: Items, settings: Sequence[str], value_column: str) -> str:

@@ -15,6 +15,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("migrate", "web", "worker", "gpu-worker", "sweep")
 WITH_GOLD = {"worker", "gpu-worker"}
+WITH_KEYS = WITH_GOLD | {"keys"}
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +49,32 @@ def test_web_image_has_neither_workers_code_nor_gold() -> None:
 
 def test_only_workers_mount_gold_and_what_is_as_secret(services: dict[str, Any]) -> None:
     mounting = {name for name, service in services.items() if any("/gold" in v for v in service.get("volumes", []))}
-    assert mounting == WITH_GOLD
+    assert mounting == WITH_KEYS
     keeping = {name for name, service in services.items() if any("vectors" in v for v in service.get("volumes", []))}
     assert keeping == WITH_GOLD
     for name in WITH_GOLD:
         writable = [volume for volume in services[name]["volumes"] if ":ro" not in volume]
-        assert writable == ["vectors:/srv/vectors"]
-    told = {name for name, service in services.items() if "EVERGOLD_GOLD_DIR" in str(service.get("environment"))}
-    assert not told - WITH_GOLD
+        assert writable == ["sealed:/srv/sealed", "vectors:/srv/vectors"]
+    told = {name for name, service in services.items() if "EVERGOLD_GOLD" in str(service.get("environment"))}
+    assert not told - WITH_KEYS
+
+
+def test_only_the_workers_side_has_the_keys_and_only_its_commands_change_them(services: dict[str, Any]) -> None:
+    mounting = {
+        name: volume
+        for name, service in services.items()
+        for volume in service.get("volumes", [])
+        if "/srv/keys" in volume
+    }
+    assert set(mounting) == WITH_KEYS
+    assert {name for name, volume in mounting.items() if ":ro" not in volume} == {"keys"}
+    assert services["keys"]["profiles"] == ["keys"], "it is started by hand"
+    assert "GOLD_KEY_FILE" not in stages()["base"] + stages()["web"]
+
+
+def test_whoever_seals_and_whoever_opens_has_what_is_sealed(services: dict[str, Any]) -> None:
+    sharing = {name for name, service in services.items() if any("sealed:" in v for v in service.get("volumes", []))}
+    assert sharing == {"web", "sweep", *WITH_KEYS}
 
 
 def test_the_lean_image_has_no_torch_and_the_other_a_model_and_no_network_at_run_time() -> None:

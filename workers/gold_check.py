@@ -51,7 +51,7 @@ def _check_keys(session: Session, path: Path, keys: Keys) -> list[Checked]:
     if path.exists():
         mode = stat.S_IMODE(path.stat().st_mode)
         fault = f"others may read it (mode {mode:o}): chmod 600 {path}" if mode & 0o077 else None
-        found.append(Checked(f"key file {path}, {len(keys)} of them", fault))
+        found.append(Checked(f"key file {path}, keys: {len(keys)}", fault))
     for key in session.scalars(select(WorkerKey).where(WorkerKey.retired_at.is_(None)).order_by(WorkerKey.id)):
         fault = None if key.key_id in keys else "not in this worker's key file: whose is it? New gold is sealed to it"
         found.append(Checked(f"key {key.key_id}", fault))

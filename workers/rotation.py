@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 
 from nacl.public import SealedBox
-from sqlalchemy import delete, select
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy import delete, insert, select
+from sqlalchemy.orm import Session
 
 from app.models import SealedFile, SealedKey, WorkerKey
 from workers.keys import Keys, NoKeyForIt, announce, open_file_key, read_keys, write_keys
@@ -76,26 +76,38 @@ def _newest(in_use: list[WorkerKey], keys: Keys) -> WorkerKey:
 def _seal_all_to(session: Session, newest: WorkerKey, keys: Keys) -> int:
     """How many files were sealed to this key, or are no longer sealed to others."""
     box, last, changed = SealedBox(keys[newest.key_id].public_key), 0, 0
-    query = select(SealedFile).options(selectinload(SealedFile.keys)).order_by(SealedFile.id).limit(BATCH)
-    while batch := session.scalars(query.where(SealedFile.id > last)).all():
-        for file in batch:
-            sealed_keys = {key.key_id: key.sealed_key for key in file.keys}
+    while files := _next_files(session, last):
+        for file_id, (name, sealed_keys) in files.items():
             if set(sealed_keys) == {newest.key_id}:
                 continue
-            file_key = _opened(file, sealed_keys, keys)
-            others = SealedKey.sealed_file_id == file.id, SealedKey.key_id != newest.key_id
-            session.execute(delete(SealedKey).where(*others).execution_options(synchronize_session=False))
-            if newest.key_id not in sealed_keys:
-                session.add(SealedKey(sealed_file_id=file.id, key_id=newest.key_id, sealed_key=box.encrypt(file_key)))
+            file_key = _opened(name, sealed_keys, keys)
+            session.execute(delete(SealedKey).where(SealedKey.sealed_file_id == file_id))
+            row = {"sealed_file_id": file_id, "key_id": newest.key_id, "sealed_key": box.encrypt(file_key)}
+            session.execute(insert(SealedKey).values(**row))
             changed += 1
-        session.flush()
-        last = batch[-1].id
-        session.expire_all()
+        last = max(files)
     return changed
 
 
-def _opened(file: SealedFile, sealed_keys: dict[str, bytes], keys: Keys) -> bytes:
+def _next_files(session: Session, last: int) -> dict[int, tuple[str, dict[str, bytes]]]:
+    """By id, after this one: what a file is called in messages, and its key as it is sealed now."""
+    found = session.execute(
+        select(SealedFile.id, SealedFile.sha256, SealedFile.kind)
+        .where(SealedFile.id > last)
+        .order_by(SealedFile.id)
+        .limit(BATCH)
+    )
+    files: dict[int, tuple[str, dict[str, bytes]]] = {
+        file_id: (f"the sealed file {sha256[:12]}… ({kind})", {}) for file_id, sha256, kind in found
+    }
+    sealed = select(SealedKey.sealed_file_id, SealedKey.key_id, SealedKey.sealed_key)
+    for file_id, key_id, sealed_key in session.execute(sealed.where(SealedKey.sealed_file_id.in_(files))):
+        files[file_id][1][key_id] = sealed_key
+    return files
+
+
+def _opened(name: str, sealed_keys: dict[str, bytes], keys: Keys) -> bytes:
     try:
         return open_file_key(sealed_keys, keys)
     except NoKeyForIt as error:
-        raise NoKeyForIt(f"the sealed file {file.sha256[:12]}… ({file.kind}) does not open: {error}") from None
+        raise NoKeyForIt(f"{name} does not open: {error}") from None

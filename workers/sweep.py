@@ -30,6 +30,7 @@ from app.storage import clear_interrupted_uploads
 from app.unowned import Cleared, clear_unowned
 from app.workforce import forget_silent_workers, unheard_task_types
 from scoring.tasks import TASKS
+from workers.climbing import watch_climbing
 from workers.post import posting
 
 #: How often storage is looked through for files that nothing names.
@@ -59,6 +60,7 @@ def sweep(engine: Engine, now: datetime) -> int:
     if sent:
         log.info("sweep_announced", runs=len(sent))
     _freeze(engine, now)
+    watch_climbing(engine, now)
     return len(sent)
 
 

@@ -204,6 +204,7 @@ def _phase_values(phase: PhaseDeclaration, position: int) -> dict[str, Any]:
         "entry_rule": phase.entry,
         "choose_until": None if phase.choose_until == CLOSE else phase.choose_until,
         "without_choice": phase.without_choice,
+        "ladder_step": phase.ladder_step,
         "visibility": phase.visibility.model_dump(mode="json", exclude_unset=True),
         "carry_over": phase.carry_over,
         "has_snapshot": phase.snapshot,
@@ -251,7 +252,7 @@ def _phase_task_values(declared: PhaseTaskDeclaration) -> dict[str, Any]:
     }
 
 
-_OF_ENTRY = {"entry", "choose_until", "without_choice"}
+_OF_ENTRY = {"entry", "choose_until", "without_choice", "ladder_step"}
 
 
 def _change_gold(work: Work, row: PhaseTask, gold: str | None, what: str) -> None:

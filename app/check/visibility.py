@@ -103,6 +103,7 @@ def _check_entry(phase: PhaseTimes, node: Node, above: Mapping[str, Node], found
         own = node.entries.get(key)
         if own is not None and own.value is not None and _value(said, "entry") != "chosen":
             found.error(own, f"'{key}' is for the entry rule 'chosen': here teams do not choose")
+    _check_ladder(node, said, found)
     until = node.entries.get("choose_until")
     moment = _moment(until) if until else None
     if until is None:
@@ -117,6 +118,15 @@ def _check_entry(phase: PhaseTimes, node: Node, above: Mapping[str, Node], found
             f"'choose_until' is after the phase has closed, when its boards are frozen: {in_utc(moment)}, "
             f"{in_utc(phase.end)}",
         )
+
+
+def _check_ladder(node: Node, said: Mapping[str, Node], found: Findings) -> None:
+    step = node.entries.get("ladder_step")
+    is_ladder = _value(said, "entry") == "ladder"
+    if step is not None and step.value is not None and not is_ladder:
+        found.error(step, "'ladder_step' is for the entry rule 'ladder': here scores are told as they are")
+    if is_ladder and _value(said, "ladder_step") is None:
+        found.error(node.entries.get("entry") or node, "the entry rule 'ladder' needs a 'ladder_step', such as 0.01")
 
 
 # ---------------------------------------------------------------------------------------------------------- carry over
@@ -144,7 +154,7 @@ def _check_carry_over(phases: Sequence[PhaseTimes], found: Findings) -> None:
 def _circle(phase: PhaseTimes, by_name: Mapping[str, PhaseTimes]) -> list[str]:
     """The names from a phase back to itself; none where there is no way."""
     seen, name = [phase.name], _text(phase.node, "carry_over")
-    while name in by_name and name not in seen:
+    while name is not None and name in by_name and name not in seen:
         seen.append(name)
         name = _text(by_name[name].node, "carry_over")
     return [*seen, phase.name] if name == phase.name else []

@@ -18,7 +18,9 @@ from app.cli import (
     account,
     audit,
     backup,
+    choose,
     client,
+    climbers,
     gold,
     imports,
     judging,
@@ -37,7 +39,23 @@ EXIT_CODES = """Exit codes: 0 scored, or whatever was asked for; 1 an error; 2 r
 64 wrong usage."""
 
 cli = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, epilog=EXIT_CODES, add_completion=True)
-for part in (account, submit, client, organiser, imports, gold, role, judging, runs, server, audit, backup, workers):
+for part in (
+    account,
+    submit,
+    client,
+    choose,
+    organiser,
+    imports,
+    gold,
+    role,
+    judging,
+    runs,
+    climbers,
+    server,
+    audit,
+    backup,
+    workers,
+):
     cli.add_typer(part.commands)
 
 

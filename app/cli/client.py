@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.output import Code, CommandError, print_json, print_table, say
+from app.cli.output import Code, CommandError, print_json, print_table, remark, say
 from app.cli.remote import TEAM_PANEL, JsonOption, ServerOption, chosen, connected, parse_place
 from app.cli.submit import outcome_code, show_submission
 
@@ -122,13 +122,18 @@ def status(
 
 def _show_board(document: Json) -> None:
     say(f"{document['competition']}/{document['phase']}: {document['title']}")
+    visibility = document["visibility"]
+    if visibility["board"] != "public":
+        until = f" until {_when(visibility['board_at'])} UTC" if visibility["board_at"] else ""
+        what = "This board is hidden" if visibility["board"] == "hidden" else "This board shows ranks without scores"
+        remark(f"{what} from participants{until}." if document["rows"] else f"{what}{until}.")
     columns = document["columns"]
     titles = [column["title"] for column in columns]
     with_tracks = document["track"] is None and any(row["track"] for row in document["rows"])
     rows = [
         [
             "" if row["rank"] is None else str(row["rank"]),
-            row["team"] if row["kind"] == "team" else f"{row['team']} ({row['kind']})",
+            _team(row),
             *([row["track"] or ""] if with_tracks else []),
             *(_cell(cell, column) for cell, column in zip(row["cells"], columns, strict=True)),
             row["method"] or "",
@@ -137,6 +142,13 @@ def _show_board(document: Json) -> None:
     ]
     track = ["Track"] if with_tracks else []
     print_table(["Rank", "Team", *track, *titles, "Method"], rows, numbers=["Rank", *titles])
+
+
+def _team(row: Json) -> str:
+    """With what the row is, where it is not just a team's of this phase."""
+    notes = [row["kind"]] if row["kind"] != "team" else []
+    notes += [f"from {row['carried_from']}"] if row["carried_from"] else []
+    return f"{row['team']} ({', '.join(notes)})" if notes else str(row["team"])
 
 
 def _cell(cell: Json, column: Json) -> str:

@@ -25,7 +25,7 @@ ServerOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 #: Refusals that are nobody's mistake: a limit, or a phase that is not open.
-_REFUSALS = frozenset({"limit_reached", "phase_not_open", "gold_missing"})
+_REFUSALS = frozenset({"limit_reached", "phase_not_open", "gold_missing", "no_choice"})
 
 
 def chosen(server: str | None) -> tuple[str, str | None]:

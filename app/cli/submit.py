@@ -79,21 +79,21 @@ def show_submission(submission: Json, as_json: bool) -> None:
         return
     say(_in_words(submission))
     if submission["scores"]:
-        _show_scores(submission["scores"])
+        _show_scores(submission["scores"], submission["visibility"]["precision"])
     if submission["problems"]:
         if submission["status"] == "scored":
             say("Noticed in the file:")
         print_problems(submission["problems"], submission["problems_omitted"])
 
 
-def _show_scores(scores: list[Json]) -> None:
-    """A row for each; what was not entered is said once, below."""
+def _show_scores(scores: list[Json], precision: int | None) -> None:
+    """A row for each; what was not entered is said once, below. precision: decimals that the phase shows."""
     from scoring.left_out import left_out
 
     missing = left_out([(score["split"], score["value"], score["reason"]) for score in scores])
     shown = [score for number, score in enumerate(scores) if number not in missing.rows]
     if shown:
-        rows = [(score["metric"], score["split"], _value(score)) for score in shown]
+        rows = [(score["metric"], score["split"], _value(score, precision)) for score in shown]
         print_table(["Metric", "Split", "Value"], rows, numbers=["Value"])
     if missing.parts:
         remark(f"Not entered: {', '.join(missing.parts)}.")
@@ -104,8 +104,9 @@ def _in_words(submission: Json) -> str:
     return f"{submission['message']} Number {position} in line." if position else str(submission["message"])
 
 
-def _value(score: Json) -> str:
-    return f"{score['value']:.6f}" if score["value"] is not None else f"– ({score['reason']})"
+def _value(score: Json, precision: int | None) -> str:
+    decimals = 6 if precision is None else min(6, precision)
+    return f"{score['value']:.{decimals}f}" if score["value"] is not None else f"– ({score['reason']})"
 
 
 # --------------------------------------------------------------------------------------------------------- on the way

@@ -1,8 +1,9 @@
 """SemEval-2022 Task 2: from a checkout of the official data repository to a competition that is ready to apply.
 
 Tayyar Madabushi et al. 2022; repository H-TayyarMadabushi/SemEval_2022_Task2-idiomaticity. Phases are called after the
-data: practice (dev, with its public gold), eval and test (blind: the organiser adds the gold). The official result
-lists are about the test set, so they become historic rows there. What a checkout lacks is left out.
+data: practice (dev, with its public gold), eval and test (blind: the organiser adds the gold); post-evaluation goes on
+with the test set for ever, and with the entries of the test phase. The official result lists are about the test set, so
+they become historic rows in both. What a checkout lacks is left out.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from app.importers.semeval2022_layout import (
     PARTS,
     PHASES,
     RESULTS,
+    SAME_DATA,
     SIMILARITY,
     BoardPart,
     Part,
@@ -204,9 +206,9 @@ def _competition(parts: Sequence[Found], historic: dict[str, list[HistoricRow]])
         ],
         "boards": [_board(board, languages[board.task], historic) for board in BOARDS if board.task in asked],
         "phases": [
-            _phase(name, [found for found in parts if found.part.phase == name], languages)
-            for name in PHASES
-            if any(found.part.phase == name for found in parts)
+            _phase(name, [found for found in parts if found.part.phase == data], languages)
+            for name, data in ((name, SAME_DATA.get(name, name)) for name in PHASES)
+            if any(found.part.phase == data for found in parts)
         ],
     }
 
@@ -229,7 +231,12 @@ def _board(board: BoardPart, languages: Sequence[str], historic: dict[str, list[
         "columns": [Inline(metric=metric, split=f"{board.setting}/{split}", title=title) for title, split in columns],
     }
     sources = {f"historic/{board.name}.csv": texts.SOURCE, f"historic/{board.name}-unranked.csv": texts.UNRANKED}
-    rows = [{"phase": "test", "file": file, "source": text} for file, text in sources.items() if file in historic]
+    rows = [
+        {"phase": phase, "file": file, "source": text}
+        for phase in ("test", *(name for name, data in SAME_DATA.items() if data == "test"))
+        for file, text in sources.items()
+        if file in historic
+    ]
     return {**declared, "historic": rows} if rows else declared
 
 
@@ -239,9 +246,7 @@ def _phase(name: str, parts: Sequence[Found], languages: dict[str, list[str]]) -
         "name": name,
         "title": title,
         "description": description,
-        "start": PHASES[name]["start"],
-        "entry": "best",
-        "limits": PHASES[name]["limits"],
+        **PHASES[name],
         "tasks": {found.part.task: _asked(found, languages[found.part.task]) for found in parts},
     }
 

@@ -75,12 +75,27 @@ PARTS = (
         training=[(f"{_B_TEST}/train_one_shot.csv", _LABELLED)],
     ),
 )
-#: When the training data and the test data were given out; only the dev set had its gold, and 999 tries.
+#: The dev set with its public gold; the blind set of the months before; the evaluation itself, hidden until it closed;
+#: and for ever after. Dates are those at which data were given out, and at which the last results came in.
 PHASES: dict[str, dict[str, Any]] = {
-    "practice": {"start": "2021-09-03 00:00 UTC", "limits": Inline(total=999)},
-    "eval": {"start": "2021-09-03 00:00 UTC", "limits": Inline(per_day=10)},
-    "test": {"start": "2022-01-10 00:00 UTC", "limits": Inline(per_day=10)},
+    "practice": {"start": "2021-09-03 00:00 UTC", "entry": "best", "limits": Inline(total=999)},
+    "eval": {"start": "2021-09-03 00:00 UTC", "entry": "best", "limits": Inline(per_day=10)},
+    "test": {
+        "start": "2022-01-10 00:00 UTC",
+        "end": "2022-02-01 00:00 UTC",
+        "entry": "last",
+        "limits": Inline(total=10),
+        "visibility": Inline(board="hidden", public_from="close"),
+    },
+    "post-evaluation": {
+        "start": "2022-02-01 00:00 UTC",
+        "entry": "best",
+        "limits": Inline(total=999),
+        "carry_over": "test",
+    },
 }
+#: Phases without data of their own, and the phase whose data they go on with.
+SAME_DATA = {"post-evaluation": "test"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ docs/phases-yaml.md explains every key. `evergold check` and `evergold apply` af
 
 When you have the gold of a phase: put the file into the workers' gold folder under the name that stands in
 the comment `# gold: …` below, take the comment sign away, and apply again. Until then the phase refuses
-submissions.
+submissions. The test phase has ended; post-evaluation goes on with its gold.
 """
 
 TITLE = "SemEval-2022 Task 2: Multilingual Idiomaticity Detection and Sentence Embedding"
@@ -29,7 +29,8 @@ and Galician.
   `fine_tune`.
 
 The shared task itself ran in January 2022. Its official results stand on the boards of the test phase as
-historic rows, as published; new systems are scored against the same gold, for ever.
+historic rows, as published, and beside new systems on those of the post-evaluation, which are scored against
+the same gold, for ever.
 
 Data: H-TayyarMadabushi/SemEval_2022_Task2-idiomaticity (GPL-3.0). If you use it, please cite Harish Tayyar
 Madabushi, Edward Gow-Smith, Marcos Garcia, Carolina Scarton, Marco Idiart and Aline Villavicencio:
@@ -77,9 +78,14 @@ PHASES = {
         "The blind evaluation set of the months before the test: its gold stays with the organisers.",
     ),
     "test": (
-        "Test set",
-        "The blind test set of the shared task. The competition ran in January 2022; its official results stand on the "
-        "boards as historic rows, and the phase stays open.",
+        "Evaluation (test set)",
+        "The blind test set of the shared task, in January 2022: at most ten submissions, of which the last valid one "
+        "counted, and a board that was hidden until the end. The official results stand on it as historic rows.",
+    ),
+    "post-evaluation": (
+        "Post-evaluation (test set)",
+        "The same test set, for ever: the board begins with the results of the evaluation, and shows every new one at "
+        "once.",
     ),
 }
 

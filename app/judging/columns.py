@@ -9,10 +9,9 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.board_columns import BoardColumn
+from app.board_columns import HUMAN_SCORE, BoardColumn
 from app.board_rows import Cell, LeaderboardRow
 from app.board_view import WholeBoard
-from app.judging.results import HUMAN_SCORE
 from app.models import Board, JudgingRound, Phase, PhaseTask
 from scoring.task import Metric
 

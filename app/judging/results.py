@@ -14,6 +14,7 @@ from uuid import UUID
 from sqlalchemy import and_, func, or_, select, true
 from sqlalchemy.orm import Session
 
+from app.board_columns import HUMAN_SCORE
 from app.judging.rows import marks_of, needs_judging
 from app.models import (
     CompetitionTask,
@@ -31,7 +32,6 @@ from scoring.judgement import FULL, HIGHEST, QUESTIONS, Marks, is_whole, manual_
 from scoring.task import NOT_ENTERED, signature
 from scoring.tasks import TASKS
 
-HUMAN_SCORE = "human_score"
 MACRO = "macro"
 NOT_JUDGED = "not judged yet"
 #: What alpha is computed of: each question, and what the marks come to.

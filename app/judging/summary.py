@@ -149,9 +149,7 @@ def _system(
         is_baseline=is_baseline,
         submission_id=entry.submission_id if view.is_organiser else None,
         human={
-            split: Value(rounded(scores[split]["value"], decimals), scores[split]["reason"])
-            if split in scores
-            else Value(None, NOT_ENTERED)
+            split: _human(scores.get(split), decimals) if _is_shown(view, split) else Value(None, NOT_SHOWN)
             for split in splits
         },
         automatic={
@@ -162,6 +160,15 @@ def _system(
         },
         judged={split: (scores[split]["judged"], scores[split]["items"]) for split in splits if split in scores},
     )
+
+
+def _human(score: Mapping[str, Any] | None, decimals: int | None) -> Value:
+    return Value(None, NOT_ENTERED) if score is None else Value(rounded(score["value"], decimals), score["reason"])
+
+
+def _is_shown(view: View, split: str) -> bool:
+    """Where boards do not show a language, nothing about it is."""
+    return view.only is None or any(shown == split for _, shown in view.only)
 
 
 def _automatic_scores(

@@ -18,6 +18,10 @@ from app.models.accounts import (
 from app.models.audit import (
     AuditEntry,
 )
+from app.models.climbing import (
+    ClimbingAlert,
+    LineChange,
+)
 from app.models.columns import (
     NAME_CHARACTERS,
 )
@@ -75,6 +79,8 @@ from app.models.working import (
 )
 
 __all__ = [
+    "ClimbingAlert",
+    "LineChange",
     "ApiToken",
     "AuditEntry",
     "Board",

@@ -28,6 +28,7 @@ class EntryRule(StrEnum):
     LAST = "last"
     ALL = "all"
     CHOSEN = "chosen"  # the team says which, for each board
+    LADDER = "ladder"  # the record, told in steps; see scoring.ladder
 
 
 class BoardShown(StrEnum):
@@ -114,6 +115,7 @@ class Phase(Base):
     entry_rule: Mapped[EntryRule] = mapped_column(String(20))
     choose_until: Mapped[datetime | None]  # with `chosen`; None: until the phase ends
     without_choice: Mapped[EntryRule] = mapped_column(String(20), default=EntryRule.LAST)  # with `chosen`: best or last
+    ladder_step: Mapped[float | None]  # with `ladder`
     visibility: Mapped[dict[str, Any]] = mapped_column(default=dict)  # who sees what when, as declared; app.visibility
     carry_over: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # the phase whose entries stand here too
     has_snapshot: Mapped[bool] = mapped_column(default=True)  # whether the boards are frozen when it has ended

@@ -19,7 +19,7 @@ BODY_LIMIT_BYTES = 128 * 1024
 #: A refused body is read on this far, so that its sender gets to see the answer instead of a broken connection.
 LINGER_BYTES = 8 * 1024 * 1024
 LINGER_SECONDS = 3.0
-_UPLOADS = re.compile(
+UPLOADS = re.compile(
     r"^(/api/v1)?/competitions/[^/]+/phases/[^/]+/tasks/[^/]+/(submissions|submit|gold|judging/marks)/?$"
 )
 
@@ -62,7 +62,7 @@ class BoundedBodies:
         self._limit_bytes = limit_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _UPLOADS.match(scope["path"]) or not _has_body(Headers(scope=scope)):
+        if scope["type"] != "http" or UPLOADS.match(scope["path"]) or not _has_body(Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
         declared = Headers(scope=scope).get("content-length", "0")

@@ -20,6 +20,7 @@ from app.limits import declared_limits
 from app.models import User
 from app.queries import find_phase_task
 from app.queue import send_run
+from app.routes.arrival import arrival_of
 from app.routes.limiting import limits_of
 from app.routes.serving import Serving
 from app.submissions import accept_submission, check_words, find_replay, precheck
@@ -61,7 +62,7 @@ async def receive_submission(
     limit_bytes = await run_sync(_refuse_early, request, serving, user, target, idempotency_key)
     incoming, arrived_at = incoming_of(request), list[datetime]()
     upload = await receive_upload(
-        replace(incoming, chunks=_noting_the_end(incoming.chunks, serving.clock, arrived_at)),
+        replace(incoming, chunks=_noting_the_end(incoming.chunks, request, serving, arrived_at)),
         folder=serving.settings.storage_dir,
         limit_bytes=limit_bytes,
         fields=more_fields | {"track", "method", "description"},
@@ -71,12 +72,12 @@ async def receive_submission(
 
 
 async def _noting_the_end(
-    chunks: AsyncIterator[bytes], clock: Callable[[], datetime], arrived_at: list[datetime]
+    chunks: AsyncIterator[bytes], request: Request, serving: Serving, arrived_at: list[datetime]
 ) -> AsyncIterator[bytes]:
-    """The chunks; and the moment when the last one is here, which counts: nobody is late because our disk is busy."""
+    """The chunks; and the moment when the last one was here, which counts: nobody is late because our disk is busy."""
     async for chunk in chunks:
         yield chunk
-    arrived_at.append(clock())
+    arrived_at.append(arrival_of(request, serving))
 
 
 def _refuse_early(request: Request, serving: Serving, user: User, target: Target, idempotency_key: str | None) -> int:
@@ -88,7 +89,7 @@ def _refuse_early(request: Request, serving: Serving, user: User, target: Target
         team = find_team(session, user, phase_task.phase.competition_id)
         limits.hit(limits.rules.uploads, f"team {team.id}" if team else f"user {user.id}", serving.clock())
         if not (idempotency_key and find_replay(session, user, idempotency_key)):
-            precheck(session, user, phase_task, serving.clock())
+            precheck(session, user, phase_task, arrival_of(request, serving))
         declared = declared_limits(phase_task.phase, phase_task)
         return min(declared.upload_bytes, serving.settings.upload_limit_bytes)
 

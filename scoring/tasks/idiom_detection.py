@@ -35,6 +35,7 @@ from scoring.settings import (
     note_items,
     order_of,
     read_blind,
+    setting_columns,
 )
 from scoring.tables import read_table
 from scoring.task import NOT_ENTERED, Column, Metric, Score, Task, signature
@@ -131,12 +132,7 @@ def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, 
 
 def columns(options: Options) -> tuple[Column, ...]:
     """Every metric of every setting over all languages, and of the declared languages."""
-    return tuple(
-        Column(metric, f"{setting}/{split}", _column_title(metric, setting, split))
-        for metric in METRICS
-        for setting in options.settings
-        for split in (ALL, *(options.languages or ()))
-    )
+    return setting_columns(METRICS, options)
 
 
 def template(items: Items, options: Options) -> str:
@@ -185,11 +181,6 @@ def _label_column(options: Options) -> ValueColumn:
         return f"{shorten(text)!r} is not a label, it must be {allowed}{hint}"
 
     return ValueColumn("Label", np.intp, number.get, explain, other_task=("idiom-similarity", "Sim"))
-
-
-def _column_title(metric: str, setting: str, split: str) -> str:
-    title = f"{setting.replace('_', '-').capitalize()} {'all' if split == ALL else split.upper()}"
-    return title if metric == "macro_f1" else f"{title}, {METRICS[metric].title.lower()}"
 
 
 METRICS = {

@@ -37,6 +37,8 @@ from scoring.settings import (
     language_splits,
     note_items,
     order_of,
+    read_blind,
+    setting_columns,
 )
 from scoring.tables import read_table
 from scoring.task import NOT_ENTERED, Column, Metric, Score, Task, signature
@@ -78,13 +80,8 @@ class RankedPrediction:
 def read_items(path: Path, options: MatchingOptions) -> Items:
     """The items in the order of the blind file, or by id when `path` is gold; raises InvalidItems."""
     _, data = read_single(path, error=InvalidItems)
-    problems = Problems()
-    table = read_table(data, ["ID", "Language"], problems, optional=["Label"], others=True)
-    if table is not None and "Label" in table:
-        return _parse_gold(data, options, InvalidItems).items.in_order_of_id()
-    items = note_items(table, options.languages, problems) if table is not None else Items((), ())
-    problems.raise_if_any(InvalidItems)
-    return items
+    items = read_blind(data, options.languages, answer_column="Label")
+    return _parse_gold(data, options, InvalidItems).items.in_order_of_id() if items is None else items
 
 
 def read_gold(path: Path, options: MatchingOptions) -> Gold:
@@ -143,12 +140,7 @@ def score(gold: Gold, prediction: RankedPrediction, options: MatchingOptions) ->
 
 def columns(options: MatchingOptions) -> tuple[Column, ...]:
     """Every metric of every setting over all languages, and of the declared languages."""
-    return tuple(
-        Column(metric, f"{setting}/{split}", _column_title(metric, setting, split))
-        for metric in METRICS
-        for setting in options.settings
-        for split in (ALL, *(options.languages or ()))
-    )
+    return setting_columns(METRICS, options)
 
 
 def template(items: Items, options: MatchingOptions) -> str:
@@ -252,11 +244,6 @@ _LABEL_COLUMN = ValueColumn(
     _explain,
     other_task=("idiom-similarity", "Sim"),
 )
-
-
-def _column_title(metric: str, setting: str, split: str) -> str:
-    title = f"{setting.replace('_', '-').capitalize()} {'all' if split == ALL else split.upper()}"
-    return title if metric == "macro_f1" else f"{title}, {METRICS[metric].title.lower()}"
 
 
 METRICS = {

@@ -228,3 +228,27 @@ def test_apply_says_what_changed(engine: Engine, demo: Competition) -> None:
     ]
     assert noted(changes) == []
     assert phase_task(engine, "evaluation").board_version == before + 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["entry: ladder"], "35 error: the entry rule 'ladder' needs a 'ladder_step', such as 0.01"),
+        (
+            ["entry: last", "ladder_step: 0.01"],
+            "36 error: 'ladder_step' is for the entry rule 'ladder': here scores are told as they are",
+        ),
+        (["entry: ladder", "ladder_step: 0"], "36 error: 'ladder_step' is not right: Input should be greater than 0"),
+    ],
+)
+def test_a_ladder_and_its_step_belong_together(demo: Competition, lines: list[str], expected: str) -> None:
+    demo.change(ENTRY, "".join(f"        {line}\n" for line in lines))
+    assert any(said.startswith(expected) for said in demo.said())
+
+
+def test_a_ladder_is_applied(demo: Competition, engine: Engine) -> None:
+    demo.change(ENTRY, "        entry: ladder\n        ladder_step: 0.005\n")
+    apply(engine, demo)
+    with reading(engine) as session:
+        phase = session.scalars(select(Phase).where(Phase.name == "evaluation")).one()
+    assert (phase.entry_rule, phase.ladder_step) == (EntryRule.LADDER, 0.005)

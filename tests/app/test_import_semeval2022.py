@@ -57,21 +57,27 @@ def test_result_has_no_errors_and_warns_of_the_absent_gold_only(source: Path, se
     assert [(f.severity, f.message.split(":")[0]) for f in found] == [
         ("warning", "'idiom-detection' has no gold in phase 'eval'"),
         ("warning", "'idiom-similarity' has no gold in phase 'eval'"),
-        ("warning", "'idiom-detection' has no gold in phase 'test'"),
-        ("warning", "'idiom-similarity' has no gold in phase 'test'"),
+        ("warning", "'idiom-detection' has no gold in phase 'post-evaluation'"),
+        ("warning", "'idiom-similarity' has no gold in phase 'post-evaluation'"),
     ]
 
 
-def test_phases_are_practice_eval_and_test_and_none_of_them_ends(source: Path, server: Path) -> None:
+def test_phases_tell_the_story_of_the_official_guide(source: Path, server: Path) -> None:
+    """Practice in the open; evaluation hidden, at most ten, the last one counts; post-evaluation for ever."""
     declared = imported(source, server)
+    end = datetime(2022, 2, 1, tzinfo=UTC)
     assert [(phase.name, phase.end, phase.limits.total, phase.limits.per_day) for phase in declared.phases] == [
         ("practice", None, 999, None),
         ("eval", None, None, 10),
-        ("test", None, None, 10),
+        ("test", end, 10, None),
+        ("post-evaluation", None, 999, None),
     ]
-    practice, evaluation, test = declared.phases
+    practice, evaluation, test, post = declared.phases
     assert practice.tasks["idiom-detection"].gold == "semeval2022-task2/dev/idiom-detection.csv"
-    assert {asked.gold for phase in (evaluation, test) for asked in phase.tasks.values()} == {None}
+    assert {asked.gold for phase in (evaluation, test, post) for asked in phase.tasks.values()} == {None}
+    assert (test.entry, test.visibility.board, test.visibility.public_from) == ("last", "hidden", "close")
+    assert (post.start, post.carry_over, post.visibility.board) == (end, "test", None)
+    assert post.tasks == test.tasks
 
 
 def test_languages_are_those_of_the_items_of_each_phase(source: Path, server: Path) -> None:
@@ -82,7 +88,7 @@ def test_languages_are_those_of_the_items_of_each_phase(source: Path, server: Pa
     }
     options = {(phase.name, name): asked.options for phase in declared.phases for name, asked in phase.tasks.items()}
     for (phase, _), own in options.items():
-        assert own == ({} if phase == "test" else {"languages": ["en", "pt"]})
+        assert own == ({} if phase in ("test", "post-evaluation") else {"languages": ["en", "pt"]})
 
 
 def test_official_files_are_copied_unchanged(source: Path, server: Path) -> None:
@@ -105,11 +111,12 @@ def test_gold_that_comes_later_needs_one_line(source: Path, server: Path) -> Non
     text = file.read_text(encoding="utf-8")
     waiting = re.findall(r"^ +# gold: (.*)$", text, re.MULTILINE)
     tasks = ("idiom-detection", "idiom-similarity")
-    assert waiting == [f"semeval2022-task2/{split}/{task}.csv" for split in ("eval", "test") for task in tasks]
+    assert waiting == [f"semeval2022-task2/{split}/{task}.csv" for split in ("eval", "test", "test") for task in tasks]
     file.write_text(text.replace("# gold: semeval2022-task2/test/", "gold: semeval2022-task2/test/"), encoding="utf-8")
     (loaded,) = load_competitions(server / "phases.yaml")
-    golds = [asked.gold for asked in loaded.declaration.phases[2].tasks.values()]
-    assert golds == ["semeval2022-task2/test/idiom-detection.csv", "semeval2022-task2/test/idiom-similarity.csv"]
+    for phase in loaded.declaration.phases[2:]:
+        golds = [asked.gold for asked in phase.tasks.values()]
+        assert golds == ["semeval2022-task2/test/idiom-detection.csv", "semeval2022-task2/test/idiom-similarity.csv"]
 
 
 # --------------------------------------------------------------------------------------------------- what may be absent
@@ -155,8 +162,8 @@ def test_results_of_a_task_that_the_test_set_lacks_are_left_out(checkout: Path, 
     assert {board.name: len(board.historic) for board in declared.boards} == {
         "zero-shot": 0,
         "one-shot": 0,
-        "pre-train": 1,
-        "fine-tune": 1,
+        "pre-train": 2,
+        "fine-tune": 2,
     }
 
 
@@ -232,9 +239,10 @@ def test_official_results_are_historic_rows_of_the_test_boards(source: Path, ser
         assert all((row.kind, row.rank) == ("historic", None) for row in rows)
         assert all(row.source and row.source.startswith("SemEval-2022 Task 2, official results") for row in rows)
         assert board_of("practice", name).rows == ()
+        assert board_of("post-evaluation", name).rows == rows
     with reading(get_engine(get_settings().database_address)) as session:
         unranked = session.scalars(select(HistoricRow).where(HistoricRow.source.endswith("without a rank"))).all()
-        assert [row.team for row in unranked] == ["robvanderg"]
+        assert [row.team for row in unranked] == ["robvanderg", "robvanderg"]  # in both phases
         assert unranked[0].achieved_at == datetime(2022, 1, 30, 14, 32, 28, tzinfo=UTC)
 
 

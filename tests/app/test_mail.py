@@ -163,14 +163,16 @@ def test_where_encryption_is_asked_for_nothing_goes_in_clear(engine: Engine, ser
 
 
 def test_without_a_mail_server_mail_becomes_files_for_the_administrator_alone(engine: Engine, tmp_path: Path) -> None:
-    write(engine)
+    link = f"https://scores.example.org/password/new?link={'x' * 90}"
+    write(engine, body=f"Grüße,\n{link}\n{SECRET}")
     with capture_logs() as logged:
         assert post(engine, get_settings()) == 1
     [file] = (tmp_path / "var" / "mail").iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     message = message_from_bytes(file.read_bytes(), policy=default)
-    assert (message["To"], message.get_content()) == ("ada@example.org", f"{SECRET}\n")
+    assert (message["To"], message.get_content()) == ("ada@example.org", f"Grüße,\n{link}\n{SECRET}\n")
+    assert link.encode() in file.read_bytes(), "it can be copied as it stands there"
     assert [line["event"] for line in logged] == ["mail_written", "mail_sent"]
     assert str(file) in str(logged)
     assert SECRET not in str(logged), "the log is read by more people than the mail"

@@ -45,9 +45,23 @@ def test_an_anchor_is_a_line_at_its_value() -> None:
     assert [text.text for text in of_class(svg, "fig-ideal-text")] == ["Minimal"]
 
 
-def test_two_anchors_close_together_have_their_names_on_two_heights() -> None:
-    svg = drawn(scatter(Point("a", 1.0, 0.5), anchors=(Anchor("Minimal", 3.0), Anchor("Creative", 3.1))))
-    assert len({text.get("y") for text in of_class(svg, "fig-ideal-text")}) == 2
+@pytest.mark.parametrize("values", [(0.2, 0.5), (1.9, 2.1), (3.5, 3.8), (0.2, 3.8), (3.0, 3.0)])
+def test_the_name_of_an_anchor_meets_neither_another_name_nor_another_line(values: tuple[float, float]) -> None:
+    """Near the left end, in the middle, near the right end, at both, and twice the same."""
+    anchors = tuple(Anchor(name, value) for name, value in zip(("Minimal references", "Creative"), values, strict=True))
+    svg = drawn(scatter(Point("a", 1.0, 0.5), anchors=anchors))
+    names, lines = of_class(svg, "fig-ideal-text"), of_class(svg, "fig-ideal")
+    boxes = [_box(name) for name in names]
+    assert not _meet(*boxes)
+    ends = [float(line.get("x1", "")) for line in lines]
+    for box, own in zip(boxes, ends, strict=True):
+        crossed = [
+            line
+            for line in lines
+            if box[0] < float(line.get("x1", "")) < box[2] and float(line.get("y1", "")) < box[3] - 4
+        ]
+        assert not crossed
+        assert not box[0] < own < box[2]
 
 
 def test_names_never_lie_on_each_other_nor_on_points() -> None:

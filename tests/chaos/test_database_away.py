@@ -30,8 +30,9 @@ from workers.sweep import sweep
 pytestmark = pytest.mark.services
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[postgres.Postgres]:
+    """Of our own: others would miss theirs."""
     with postgres.breakable() as own:
         yield own
 
@@ -39,17 +40,17 @@ def server() -> Iterator[postgres.Postgres]:
 @pytest.fixture
 def away_engine(server: postgres.Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """On that server, migrated; settings and gold of a worker that uses it."""
-    monkeypatch.setenv("EVERGOLD_DATABASE_URL", server.address)
-    monkeypatch.setenv("EVERGOLD_LEASE_SECONDS", "60")
     (tmp_path / "var" / "gold").mkdir(parents=True)
     (tmp_path / "var" / "gold" / "gold.csv").write_text(GOLD)
-    get_settings.cache_clear()
-    engine = make_engine(server.address)
-    upgrade(engine)
-    add_competition(engine, ends_at=None)
-    yield engine
-    engine.dispose()
-    get_engine(server.address).dispose()  # the worker's own
+    with postgres.database(server.address) as address:
+        monkeypatch.setenv("EVERGOLD_DATABASE_URL", address)
+        get_settings.cache_clear()
+        engine = make_engine(address)
+        upgrade(engine)
+        add_competition(engine, ends_at=None)
+        yield engine
+        engine.dispose()
+        get_engine(address).dispose()  # the worker's own
     if _sender.cache_info().currsize:
         _sender().close()
 

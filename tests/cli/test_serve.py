@@ -143,7 +143,7 @@ def test_first_start_with_demo_really_scores_and_a_second_one_adds_nothing(folde
         wait_for_board(server, {"Magpie", "Saudade Lab", "Majority class"})
         web = server.child("app.serving.web")
         assert b"EVERGOLD_GOLD_DIR" not in Path(f"/proc/{web}/environ").read_bytes()
-        worker = server.child("celery")
+        worker = server.child("--queues cpu")
         assert b"EVERGOLD_GOLD_DIR" in Path(f"/proc/{worker}/environ").read_bytes()
     assert server.service.process.returncode == 0
     assert not processes_of(folder / "var")
@@ -164,7 +164,7 @@ def test_ctrl_c_stops_everything_in_order(folder: Path) -> None:
 
 def test_second_ctrl_c_stops_at_once(folder: Path) -> None:
     with serving(folder) as server:
-        os.kill(server.child("celery"), signal.SIGSTOP)  # a worker that will not hear of stopping
+        os.kill(server.child("--queues cpu"), signal.SIGSTOP)  # a worker that will not hear of stopping
         server.service.process.send_signal(signal.SIGINT)
         wait_until(lambda: "Stopping" in server.service.said(), "it is stopping", server.service)
         server.service.process.send_signal(signal.SIGINT)
@@ -204,9 +204,9 @@ def test_set_up_that_was_killed_half_way_is_completed(folder: Path) -> None:
 
 def test_children_that_are_killed_are_said_and_started_again(folder: Path) -> None:
     with serving(folder) as server:
-        wait_until(lambda: len(celery_of(folder)) >= 2, "the worker has its pool", server.service)
-        pool = celery_of(folder)
-        for words in ("app.serving.web", "celery", "workers.sweep", "valkey-server"):
+        wait_until(lambda: len(pool_of(folder)) >= 2, "the worker has its pool", server.service)
+        pool = pool_of(folder)
+        for words in ("app.serving.web", "--queues cpu", "workers.sweep", "valkey-server"):
             dead = server.child(words)
             os.kill(dead, signal.SIGKILL)
             wait_until(lambda: server.service.said().count("died (signal SIGKILL)") > 0, "it is said", server.service)
@@ -220,8 +220,8 @@ def is_running_again(folder: Path, words: str, dead: int) -> bool:
     return any(words in command and pid != dead for pid, command in processes_of(folder / "var").items())
 
 
-def celery_of(folder: Path) -> set[int]:
-    return {pid for pid, command in processes_of(folder / "var").items() if "celery" in command}
+def pool_of(folder: Path) -> set[int]:
+    return {pid for pid, command in processes_of(folder / "var").items() if "--queues cpu" in command}
 
 
 # ------------------------------------------------------------------------------------------------------------ broker

@@ -167,6 +167,22 @@ def test_a_quick_scan_and_a_slow_look_read_the_same(monkeypatch: pytest.MonkeyPa
     assert (quick[1].errors, quick[1].warnings) == (slow[1].errors, slow[1].warnings)
 
 
+@pytest.mark.parametrize(
+    "codes", [["1:VID"] + ["1"] * 30, [f"1:{'A' * 39};2:{'B' * 39}", "1;2"] * 4, ["1:VID", "1"] * 3]
+)
+def test_long_mwes_and_long_names_of_categories_are_read_like_others(
+    codes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = tuple(f"{number} w{number} l{number} X" for number in range(1, len(codes) + 1))
+    items = read_items((HEADER + sentence("s", rows, " ".join("_" for _ in rows))).encode())
+    text = HEADER + sentence("s", rows, " ".join(codes))
+    quick = predicted(text, items)
+    assert quick[1].errors == []
+    assert all(mwe.tokens == tuple(range(len(codes))) for mwe in quick[0].mwes)
+    monkeypatch.setattr(cupt_prediction, "scan", lambda data, header, items: None)
+    assert predicted(text, items)[0] == quick[0]
+
+
 # ------------------------------------------------------------------------------------------- what is only a warning
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
+
 import pytest
 
 from scoring.errors import Problems
@@ -77,3 +80,18 @@ def test_list_without_end_is_refused() -> None:
     found, problems = read("[" + "{}," * (MOST_ENTRIES + 1) + "{}]")
     assert found is None
     assert "more than 100,000 objects" in problems[0]
+
+
+def test_file_of_line_breaks_costs_no_more_than_its_text_and_is_let_go() -> None:
+    data = b"[" + b"\n" * 1_000_000 + b"{}, {}]"
+    assert read(data)[0] == [({}, 1_000_001, 1), ({}, 1_000_001, 5)]
+    gc.disable()  # nothing may be left for it to collect
+    tracemalloc.start()
+    try:
+        read_json_list(data, Problems())
+        left, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    assert peak < 3 * len(data)
+    assert left < len(data) / 10

@@ -166,3 +166,8 @@ def test_signatures_name_metric_split_and_languages(write: Write) -> None:
     assert found["sentence_accuracy zero_shot/all"].signature == (
         "meaning-matching:1|sentence_accuracy|zero_shot/all|labels:0,1|languages:en,pt|decision:highest-score-or-only-positive"
     )
+
+
+def test_submission_file_is_no_items_file(write: Write) -> None:
+    with pytest.raises(InvalidItems, match="this is a submission file, with a column Setting"):
+        TASK.read_items(write("items.csv", file_of(RIGHT)), OPTIONS)

@@ -299,7 +299,8 @@ def test_every_page_fits_and_can_be_read(look: Any, site: Site, device: str, sch
     world.score(site.engine, world.submit(site.engine, rival, site.now, method="m" * 200).run_id, 0.5)
     looking = look(device, scheme)
     looking.register()
-    for path in (HOME, COMPETITION_PAGE, BOARD_PAGE, SUBMIT_PAGE, "/submissions", "/account"):
+    more = ("/submissions", "/account", "/password/forgot", "/status")
+    for path in (HOME, COMPETITION_PAGE, BOARD_PAGE, SUBMIT_PAGE, *more):
         looking.go(path)
         page = looking.page
         wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

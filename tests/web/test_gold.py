@@ -211,6 +211,15 @@ def test_boards_show_the_commitment_of_the_gold_and_rows_their_version(
     assert second in page
 
 
+def test_organisers_find_the_page_from_the_board_and_nobody_else_is_led_there(
+    site: Site, browser: httpx.Client
+) -> None:
+    board = BOARD.removeprefix("/api/v1")
+    assert f'href="{PAGE}"' in browser.get(board).text
+    with site.client(Accept="text/html") as anybody:
+        assert PAGE not in anybody.get(board).text
+
+
 def test_a_version_that_is_not_in_use_is_on_no_board(site: Site, olga: Person, key: PrivateKey) -> None:
     put(olga)
     secret = put(olga, b"other gold").json()["versions"][1]["commitment"]

@@ -302,3 +302,20 @@ def test_hidden_boards_hide_the_round_and_hidden_names_stay_hidden(
     with site.client() as nobody:
         assert nobody.get(f"{ROUNDS}/paper").status_code == 404
     assert {one["team"] for one in olga.client.get(f"{ROUNDS}/paper").json()["systems"]} == {"Alpha", "Beta", "Gamma"}
+
+
+def test_slices_that_boards_hide_are_hidden_here_too(site: Site, systems: dict[str, UUID], olga: Person) -> None:
+    from sqlalchemy import update
+
+    from app.models import Phase
+
+    bring(olga, f"{systems['alpha']},en-1,A1,3,3,3", f"{systems['alpha']},pt-1,A1,0,0,0")
+    olga.client.put(f"{ROUNDS}/paper/publication")
+    with writing(site.engine) as session:
+        session.execute(update(Phase).values(visibility={"slices": "columns"}))
+    with site.client() as nobody:
+        [alpha] = nobody.get(f"{ROUNDS}/paper").json()["systems"]
+        assert alpha["human"]["macro"]["value"] == 0.5
+        assert alpha["human"]["en"] == alpha["automatic"]["en"] == {"value": None, "reason": "not shown"}
+        document = nobody.get(BOARD).json()
+        assert [row["cells"][-1]["value"] for row in document["rows"] if row["team"] == "Alpha"] == [0.5]

@@ -121,8 +121,9 @@ def test_from_a_new_key_on_everything_is_sealed_to_both(engine: Engine, ada: Use
 
 @at_work
 def test_after_rotation_the_new_key_alone_opens_gold_and_outcomes_and_no_file_was_written(
-    engine: Engine, ada: User
+    engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("workers.rotation.BATCH", 1)  # more files than are looked at together
     old = make_key(engine)
     seal_gold(engine, GOLD.encode())
     first_run = upload(engine, ada)

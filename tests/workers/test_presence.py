@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -11,7 +12,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
-from app.db import reading
+from app.db import make_engine, reading
 from app.models import SelfCheck, Worker
 from tests.processes import wait_until
 from workers import presence
@@ -19,14 +20,22 @@ from workers.presence import Presence, beating, retire, tell
 from workers.selfcheck import Found
 
 
+@pytest.fixture
+def worker_s(engine: Engine) -> Iterator[Engine]:
+    """The worker's own way to the database, which it closes after every word."""
+    found = make_engine(engine.url.render_as_string(hide_password=False))
+    yield found
+    found.dispose()
+
+
 def rows(engine: Engine) -> list[Worker]:
     with reading(engine) as session:
         return list(session.scalars(select(Worker)))
 
 
-def test_it_is_there_at_once_and_says_so_again_and_again(engine: Engine) -> None:
+def test_it_is_there_at_once_and_says_so_again_and_again(engine: Engine, worker_s: Engine) -> None:
     own = Presence(processes=2, queues=("cpu",))
-    with beating(engine, own, seconds=0.02):
+    with beating(worker_s, own, seconds=0.02):
         [first] = rows(engine)
         assert (first.name, first.queues, first.processes, first.self_check) == (own.name, ["cpu"], 2, None)
         assert first.versions["numpy"]
@@ -36,10 +45,10 @@ def test_it_is_there_at_once_and_says_so_again_and_again(engine: Engine) -> None
     assert not [thread for thread in threading.enumerate() if thread.name == "presence"]
 
 
-def test_what_the_self_check_found_is_said(engine: Engine) -> None:
+def test_what_the_self_check_found_is_said(engine: Engine, worker_s: Engine) -> None:
     own = Presence(processes=1)
     own.checked(Found(SelfCheck.REFUSED, ("other numbers.",), "cuda", ("a-model",)))
-    tell(engine, own)
+    tell(worker_s, own)
     [row] = rows(engine)
     assert (row.self_check, row.self_check_words, row.device, row.models) == (
         SelfCheck.REFUSED,
@@ -51,14 +60,14 @@ def test_what_the_self_check_found_is_said(engine: Engine) -> None:
     assert row.self_checked_at <= datetime.now(UTC)
 
 
-def test_it_goes_when_it_ends_and_comes_back_when_it_was_forgotten_by_mistake(engine: Engine) -> None:
+def test_it_goes_when_it_ends_and_comes_back_when_it_was_forgotten_by_mistake(engine: Engine, worker_s: Engine) -> None:
     own, other = Presence(processes=1), Presence(processes=1)
     assert own.name != other.name, "two containers may have the same host name and process id"
-    tell(engine, own)
-    tell(engine, other)
-    retire(engine, own)
+    tell(worker_s, own)
+    tell(worker_s, other)
+    retire(worker_s, own)
     assert [row.name for row in rows(engine)] == [other.name]
-    tell(engine, own)
+    tell(worker_s, own)
     assert len(rows(engine)) == 2
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import os
 import signal
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,13 +18,14 @@ from structlog.testing import capture_logs
 from app.db import reading
 from app.models import RunStatus, User, Worker
 from app.runs import UNCLAIMED_SECONDS
+from app.storage import store_upload, stored_path
 from app.workforce import SILENT_SECONDS
 from scoring.tasks import TASKS
 from tests.processes import stop, wait_until
 from tests.services import environment_of, free_port, start_sweep
 from tests.world import HOUR, NOW, add_competition, add_user, claim, submit, the_run
 from workers.presence import Presence, tell
-from workers.sweep import sweep
+from workers.sweep import clear_storage, sweep
 
 OVERDUE = NOW + timedelta(seconds=UNCLAIMED_SECONDS)
 
@@ -54,6 +57,16 @@ def test_a_run_whose_message_was_lost_is_announced_and_marked(engine: Engine, ad
     assert told(messages) == [run_id]
     assert sent_at(engine, run_id) == OVERDUE
     assert sweep(engine, OVERDUE) == 0, "the queue is not filled with echoes"
+
+
+def test_a_run_whose_message_was_lost_again_is_announced_again_soon(engine: Engine, ada: User, messages: Path) -> None:
+    """The broker was emptied after the sweep had told it; no two minutes pass until somebody notices."""
+    run_id = submit(engine, ada).run_id
+    assert sweep(engine, OVERDUE) == 1
+    for message in messages.iterdir():
+        message.unlink()
+    assert sweep(engine, OVERDUE + timedelta(seconds=UNCLAIMED_SECONDS)) == 1
+    assert told(messages) == [run_id]
 
 
 def test_a_run_whose_worker_was_lost_is_queued_again_and_announced(engine: Engine, ada: User, messages: Path) -> None:
@@ -129,6 +142,41 @@ def test_while_the_broker_is_away_leases_are_swept_and_nothing_counts_as_sent(
     assert [entry["event"] for entry in logged] == ["broker_down"], "one refusal is enough to know"
     assert the_run(engine, lost).status == RunStatus.QUEUED
     assert [sent_at(engine, run_id) for run_id in (lost, waiting)] == [None, None]
+
+
+# ------------------------------------------------------------------------------------------------------------- storage
+
+
+def test_what_was_stored_for_nothing_is_taken_away(engine: Engine, tmp_path: Path) -> None:
+    refused = stored_path(tmp_path, store_upload([b"refused"], tmp_path, 100).sha256)
+    half_written = tmp_path / "incoming" / "tmp1"
+    half_written.write_text("half")
+    for path in (refused, half_written):
+        os.utime(path, (0, 0))
+    with capture_logs() as logged:
+        clear_storage(engine, tmp_path, time.time())
+        clear_storage(engine, tmp_path, time.time())
+        clear_storage(engine, tmp_path / "none", time.time())
+    assert not refused.exists()
+    assert not half_written.exists()
+    assert [(entry["event"], entry["interrupted"], entry["set_aside"]) for entry in logged] == [
+        ("storage_cleared", 1, 1)
+    ], "what was done is said, and nothing else"
+
+
+def test_storage_that_cannot_be_changed_does_not_stop_the_sweep(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = stored_path(tmp_path, store_upload([b"refused"], tmp_path, 100).sha256)
+    os.utime(path, (0, 0))
+
+    def read_only(*_: object) -> Path:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "rename", read_only)
+    with capture_logs() as logged:
+        clear_storage(engine, tmp_path, time.time())
+    assert [entry["event"] for entry in logged] == ["storage_not_cleared"]
 
 
 # ------------------------------------------------------------------------------------------------------- as a process

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.judging.results import MACRO
 from app.judging.summary import Correlation, Summary, System
 from app.models import Competition, JudgingRound
-from app.scatter import Kind, Point, Scatter, axis_around
+from app.scatter import Axis, Kind, Point, Scatter, axis_around
 from app.svg import shown
 
 HUMAN = "Human score"
@@ -37,10 +39,16 @@ def _coefficient(name: str, value: float | None) -> str:
 def _figure(summary: Summary, split: str, context: str) -> Scatter:
     points = tuple(_point(system, split) for system in summary.systems)
     drawn = [(point.x, point.y) for point in points if point.x is not None and point.y is not None]
-    x = axis_around([x for x, _ in drawn], summary.metric, scale=100.0, unit=" %")
-    y = axis_around([y for _, y in drawn], HUMAN, scale=100.0, unit=" %")
+    x = _axis([x for x, _ in drawn], summary.metric)
+    y = _axis([y for _, y in drawn], HUMAN)
     told = f"{context} {correlation_words(summary.correlations[split])}."
     return Scatter(f"human-{split}", f"{HUMAN} against {summary.metric}: {split_title(split)}", x, y, points, (), told)
+
+
+def _axis(values: list[float], title: str) -> Axis:
+    """In percent, and not beyond 100 where no value is."""
+    axis = axis_around(values, title, scale=100.0, unit=" %")
+    return replace(axis, high=1.0) if max(values, default=0.0) <= 1 < axis.high else axis
 
 
 def _point(system: System, split: str) -> Point:

@@ -12,6 +12,7 @@ from app.db import reading
 from app.errors import NotFound
 from app.figures import Figure
 from app.reports import find_report
+from app.routes.identity import VisitorHere
 from app.routes.looking import LookingHere
 from app.routes.pages import report_probing
 from app.routes.pages.drawings import svg_response
@@ -30,12 +31,13 @@ REPORT_FIGURES: dict[str, Callable[[Mapping[str, Any], str | None], tuple[str, l
 def read_figure(
     request: Request,
     serving: ServingHere,
+    visitor: VisitorHere,
     looking: LookingHere,
     submission_id: UUID,
     name: str,
     split: Annotated[str | None, Query()] = None,
 ) -> Response:
-    if looking.user is None:
+    if visitor.user is None:
         return to_login(request)
     with reading(serving.engine) as session:
         report = find_report(session, submission_id, looking.user, serving.clock(), seen_as=looking.seen_as)

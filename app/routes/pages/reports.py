@@ -17,6 +17,7 @@ from fastapi.responses import RedirectResponse
 from app.api import links
 from app.db import reading
 from app.reports import NoReport, Report, find_report
+from app.routes.identity import VisitorHere
 from app.routes.looking import LookingHere
 from app.routes.pages.login import to_login
 from app.routes.pages.rendering import render
@@ -39,14 +40,17 @@ ALL_SCORES = "scores"
 
 
 @router.get("/submissions/{submission_id}/report")
-def read_report(request: Request, serving: ServingHere, looking: LookingHere, submission_id: UUID) -> Response:
-    if looking.user is None:
+def read_report(
+    request: Request, serving: ServingHere, visitor: VisitorHere, looking: LookingHere, submission_id: UUID
+) -> Response:
+    if visitor.user is None:
         return to_login(request)
     with reading(serving.engine) as session:
         try:
             report = find_report(session, submission_id, looking.user, serving.clock(), seen_as=looking.seen_as)
         except NoReport:  # its page says why
-            return RedirectResponse(links.submission(submission_id), 303)
+            query = f"?as={looking.seen_as}" if looking.seen_as else ""
+            return RedirectResponse(f"{links.submission(submission_id)}{query}", 303)
     parameters = request.query_params
     own = OWN_REPORTS.get(report.task_type) if report.view.has_details else None
     is_plain = own is None or parameters.get("view") == ALL_SCORES

@@ -51,8 +51,10 @@ class Standing:
 
 
 @router.get("/submissions/{submission_id}")
-def read_submission(request: Request, serving: ServingHere, looking: LookingHere, submission_id: UUID) -> Response:
-    if looking.user is None:
+def read_submission(
+    request: Request, serving: ServingHere, visitor: VisitorHere, looking: LookingHere, submission_id: UUID
+) -> Response:
+    if visitor.user is None:
         return to_login(request)
     return render(request, "submission.html", **_shown(serving, looking, submission_id), is_update=False)
 

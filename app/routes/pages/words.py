@@ -24,12 +24,14 @@ ENTRY_RULES = {
     EntryRule.LAST: "Each team stands here with its last scored submission.",
     EntryRule.ALL: "Every scored submission stands here.",
     EntryRule.CHOSEN: "Each team stands here with the submission that it chose.",
+    EntryRule.LADDER: "A Ladder: each team stands here with its record, which only real improvements move.",
 }
 ENTRY_SHORT = {
     EntryRule.BEST: "The best submission counts",
     EntryRule.LAST: "The last valid submission counts",
     EntryRule.ALL: "Every valid submission counts",
     EntryRule.CHOSEN: "Each team chooses which submission counts",
+    EntryRule.LADDER: "The record counts, told in steps (a Ladder)",
 }
 #: status: (title, what to do now)
 ERROR_WORDS = {

@@ -1,0 +1,43 @@
+"""`evergold climbers`: teams whose submissions differ by few lines again and again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from app.cli.organiser import PANEL
+from app.cli.output import Code, CommandError, print_json, print_table, remark
+from app.cli.settings import DataDirOption, JsonOption, use_settings
+
+commands = typer.Typer()
+
+
+@commands.command(rich_help_panel=PANEL)
+def climbers(
+    competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List teams that submit small changes again and again: that is how hidden labels are learnt from a board."""
+    use_settings(data_dir)
+    from app.climbing import climbing_teams
+    from app.config import get_settings
+    from app.db import get_engine, reading
+    from app.errors import NotFound
+    from app.queries import find_competition
+
+    with reading(get_engine(get_settings().database_address)) as session:
+        try:
+            found = climbing_teams(session, find_competition(session, competition))
+        except NotFound as error:
+            raise CommandError(str(error), Code.ERROR, name=error.code) from None
+    if as_json:
+        listed = [{**asdict(one), "told_at": one.told_at.isoformat() if one.told_at else None} for one in found]
+        print_json({"climbers": listed})
+        return
+    rows = [(one.team, f"{one.phase}/{one.task}", f"{one.small_steps} of {one.submissions}") for one in found]
+    print_table(["Team", "Phase/task", "Small steps"], rows)
+    if not found:
+        remark("No team climbs.")

@@ -1,0 +1,38 @@
+"""What shows hill climbing: how much each submission changed, and the alerts that organisers were sent."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Uuid
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.db import Base
+from app.models.accounts import Team
+from app.models.declared import PhaseTask
+
+
+class LineChange(Base):
+    """What a submission changed against its team's one before it; changed, of_lines: None where that cannot be said."""
+
+    __tablename__ = "line_changes"
+
+    submission_id: Mapped[uuid.UUID] = mapped_column(Uuid, ForeignKey("submissions.id"), primary_key=True)
+    previous_id: Mapped[uuid.UUID | None] = mapped_column(Uuid, ForeignKey("submissions.id"))
+    changed: Mapped[int | None]
+    of_lines: Mapped[int | None]
+
+
+class ClimbingAlert(Base):
+    """A team whose files differ by few lines again and again; one alert for each team and task of a phase."""
+
+    __tablename__ = "climbing_alerts"
+
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), primary_key=True)
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
+    times: Mapped[int]
+    at: Mapped[datetime]
+
+    team: Mapped[Team] = relationship(lazy="raise")
+    phase_task: Mapped[PhaseTask] = relationship(lazy="raise")

@@ -1,0 +1,91 @@
+"""A deadline rush: 500 uploads of 100 teams in the last seconds, over HTTP, on PostgreSQL and Valkey; how long is p99?
+
+Each must be accepted or refused by the server's clock alone, none twice, none lost: anything else exits with 1. Times
+are ratios to what one upload takes on the same server while nobody else is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from datetime import UTC, datetime, timedelta
+
+import httpx
+from sqlalchemy import update
+
+from app import auth
+from app.db import writing
+from app.models import Phase
+from tests.chaos.place import Place, a_place
+from tests.chaos.rush import Tried, rush, upload, wrongs
+from tests.world import add_user
+
+SUBMISSIONS = "/api/v1/competitions/storm/phases/chaos/tasks/detection/submissions"
+WARM_UP, ALONE = 5, 30
+LEAD_SECONDS = 5.0
+
+
+def main() -> int:
+    """Run, print figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--uploads", type=int, default=500)
+    parser.add_argument("--teams", type=int, default=100)
+    parser.add_argument("--lead-seconds", type=float, default=LEAD_SECONDS, help="how long before the end it begins")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    with a_place() as place:
+        tokens = [token_of(place, f"rusher{number}") for number in range(arguments.teams)]
+        alone = one_by_one(place)
+        ends_at = datetime.now(UTC) + timedelta(seconds=arguments.lead_seconds + 1)
+        end_phase(place, ends_at)
+        url = f"{place.address}{SUBMISSIONS}"
+        tried = rush(url, tokens, arguments.uploads, ends_at, arguments.lead_seconds, seed=6)
+        wrong = wrongs(place.engine, tried, ends_at)
+    print("\n".join(wrong), file=sys.stderr)
+    figures = {"uploads": arguments.uploads, "teams": arguments.teams, **figures_of(alone, tried), "wrong": len(wrong)}
+    if arguments.json:
+        print(json.dumps(figures, indent=1))
+    else:
+        for name, value in figures.items():
+            print(f"{name:36} {value}")
+    return 1 if wrong else 0
+
+
+def one_by_one(place: Place) -> list[Tried]:
+    """Uploads while nobody else is there; the first few, which warm the server up, are not among them."""
+    url, token = f"{place.address}{SUBMISSIONS}", token_of(place, "alone")
+    with httpx.Client() as client:
+        found = [upload(client, url, token, 0.0, f"alone-{number}", False) for number in range(WARM_UP + ALONE)]
+    return found[WARM_UP:]
+
+
+def end_phase(place: Place, ends_at: datetime) -> None:
+    """Set the deadline."""
+    with writing(place.engine) as session:
+        session.execute(update(Phase).where(Phase.name == "chaos").values(ends_at=ends_at))
+
+
+def token_of(place: Place, username: str) -> str:
+    """A new account's token."""
+    user = add_user(place.engine, username)
+    with writing(place.engine) as session:
+        return auth.create_token(session, user, "rush", datetime.now(UTC))[1]
+
+
+def figures_of(alone: list[Tried], tried: list[Tried]) -> dict[str, object]:
+    """How many went where, and how much longer accepting took in the rush."""
+    usual = statistics.median(one.seconds for one in alone)
+    accepted = sorted(one.seconds for one in tried if one.status == 202 and not one.was_lost)
+    return {
+        "accepted": sum(one.status == 202 for one in tried),
+        "refused: too late": sum(one.status == 409 for one in tried),
+        "sent again after a time-out": sum(one.was_lost for one in tried),
+        "accepting p50, rush / alone": round(statistics.median(accepted) / usual, 2),
+        "accepting p99, rush / alone": round(accepted[int(0.99 * (len(accepted) - 1))] / usual, 2),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""Which process of `evergold serve` is told of keys and gold: workers are, the web process is not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.serving import programs
+from app.serving.programs import WAYS_TO_GOLD, ServeOptions
+from app.serving.web import run_web
+from workers.keys import KeySettings
+
+TOLD = {"EVERGOLD_GOLD_DIR": "/safe/gold", "EVERGOLD_GOLD_KEY_FILE": "/safe/key", "PATH": "/bin"}
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> ServeOptions:
+    return ServeOptions("127.0.0.1", 0, tmp_path, tmp_path / "phases.yaml", tmp_path / "gold")
+
+
+def test_the_web_process_is_told_neither_where_gold_nor_where_keys_are(options: ServeOptions) -> None:
+    web = programs.web(options, TOLD, listener=3)
+    assert dict(web.environment) == {"PATH": "/bin"}
+    assert set(TOLD) - set(web.environment) == WAYS_TO_GOLD
+
+
+def test_a_web_process_that_was_told_forgets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in TOLD.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(
+        "app.serving.web.uvicorn.Server", lambda _: type("Server", (), {"run": lambda *_, **__: None})()
+    )
+    run_web()
+    assert not WAYS_TO_GOLD & set(os.environ)
+
+
+def test_the_worker_of_serve_makes_the_first_key_and_other_workers_never_do(
+    options: ServeOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not KeySettings().make_gold_key
+    worker = programs.worker(options, TOLD)
+    assert TOLD.items() <= worker.environment.items()
+    for name, value in worker.environment.items():
+        monkeypatch.setenv(name, value)
+    assert KeySettings().make_gold_key
+    assert "EVERGOLD_MAKE_GOLD_KEY" not in programs.gpu_worker(options, TOLD).environment

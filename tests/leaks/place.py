@@ -1,0 +1,364 @@
+"""A server with something to hide: an evaluation whose board is hidden, a public practice, sealed gold, rounds of judging.
+
+Who looks at it is in ROLES. What was hidden can be replaced by something else, everything else staying byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import httpx
+from pydantic import SecretStr
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
+
+from app import auth
+from app.auth import TokenScope
+from app.config import Settings
+from app.db import writing
+from app.judging.marks import save_marks, worksheet
+from app.judging.rounds import find_round, publish_round
+from app.models import ApiToken, Phase, PublicFile, Role, ScoringRun, User
+from app.queries import find_competition, find_phase_task
+from app.rate_limits import RateLimits
+from app.roles import grant_role
+from app.routes import csrf
+from app.routes.identity import SESSION_COOKIE
+from app.routes.serving import Serving
+from app.runs import record_scores
+from app.storage import StoredFile, store_upload
+from app.submissions import accept_submission
+from scoring.task import NOT_ENTERED, Score
+from tests import judging, world
+from tests.app.embargo import add_phase, declare, freeze, hide
+from tests.sealed import make_key, seal_gold
+from tests.web.routes import Address
+from tests.web.site import Site, csrf_of
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK
+
+OTHERS = "others"
+#: The evaluation is over, and its board is still hidden: its results are frozen, a phase after it goes on from them.
+CLOSE = NOW - HOUR
+REVEAL = NOW + DAY
+MINUTE = timedelta(minutes=1)
+
+#: Whose status each column of the table says, in this order.
+ROLES = (
+    "anonymous",
+    "participant",  # whose submission is asked for
+    "other team",
+    "annotator",
+    "organiser elsewhere",
+    "organiser",
+    "administrator",
+)
+ACCOUNTS = dict(zip(ROLES[1:], ("alpha", "beta", "anna", "elsa", "olga", "root"), strict=True))
+TEAMS = ("alpha", "beta", "gamma")
+TEXTS = {"alpha": judging.ALPHA, "beta": judging.BETA, "gamma": judging.GAMMA}
+#: Rounds of judging: one is at work, one is published and hidden as its board is.
+DRAFT, PUBLISHED = "draft", "human"
+
+#: What the evaluation says of its board.
+EMBARGO: Mapping[str, Any] = {"board": "hidden", "public_from": REVEAL, "own_scores": "never"}
+#: What nobody sees yet: BERTScore by team and language; None: not entered.
+Hidden = Mapping[str, tuple[float | None, float | None] | None]
+HIDDEN: Hidden = {"alpha": (0.91, 0.83), "beta": (0.72, 0.64), "gamma": (0.55, None)}
+
+
+@dataclass
+class Place:
+    """The server, who looks at it, and the names of what is there."""
+
+    site: Site
+    secrets: dict[str, tuple[str, str, str]]  # by role: API token, cookie, CSRF token
+    names: dict[str, str]
+    saved: sqlite3.Connection = field(default_factory=lambda: sqlite3.connect(":memory:", check_same_thread=False))
+
+    def save(self) -> None:
+        with closing(sqlite3.connect(self._database())) as live:
+            live.backup(self.saved)
+
+    def restore(self) -> None:
+        """The database as it was saved; limits of requests start anew."""
+        with closing(sqlite3.connect(self._database())) as live:
+            self.saved.backup(live)
+        self.site.app.state.rate_limits = RateLimits(self.site.settings)
+
+    def _database(self) -> str:
+        return self.site.engine.url.database or ""
+
+    def fill(self, address: Address) -> str:
+        """The address with the names of what is there; a new kind of name must be given one in `names_of`."""
+        more = NAMES_BY_TEMPLATE.get(address.template, {})
+        return re.sub(r"{(\w+)(?::\w+)?}", lambda found: more.get(found[1]) or self.names[found[1]], address.template)
+
+    def fill_all(self, address: Address) -> list[str]:
+        """The address with every name of everything that is there: for looking at it all."""
+        found = [address.template]
+        for part, names in self._all_names(address.template):
+            found = [re.sub(rf"{{{part}(?::\w+)?}}", name, path) for path in found for name in names]
+        return list(dict.fromkeys(found))
+
+    def _all_names(self, template: str) -> list[tuple[str, list[str]]]:
+        several = {
+            "phase": [PHASE, "practice", "post"],
+            "round_name": [PUBLISHED, DRAFT],
+            "submission_id": [self.names["submission of alpha"], self.names["submission of gamma"]],
+        }
+        parts = re.findall(r"{(\w+)(?::\w+)?}", template)
+        more = {part: name for part, name in NAMES_BY_TEMPLATE.get(template, {}).items() if part == "name"}
+        return [(part, several.get(part) or [more.get(part) or self.names[part]]) for part in parts]
+
+    @contextmanager
+    def client(self, role: str) -> Iterator[Client]:
+        with self.site.client() as bare:
+            bare.follow_redirects = False
+            token, cookie, forgery = self.secrets.get(role) or ("", "", csrf_of(bare.get("/login").text))
+            yield Client(bare, token, cookie, forgery)
+
+
+@dataclass
+class Client:
+    """Somebody with a token for the API and a browser for the pages."""
+
+    bare: httpx.Client
+    token: str
+    cookie: str
+    forgery: str
+
+    def send(self, method: str, path: str, *, accept: str | None = None, **body: Any) -> httpx.Response:
+        """As a program to the API, as a browser to pages, whose forms carry the right token."""
+        is_api = path.startswith("/api/")
+        headers = {"Accept": accept or ("application/json" if is_api else "text/html")}
+        if self.token:
+            one = {"Authorization": f"Bearer {self.token}"} if is_api else {"Cookie": f"{SESSION_COOKIE}={self.cookie}"}
+            headers |= one
+        if not is_api and method != "GET":
+            body["data"] = {**body.pop("data", {}), csrf.FORM_FIELD: self.forgery}
+        return self.bare.request(method, path, headers=headers, **body)
+
+
+#: What is another thing at these addresses than elsewhere.
+NAMES_BY_TEMPLATE: dict[str, dict[str, str]] = {
+    "/api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}": {"name": "blind.zip"},
+    "/api/v1/submissions/{submission_id}/report/{name}.txt": {"name": "official"},
+    "/competitions/{competition}/judging/{round_name}/figures/{name}.svg": {"round_name": PUBLISHED, "name": "mean"},
+    "/competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg": {"name": "languages"},
+    "/api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/submissions": {"phase": "practice"},
+    "/competitions/{competition}/phases/{phase}/tasks/{task}/submit": {"phase": "practice"},
+    "/guide/{name}": {"name": "api"},
+    "/submissions/{submission_id}/report/figures/{name}.svg": {"name": "languages"},
+}
+
+
+# ------------------------------------------------------------------------------------------------------------- building
+
+
+def build(site: Site) -> Place:
+    """Everything but the hidden outcomes, saved: `reveal` adds those."""
+    engine = site.engine
+    site.settings = site.settings.model_copy(update={"metrics_token": SecretStr("for-monitoring-alone")})
+    site.app.state.serving = Serving(site.settings, engine, lambda: site.now)
+    world.add_competition(engine, per_day=None, starts_at=NOW - 2 * DAY, ends_at=CLOSE)
+    judging.add_task(engine)
+    add_phase(engine, "practice", starts_at=NOW - 2 * DAY)
+    add_phase(engine, "post", starts_at=CLOSE, carry_over=PHASE)
+    _add_items(engine)
+    _add_file(engine)
+    secrets = _add_people(engine)
+    world.add_competition(engine, name=OTHERS, per_day=None)
+    _appoint(engine)
+    make_key(engine)
+    seal_gold(engine, b"sealed gold")
+    place = Place(site, secrets, {})
+    place.names = names_of(engine, _submit_all(engine))
+    place.save()
+    return place
+
+
+def reveal(place: Place, hidden: Hidden = HIDDEN, visibility: Mapping[str, Any] = EMBARGO) -> None:
+    """Start from what was saved and let the evaluation end so: None for a file that was rejected, a team that is not
+    there never took part."""
+    place.restore()
+    engine = place.site.engine
+    hide(engine, **visibility)
+    for team in TEAMS:
+        run_id, values = int(place.names[f"run of {team}"]), hidden.get(team)
+        if team not in hidden:
+            _forget(engine, run_id)
+        elif values is None:
+            world.reject(engine, run_id, CLOSE - MINUTE)
+        else:
+            _score(engine, run_id, values)
+    freeze(engine, NOW)
+
+
+def judge(place: Place, among: Sequence[str]) -> None:
+    """A round that is published and one at work, of these teams' submissions."""
+    engine = place.site.engine
+    with writing(engine) as session:
+        olga = _user(session, "olga")
+    wanted = [UUID(place.names[f"submission of {team}"]) for team in among]
+    for name in (PUBLISHED, DRAFT):
+        judging.start(engine, olga, *wanted, annotators={"anna": "en"}, name=name, seed=7)
+    with writing(engine) as session:
+        competition = find_competition(session, COMPETITION)
+        _mark_all(session, PUBLISHED)
+        publish_round(session, competition, find_round(session, competition, PUBLISHED), unfinished=True, actor=_user(session, "olga"), now=NOW)
+
+
+def _mark_all(session: Session, name: str) -> None:
+    found = judging.the_round(session, name)
+    annotator = judging.annotator_of(session, found, _user(session, "anna"))
+    for number, text_id in enumerate(worksheet(session, found, annotator).text_ids):
+        said = {"mwe_sense": str(number % 4), "rest_sense": "2", "naturalness": "3"}
+        save_marks(session, found, annotator, text_id, said, NOW)
+
+
+def _add_items(engine: Engine) -> None:
+    """All phases ask for the same sentences."""
+    with writing(engine) as session:
+        asked = [find_phase_task(session, COMPETITION, phase, TASK) for phase in (PHASE, "practice", "post")]
+        for phase_task in asked[1:]:
+            phase_task.items_sha256 = asked[0].items_sha256
+
+
+def _add_file(engine: Engine) -> None:
+    from app.config import get_settings
+
+    stored = store_upload([b"blind"], get_settings().storage_dir, 10**6)
+    with writing(engine) as session:
+        phase_task = find_phase_task(session, COMPETITION, PHASE, TASK)
+        session.add(
+            PublicFile(
+                phase_task_id=phase_task.id,
+                name="blind.zip",
+                title="The sentences",
+                sha256=stored.sha256,
+                size_bytes=stored.size_bytes,
+            )
+        )
+
+
+def _add_people(engine: Engine) -> dict[str, tuple[str, str, str]]:
+    for username in ("gamma", "nora"):
+        world.add_user(engine, username)
+    secrets = {}
+    for role, username in ACCOUNTS.items():
+        user = world.add_user(engine, username, is_administrator=role == "administrator")
+        with writing(engine) as session:
+            _, token = auth.create_token(session, user, "test", NOW, scopes=frozenset(TokenScope))
+            login, cookie = auth.start_session(session, user, NOW, hours=48)
+            secrets[role] = token, cookie, csrf.mask(login.csrf_token)
+    return secrets
+
+
+def _appoint(engine: Engine) -> None:
+    with writing(engine) as session:
+        here, elsewhere = (find_competition(session, name) for name in (COMPETITION, OTHERS))
+        grant_role(session, here, _user(session, "olga"), Role.ORGANISER, NOW)
+        grant_role(session, elsewhere, _user(session, "elsa"), Role.ORGANISER, NOW)
+        grant_role(session, here, _user(session, "anna"), Role.ANNOTATOR, NOW)
+
+
+def _submit_all(engine: Engine) -> dict[str, tuple[UUID, int]]:
+    """Every team submits to the evaluation, where all wait, and to practice, where all are scored; one run failed."""
+    waiting = {team: _accept(engine, team, PHASE, CLOSE - HOUR) for team in TEAMS}
+    for number, team in enumerate(TEAMS):
+        _score(engine, _accept(engine, team, "practice", NOW - HOUR)[1], (0.4 + number / 10, 0.5))
+    waiting["nobody"] = _accept(engine, "gamma", "practice", NOW - HOUR + MINUTE)
+    world.fail(engine, waiting["nobody"][1])
+    return waiting
+
+
+def _accept(engine: Engine, team: str, phase: str, at: Any) -> tuple[UUID, int]:
+    from app.config import get_settings
+
+    files = {
+        f"{language.upper()}/test.system.json": [
+            {"source_sent_id": id_, "prediction": text} for id_, text in items.items()
+        ]
+        for language, items in TEXTS[team].items()
+    }
+    sha256 = judging.stored(files)
+    size = (get_settings().storage_dir / sha256[:2] / sha256).stat().st_size
+    with writing(engine) as session:
+        accepted = accept_submission(
+            session,
+            user=_user(session, team),
+            phase_task=find_phase_task(session, COMPETITION, phase, TASK),
+            upload=StoredFile(sha256, size),
+            filename="predictions.zip",
+            now=at,
+        )
+        return accepted.submission.id, accepted.run_id
+
+
+def _score(engine: Engine, run_id: int, values: tuple[float | None, float | None]) -> None:
+    """What a worker would say: by language and, as their mean, together."""
+    macro = sum(value or 0.0 for value in values) / len(values)
+    scores = [
+        Score("bertscore", split, value, None if value is not None else NOT_ENTERED, f"mwe-paraphrase:1|{split}")
+        for split, value in (("en", values[0]), ("pt", values[1]), ("macro", macro))
+    ]
+    held = world.sure(world.claim(engine, run_id, NOW - 30 * MINUTE))
+    with writing(engine) as session:
+        recorded = record_scores(
+            session,
+            held,
+            scores=scores,
+            columns=frozenset((score.metric, score.split) for score in scores),
+            task_version=1,
+            aggregates={"by_language": {"en": {"bertscore": values[0]}}},
+            texts={"official": f"BERTScore {macro:.6f}"},
+            now=NOW - 30 * MINUTE,
+        )
+    assert recorded
+
+
+def _forget(engine: Engine, run_id: int) -> None:
+    """As if this team had never taken part in the evaluation."""
+    with writing(engine) as session:
+        run = session.get_one(ScoringRun, run_id)
+        submission = run.submission_id
+        session.delete(run)
+        session.flush()
+        from app.models import Submission
+
+        session.delete(session.get_one(Submission, submission))
+
+
+def names_of(engine: Engine, submitted: Mapping[str, tuple[UUID, int]]) -> dict[str, str]:
+    """What the parts of addresses are called here."""
+    with writing(engine) as session:
+        token = session.scalars(select(ApiToken.id).join(ApiToken.user).where(User.username == "alpha")).one()
+    found = {
+        "competition": COMPETITION,
+        "phase": PHASE,
+        "task": TASK,
+        "board": "zero-shot",
+        "number": "1",
+        "version": "1",
+        "round_name": DRAFT,
+        "language": "en",
+        "place": "1",
+        "username": "nora",
+        "role": "annotator",
+        "submission_id": str(submitted["alpha"][0]),
+        "run_id": str(submitted["nobody"][1]),
+        "token_id": str(token),
+    }
+    for team, (submission, run_id) in submitted.items():
+        found[f"submission of {team}"], found[f"run of {team}"] = str(submission), str(run_id)
+    return found
+
+
+def _user(session: Session, username: str) -> User:
+    return session.scalars(select(User).where(User.username == username)).one()

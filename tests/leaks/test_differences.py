@@ -1,0 +1,122 @@
+"""Two servers that differ in nothing but what is hidden answer every GET route byte for byte alike.
+
+It is one server whose hidden outcomes are exchanged: so ids, names, times and tags stay, and whatever differs tells
+something, be it a digit, an order, a count, an ETag, a length or an error. Where the same outcomes are shown, they do
+differ, else this would compare nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.leaks import place
+from tests.leaks.answers import plain
+from tests.leaks.place import EMBARGO, HIDDEN, REVEAL, TEAMS, Hidden, Place
+from tests.web.routes import addresses
+from tests.web.site import Site
+
+#: Everybody who sees what participants see. Who organises elsewhere does so, too.
+OUTSIDERS = ("anonymous", "participant", "other team", "annotator", "organiser elsewhere")
+#: Asked in other ways, too: as a table for a paper, with borrowed eyes, sorted.
+QUERIES = {
+    "/table": ("?format=markdown", "?format=latex", "?format=csv"),
+    "/citation": ("?format=bibtex", "?format=cff"),
+    "/official": ("?format=csv",),
+    "/boards/{board}": ("?as=participant",),
+    "/results": ("?as=public", "?sort=1"),
+    "/report": ("?as=participant",),
+}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two outcomes that those who look must not tell apart under this visibility."""
+
+    what: str
+    one: Hidden
+    other: Hidden
+    visibility: dict[str, Any]
+    looking: Sequence[str] = ("anonymous", "participant")
+    judged: Sequence[str] = TEAMS
+    told_to_organisers: int = field(default=15)  # how many answers at least
+
+
+PAIRS = [
+    Pair(
+        "scores, and with them the order",
+        HIDDEN,
+        {"alpha": (0.31, 0.23), "beta": (0.81, None), "gamma": (0.99, 0.98)},
+        EMBARGO,
+        OUTSIDERS,
+    ),
+    Pair("whose file was rejected", HIDDEN, {**HIDDEN, "gamma": None}, EMBARGO, OUTSIDERS, ("alpha", "beta")),
+    Pair("whether anybody took part", HIDDEN, {}, EMBARGO, ("anonymous", "annotator"), ()),
+    Pair(
+        "values where only ranks are shown",
+        HIDDEN,
+        {"alpha": (0.95, 0.93), "beta": (0.62, 0.54), "gamma": (0.35, None)},
+        {"board": "ranks_only", "own_scores": "never"},
+    ),
+    Pair(
+        "digits beyond the precision, and the order that they would give",
+        {"alpha": (0.614, 0.514), "beta": (0.612, 0.512), "gamma": (0.2, None)},
+        {"alpha": (0.611, 0.511), "beta": (0.613, 0.513), "gamma": (0.2, None)},
+        {"precision": 2},
+    ),
+]
+
+
+@pytest.fixture
+def unscored(empty_site: Site, cheap_passwords: None) -> Iterator[Place]:
+    """Everything is there but the outcomes."""
+    found = place.build(empty_site)
+    yield found
+    found.saved.close()
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.what)
+def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair) -> None:
+    roles = [*pair.looking, "organiser"]
+    one, other = (_everything(unscored, pair, hidden, roles) for hidden in (pair.one, pair.other))
+    different = [asked for asked in one if one[asked] != other[asked]]
+    assert [f"{role} {path}" for role, path in different if role != "organiser"] == []
+    assert len(different) >= pair.told_to_organisers, "organisers see it: so it was there to be told"
+
+
+def test_the_same_differences_are_seen_once_they_are_shown(unscored: Place) -> None:
+    unscored.site.set_clock(REVEAL)
+    pair = PAIRS[0]
+    one, other = (_everything(unscored, pair, hidden, ["anonymous"]) for hidden in (pair.one, pair.other))
+    told = {path.partition("?")[0] for (_, path) in one if one["anonymous", path] != other["anonymous", path]}
+    for path in ("", ".csv", "/official", "/official/1", "/table", "/feed.atom"):
+        assert f"/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot{path}" in told
+    for page in ("phases/evaluation/boards/zero-shot", "phases/post/boards/zero-shot", "tasks/detection/results"):
+        assert f"/competitions/idioms/{page}" in told
+    assert "/competitions/idioms/judging/human" in told
+
+
+def _everything(unscored: Place, pair: Pair, hidden: Hidden, roles: Sequence[str]) -> dict[tuple[str, str], str]:
+    """What each of them gets from every address, by role and address."""
+    place.reveal(unscored, hidden, pair.visibility)
+    if pair.judged:
+        place.judge(unscored, pair.judged)
+    found = {}
+    for role in roles:
+        with unscored.client(role) as visitor:
+            for path in _paths(unscored):
+                found[role, path] = plain(visitor.send("GET", path))
+    return found
+
+
+def _paths(unscored: Place) -> list[str]:
+    """Every GET route with everything that is there, and the other ways to ask for it."""
+    paths = []
+    for address in addresses(unscored.site.app):
+        if address.method == "GET":
+            more = next((ways for end, ways in QUERIES.items() if address.template.endswith(end)), ())
+            paths += [f"{path}{way}" for path in unscored.fill_all(address) for way in ("", *more)]
+    return paths

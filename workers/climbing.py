@@ -1,0 +1,44 @@
+"""The sweep's measure of hill climbing: how many lines each scored submission changed, and the alerts that follow."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import IntegrityError
+
+from app.climbing import Unmeasured, tell_organisers, unmeasured
+from app.config import get_settings
+from app.db import reading, writing
+from app.models import LineChange
+from app.storage import stored_path
+from workers.changed_lines import changed_lines
+
+
+def watch_climbing(engine: Engine, now: datetime) -> int:
+    """Measure what is not measured yet, and tell organisers; how many alerts there were."""
+    with reading(engine) as session:
+        waiting = unmeasured(session)
+    measured = [_measured(one) for one in waiting]  # files are read outside any transaction
+    if not measured:
+        return 0
+    try:
+        with writing(engine) as session:
+            session.add_all(measured)
+            session.flush()
+            return tell_organisers(session, get_settings(), now)
+    except IntegrityError:  # another sweep did the same at the same moment
+        return 0
+
+
+def _measured(one: Unmeasured) -> LineChange:
+    folder = get_settings().storage_dir
+    change = None
+    if one.previous_sha256 is not None:
+        change = changed_lines(stored_path(folder, one.sha256), stored_path(folder, one.previous_sha256))
+    return LineChange(
+        submission_id=one.submission_id,
+        previous_id=one.previous_id,
+        changed=change.changed if change else None,
+        of_lines=change.of if change else None,
+    )
