@@ -25,6 +25,7 @@ COPY migrations migrations
 ENTRYPOINT ["python", "-m", "app.cli"]
 
 FROM base AS web
+COPY docs docs
 USER 10001:10001
 EXPOSE 8321
 HEALTHCHECK --interval=15s --timeout=3s --start-period=20s \

@@ -46,7 +46,8 @@ def mails(engine: Engine) -> list[OutgoingMail]:
 
 def audited(engine: Engine) -> list[AuditEntry]:
     with reading(engine) as session:
-        return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))
+        of_runs = select(AuditEntry).where(AuditEntry.action.startswith("run."))
+        return list(session.scalars(of_runs.order_by(AuditEntry.id)))
 
 
 def lose_three_workers(engine: Engine, run_id: int) -> None:

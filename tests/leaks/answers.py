@@ -10,6 +10,7 @@ import httpx
 _FLEETING = frozenset({"date", "x-request-id", "set-cookie", "content-length", "server"})
 _FLEETING_TEXT = (
     re.compile(r'(?<=name="csrf_token" value=")[^"]*'),
+    re.compile(r'(?<=name="csrf-token" content=")[^"]*'),
     re.compile(r"(?<=name=key value=)[0-9a-f-]+|(?<=name=\"key\" value=\")[^\"]*|(?<=submit\?key=)[0-9A-Za-z_-]+"),
     re.compile(r"\b[0-9a-f]{16}\b(?=</code>)"),  # the request's id on an error page
     re.compile(r"last ran \d+ s ago"),

@@ -149,7 +149,7 @@ class Client:
 NAMES_BY_TEMPLATE: dict[str, dict[str, str]] = {
     "/api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}": {"name": "blind.zip"},
     "/api/v1/submissions/{submission_id}/report/{name}.txt": {"name": "official"},
-    "/competitions/{competition}/judging/{round_name}/figures/{name}.svg": {"round_name": PUBLISHED, "name": "mean"},
+    "/competitions/{competition}/judging/{round_name}/figures/{name}.svg": {"round_name": PUBLISHED, "name": "human-macro"},
     "/competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg": {"name": "languages"},
     "/api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/submissions": {"phase": "practice"},
     "/competitions/{competition}/phases/{phase}/tasks/{task}/submit": {"phase": "practice"},

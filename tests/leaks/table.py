@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a route is a line)
 """Who gets which answer: every route of the application, a line each, with a status for each of `place.ROLES`.
 
 Asked of the competition `idioms`, whose evaluation is over and hidden: its board, its gold, alpha's submission to it, a
@@ -12,11 +13,121 @@ too many, fails; so whoever adds a route says here who may.
 from __future__ import annotations
 
 TABLE = """
-#                                                                                             nobody own  team anno else orga admin
-GET    /                                                                                         200 200 200 200 200 200 200
-GET    /account                                                                                  303 200 200 200 200 200 200
-POST   /account/email                                                                            303 422 422 422 422 422 422
-POST   /account/password                                                                         303 422 422 422 422 422 422
-POST   /account/tokens                                                                           303 200 200 200 200 200 200
-POST   /account/tokens/{token_id}/revoke                                                         303 303 404 404 404 404 404
+#                                                                                                         nob own oth ann els org adm
+GET    /                                                                                                  200 200 200 200 200 200 200
+GET    /account                                                                                           303 200 200 200 200 200 200
+POST   /account/email                                                                                     303 422 422 422 422 422 422
+POST   /account/password                                                                                  303 422 422 422 422 422 422
+POST   /account/tokens                                                                                    303 303 303 303 303 303 303
+POST   /account/tokens/{token_id}/revoke                                                                  303 303 404 404 404 404 404
+GET    /api/v1/audit                                                                                      401 403 403 403 403 403 200
+GET    /api/v1/competitions                                                                               200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}                                                                 200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/citation                                                        200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/dates.ics                                                       200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/failed-runs                                                     401 403 403 403 403 200 200
+POST   /api/v1/competitions/{competition}/failed-runs/{run_id}/queue-again                                401 403 403 403 403 202 202
+GET    /api/v1/competitions/{competition}/judging                                                         401 403 403 403 403 200 200
+DELETE /api/v1/competitions/{competition}/judging/{round_name}                                            401 403 403 403 403 204 204
+GET    /api/v1/competitions/{competition}/judging/{round_name}                                            404 404 404 404 404 200 200
+DELETE /api/v1/competitions/{competition}/judging/{round_name}/annotators/{language}/{username}           401 403 403 403 403 404 404
+PUT    /api/v1/competitions/{competition}/judging/{round_name}/annotators/{language}/{username}           401 403 403 403 403 200 200
+GET    /api/v1/competitions/{competition}/judging/{round_name}/marks.csv                                  401 403 403 403 403 200 200
+DELETE /api/v1/competitions/{competition}/judging/{round_name}/publication                                401 403 403 403 403 200 200
+PUT    /api/v1/competitions/{competition}/judging/{round_name}/publication                                401 403 403 403 403 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}                                                  200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}                                   200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}.csv                               200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/citation                          404 404 404 404 404 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/feed.atom                         200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/official                          404 404 404 404 404 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}                 404 404 404 404 404 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/table                             200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}                                     200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}                        200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold                                401 403 403 403 403 200 200
+POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold                                401 403 403 403 403 201 201
+POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/publish              401 403 403 403 403 200 200
+POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/judging                             401 403 403 403 403 201 201
+POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/judging/marks                       401 403 403 403 403 200 200
+POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/submissions                         401 202 202 202 202 202 202
+GET    /api/v1/competitions/{competition}/roles                                                           401 403 403 403 403 200 200
+DELETE /api/v1/competitions/{competition}/roles/{role}/{username}                                         401 403 403 403 403 404 404
+PUT    /api/v1/competitions/{competition}/roles/{role}/{username}                                         401 403 403 403 403 200 200
+GET    /api/v1/competitions/{competition}/tasks/{task}/results                                            200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/tasks/{task}/results.csv                                        200 200 200 200 200 200 200
+GET    /api/v1/me                                                                                         401 200 200 200 200 200 200
+POST   /api/v1/register                                                                                   201 201 201 201 201 201 201
+GET    /api/v1/submissions                                                                                401 200 200 200 200 200 200
+GET    /api/v1/submissions/{submission_id}                                                                401 200 404 404 404 200 200
+DELETE /api/v1/submissions/{submission_id}/choice                                                         401 409 404 404 404 403 403
+PUT    /api/v1/submissions/{submission_id}/choice                                                         401 409 404 404 404 403 403
+GET    /api/v1/submissions/{submission_id}/file                                                           401 200 404 404 404 200 200
+GET    /api/v1/submissions/{submission_id}/report                                                         401 404 404 404 404 200 200
+GET    /api/v1/submissions/{submission_id}/report.csv                                                     401 404 404 404 404 200 200
+GET    /api/v1/submissions/{submission_id}/report/{name}.txt                                              401 404 404 404 404 200 200
+GET    /api/v1/tokens                                                                                     401 200 200 200 200 200 200
+POST   /api/v1/tokens                                                                                     422 201 201 201 201 201 201
+DELETE /api/v1/tokens/{token_id}                                                                          401 204 404 404 404 404 404
+GET    /competitions                                                                                      308 308 308 308 308 308 308
+GET    /competitions/{competition}                                                                        200 200 200 200 200 200 200
+GET    /competitions/{competition}/judging                                                                303 403 403 200 403 200 200
+GET    /competitions/{competition}/judging/{round_name}                                                   404 404 404 404 404 200 200
+POST   /competitions/{competition}/judging/{round_name}/annotators                                        303 403 403 403 403 303 303
+POST   /competitions/{competition}/judging/{round_name}/discard                                           303 403 403 403 403 303 303
+GET    /competitions/{competition}/judging/{round_name}/figures/{name}.svg                                404 404 404 404 404 200 200
+GET    /competitions/{competition}/judging/{round_name}/items/{language}                                  303 404 404 303 404 404 404
+GET    /competitions/{competition}/judging/{round_name}/items/{language}/{place}                          303 404 404 200 404 404 404
+POST   /competitions/{competition}/judging/{round_name}/items/{language}/{place}                          303 404 404 303 404 404 404
+POST   /competitions/{competition}/judging/{round_name}/items/{language}/{place}/clear                    303 404 404 303 404 404 404
+POST   /competitions/{competition}/judging/{round_name}/publish                                           303 403 403 403 403 303 303
+POST   /competitions/{competition}/judging/{round_name}/withdraw                                          303 403 403 403 403 303 303
+GET    /competitions/{competition}/phases/{phase}/boards/{board}                                          200 200 200 200 200 200 200
+GET    /competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg                       404 404 404 404 404 404 404
+GET    /competitions/{competition}/phases/{phase}/boards/{board}/official                                 404 404 404 404 404 200 200
+GET    /competitions/{competition}/phases/{phase}/boards/{board}/official/{number}                        404 404 404 404 404 200 200
+GET    /competitions/{competition}/phases/{phase}/tasks/{task}/gold                                       303 403 403 403 403 200 200
+POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold                                       303 403 403 403 403 303 303
+POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/publish                     303 403 403 403 403 303 303
+GET    /competitions/{competition}/phases/{phase}/tasks/{task}/judging                                    303 403 403 403 403 200 200
+POST   /competitions/{competition}/phases/{phase}/tasks/{task}/judging                                    303 403 403 403 403 303 303
+POST   /competitions/{competition}/phases/{phase}/tasks/{task}/judging/marks                              303 403 403 403 403 303 303
+GET    /competitions/{competition}/phases/{phase}/tasks/{task}/submit                                     200 200 200 200 200 200 200
+POST   /competitions/{competition}/phases/{phase}/tasks/{task}/submit                                     303 303 303 303 303 303 303
+GET    /competitions/{competition}/tasks/{task}/results                                                   200 200 200 200 200 200 200
+GET    /docs                                                                                              200 200 200 200 200 200 200
+GET    /favicon.ico                                                                                       308 308 308 308 308 308 308
+GET    /guide                                                                                             200 200 200 200 200 200 200
+GET    /guide/metrics                                                                                     200 200 200 200 200 200 200
+GET    /guide/{name}                                                                                      200 200 200 200 200 200 200
+GET    /healthz                                                                                           200 200 200 200 200 200 200
+GET    /judging                                                                                           303 200 200 200 200 200 200
+GET    /login                                                                                             200 303 303 303 303 303 303
+POST   /login                                                                                             401 401 401 401 401 401 401
+POST   /logout                                                                                            303 303 303 303 303 303 303
+GET    /metrics                                                                                           403 403 403 403 403 403 403
+GET    /password/forgot                                                                                   200 200 200 200 200 200 200
+POST   /password/forgot                                                                                   200 200 200 200 200 200 200
+GET    /password/new                                                                                      404 404 404 404 404 404 404
+POST   /password/new                                                                                      404 404 404 404 404 404 404
+GET    /readyz                                                                                            503 503 503 503 503 503 503
+GET    /register                                                                                          200 303 303 303 303 303 303
+POST   /register                                                                                          303 303 303 303 303 303 303
+GET    /robots.txt                                                                                        200 200 200 200 200 200 200
+GET    /status                                                                                            200 200 200 200 200 200 200
+GET    /submissions                                                                                       303 200 200 200 200 200 200
+GET    /submissions/{submission_id}                                                                       303 200 404 404 404 200 200
+POST   /submissions/{submission_id}/choice                                                                303 409 404 404 404 403 403
+GET    /submissions/{submission_id}/live                                                                  204 200 404 404 404 200 200
+GET    /submissions/{submission_id}/report                                                                303 303 404 404 404 200 200
+GET    /submissions/{submission_id}/report/figures/{name}.svg                                             303 404 404 404 404 404 404
 """
+
+
+def rows() -> dict[str, tuple[int, ...]]:
+    """`METHOD path` -> the statuses, in the order of the roles."""
+    found = {}
+    for line in TABLE.strip().splitlines()[1:]:
+        method, path, *statuses = line.split()
+        found[f"{method} {path}"] = tuple(int(status) for status in statuses)
+    return found
