@@ -1,4 +1,4 @@
-"""A server with something to hide: an evaluation whose board is hidden, a public practice, sealed gold, rounds of judging.
+"""A server with something to hide: an evaluation with a hidden board, a public practice, sealed gold, rounds of judging.
 
 Who looks at it is in ROLES. What was hidden can be replaced by something else, everything else staying byte for byte.
 """
@@ -20,12 +20,11 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from app import auth
-from app.auth import TokenScope
-from app.config import Settings
-from app.db import writing
+from app.config import get_settings
+from app.db import reading, writing
 from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import find_round, publish_round
-from app.models import ApiToken, Phase, PublicFile, Role, ScoringRun, User
+from app.models import ApiToken, PublicFile, Role, ScoringRun, Submission, TokenScope, User
 from app.queries import find_competition, find_phase_task
 from app.rate_limits import RateLimits
 from app.roles import grant_role
@@ -37,7 +36,7 @@ from app.storage import StoredFile, store_upload
 from app.submissions import accept_submission
 from scoring.task import NOT_ENTERED, Score
 from tests import judging, world
-from tests.app.embargo import add_phase, declare, freeze, hide
+from tests.app.embargo import add_phase, freeze, hide
 from tests.sealed import make_key, seal_gold
 from tests.web.routes import Address
 from tests.web.site import Site, csrf_of
@@ -79,6 +78,7 @@ class Place:
     site: Site
     secrets: dict[str, tuple[str, str, str]]  # by role: API token, cookie, CSRF token
     names: dict[str, str]
+    submitted: dict[str, tuple[UUID, int]] = field(default_factory=dict)  # by team: to the evaluation, and its run
     saved: sqlite3.Connection = field(default_factory=lambda: sqlite3.connect(":memory:", check_same_thread=False))
 
     def save(self) -> None:
@@ -110,7 +110,7 @@ class Place:
         several = {
             "phase": [PHASE, "practice", "post"],
             "round_name": [PUBLISHED, DRAFT],
-            "submission_id": [self.names["submission of alpha"], self.names["submission of gamma"]],
+            "submission_id": [str(self.submitted[team][0]) for team in ("alpha", "gamma")],
         }
         parts = re.findall(r"{(\w+)(?::\w+)?}", template)
         more = {part: name for part, name in NAMES_BY_TEMPLATE.get(template, {}).items() if part == "name"}
@@ -149,7 +149,10 @@ class Client:
 NAMES_BY_TEMPLATE: dict[str, dict[str, str]] = {
     "/api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}": {"name": "blind.zip"},
     "/api/v1/submissions/{submission_id}/report/{name}.txt": {"name": "official"},
-    "/competitions/{competition}/judging/{round_name}/figures/{name}.svg": {"round_name": PUBLISHED, "name": "human-macro"},
+    "/competitions/{competition}/judging/{round_name}/figures/{name}.svg": {
+        "round_name": PUBLISHED,
+        "name": "human-macro",
+    },
     "/competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg": {"name": "languages"},
     "/api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/submissions": {"phase": "practice"},
     "/competitions/{competition}/phases/{phase}/tasks/{task}/submit": {"phase": "practice"},
@@ -172,13 +175,13 @@ def build(site: Site) -> Place:
     add_phase(engine, "post", starts_at=CLOSE, carry_over=PHASE)
     _add_items(engine)
     _add_file(engine)
-    secrets = _add_people(engine)
+    secrets = add_people(engine)
     world.add_competition(engine, name=OTHERS, per_day=None)
-    _appoint(engine)
+    appoint(engine)
     make_key(engine)
     seal_gold(engine, b"sealed gold")
-    place = Place(site, secrets, {})
-    place.names = names_of(engine, _submit_all(engine))
+    submitted = _submit_all(engine)
+    place = Place(site, secrets, names_of(engine, submitted["alpha"][0], submitted["nobody"][1]), submitted)
     place.save()
     return place
 
@@ -190,7 +193,7 @@ def reveal(place: Place, hidden: Hidden = HIDDEN, visibility: Mapping[str, Any] 
     engine = place.site.engine
     hide(engine, **visibility)
     for team in TEAMS:
-        run_id, values = int(place.names[f"run of {team}"]), hidden.get(team)
+        (_, run_id), values = place.submitted[team], hidden.get(team)
         if team not in hidden:
             _forget(engine, run_id)
         elif values is None:
@@ -205,13 +208,20 @@ def judge(place: Place, among: Sequence[str]) -> None:
     engine = place.site.engine
     with writing(engine) as session:
         olga = _user(session, "olga")
-    wanted = [UUID(place.names[f"submission of {team}"]) for team in among]
+    wanted = [place.submitted[team][0] for team in among]
     for name in (PUBLISHED, DRAFT):
         judging.start(engine, olga, *wanted, annotators={"anna": "en"}, name=name, seed=7)
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         _mark_all(session, PUBLISHED)
-        publish_round(session, competition, find_round(session, competition, PUBLISHED), unfinished=True, actor=_user(session, "olga"), now=NOW)
+        publish_round(
+            session,
+            competition,
+            find_round(session, competition, PUBLISHED),
+            unfinished=True,
+            actor=_user(session, "olga"),
+            now=NOW,
+        )
 
 
 def _mark_all(session: Session, name: str) -> None:
@@ -231,8 +241,6 @@ def _add_items(engine: Engine) -> None:
 
 
 def _add_file(engine: Engine) -> None:
-    from app.config import get_settings
-
     stored = store_upload([b"blind"], get_settings().storage_dir, 10**6)
     with writing(engine) as session:
         phase_task = find_phase_task(session, COMPETITION, PHASE, TASK)
@@ -247,7 +255,7 @@ def _add_file(engine: Engine) -> None:
         )
 
 
-def _add_people(engine: Engine) -> dict[str, tuple[str, str, str]]:
+def add_people(engine: Engine) -> dict[str, tuple[str, str, str]]:
     for username in ("gamma", "nora"):
         world.add_user(engine, username)
     secrets = {}
@@ -260,7 +268,7 @@ def _add_people(engine: Engine) -> dict[str, tuple[str, str, str]]:
     return secrets
 
 
-def _appoint(engine: Engine) -> None:
+def appoint(engine: Engine) -> None:
     with writing(engine) as session:
         here, elsewhere = (find_competition(session, name) for name in (COMPETITION, OTHERS))
         grant_role(session, here, _user(session, "olga"), Role.ORGANISER, NOW)
@@ -279,8 +287,6 @@ def _submit_all(engine: Engine) -> dict[str, tuple[UUID, int]]:
 
 
 def _accept(engine: Engine, team: str, phase: str, at: Any) -> tuple[UUID, int]:
-    from app.config import get_settings
-
     files = {
         f"{language.upper()}/test.system.json": [
             {"source_sent_id": id_, "prediction": text} for id_, text in items.items()
@@ -330,16 +336,14 @@ def _forget(engine: Engine, run_id: int) -> None:
         submission = run.submission_id
         session.delete(run)
         session.flush()
-        from app.models import Submission
-
         session.delete(session.get_one(Submission, submission))
 
 
-def names_of(engine: Engine, submitted: Mapping[str, tuple[UUID, int]]) -> dict[str, str]:
-    """What the parts of addresses are called here."""
-    with writing(engine) as session:
+def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> dict[str, str]:
+    """What the parts of addresses are called here; a submission and a run to ask for."""
+    with reading(engine) as session:
         token = session.scalars(select(ApiToken.id).join(ApiToken.user).where(User.username == "alpha")).one()
-    found = {
+    return {
         "competition": COMPETITION,
         "phase": PHASE,
         "task": TASK,
@@ -351,13 +355,10 @@ def names_of(engine: Engine, submitted: Mapping[str, tuple[UUID, int]]) -> dict[
         "place": "1",
         "username": "nora",
         "role": "annotator",
-        "submission_id": str(submitted["alpha"][0]),
-        "run_id": str(submitted["nobody"][1]),
+        "submission_id": str(submission_id),
+        "run_id": str(failed_run),
         "token_id": str(token),
     }
-    for team, (submission, run_id) in submitted.items():
-        found[f"submission of {team}"], found[f"run of {team}"] = str(submission), str(run_id)
-    return found
 
 
 def _user(session: Session, username: str) -> User:

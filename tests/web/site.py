@@ -28,6 +28,7 @@ from app.rate_limits import RateLimits
 from app.routes.serving import Serving
 from app.storage import store_upload, stored_path
 from tests import world
+from tests.canary import Visitor
 from tests.world import COMPETITION, NOW, PHASE, TASK
 
 PASSWORD = "a long pass phrase"
@@ -52,9 +53,9 @@ class Site:
         self.now = now
 
     def client(self, **headers: str) -> httpx.Client:
-        """A client; whatever the API answers to it must stand in the API's description."""
+        """A client; whatever the API answers to it must stand in the API's description, and nothing may quote gold."""
         hooks = {"response": [self._check_documented]}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=30, event_hooks=hooks)
+        return Visitor(base_url=self.url, headers=headers, timeout=30, event_hooks=hooks)
 
     def _check_documented(self, response: httpx.Response) -> None:
         for template, operations in self.app.openapi()["paths"].items():

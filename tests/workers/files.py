@@ -9,7 +9,8 @@ from app.models import User
 from app.storage import store_upload
 from tests.world import submit
 
-GOLD = "ID,DataID,Language,Label\n1,d1,EN,0\n2,d2,EN,0\n3,d3,EN,1\n4,d4,EN,1\n"
+#: The first item holds the mark that must be seen nowhere (`tests.canary`).
+GOLD = "ID,DataID,Language,Label\n1,CANARY-d1,EN,0\n2,d2,EN,0\n3,d3,EN,1\n4,d4,EN,1\n"
 
 #: Label 0: precision 1/1, recall 1/2, F1 2/3. Label 1: precision 2/3, recall 2/2, F1 4/5. Macro F1 11/15, accuracy 3/4.
 PREDICTION = "ID,Language,Setting,Label\n1,EN,zero_shot,0\n2,EN,zero_shot,1\n3,EN,zero_shot,1\n4,EN,zero_shot,1\n"

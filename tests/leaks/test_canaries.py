@@ -1,0 +1,202 @@
+"""Recognisable words in gold are looked for wherever a scoring leaves a trace: answers, logs, rows, files, backups.
+
+Gold is sealed, plain, and broken in both ways; files are good, bad, and such that scoring them breaks while it holds a
+gold text. Names of gold files are for organisers alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import Engine, select, update
+
+from app.backup import make_backup
+from app.config import get_settings
+from app.db import Base, get_engine, reading, writing
+from app.models import Board, CompetitionTask, PhaseTask, RunStatus, ScoringRun
+from app.storage import store_upload
+from scoring.tasks import TASKS
+from tests import world
+from tests.app.embargo import add_phase
+from tests.canary import MARK
+from tests.leaks import place
+from tests.leaks.place import OTHERS, ROLES, Client, Place
+from tests.sealed import files_with, make_key
+from tests.web.routes import addresses
+from tests.web.site import Site, run_of
+from tests.world import DAY, NOW, PHASE, TASK
+from workers import gold as gold_of_worker
+from workers.outcomes import read_outcomes
+from workers.score import score_submission
+
+#: In names of gold files and folders; the rows that name them have to hold it.
+NAME = "HIDEOUT"
+BLIND = "id,source\n1,one\n2,two\n3,three\n"
+GOLD = f"id,text,{MARK}column\n1,{MARK}first sentence,a\n2,{MARK}second,{MARK}b\n3,plain,c\n"
+#: An id twice, an id that is nowhere, a row with too few cells: the reader quotes all of them.
+BROKEN = f"id,text\n1,{MARK}one\n1,{MARK}two\n{MARK}id,{MARK}three\n{MARK}cell\n"
+CRASH = "crash"
+
+GOOD = b"id,text\n1,one\n2,two\n3,plain\n"
+FILES = {
+    "good": GOOD,
+    "ids missing": b"id,text\n1,one\n",
+    "unknown ids": b"id,text\n1,one\n2,two\n3,three\n4,four\n9,nine\n",
+    "twice": b"id,text\n1,one\n1,one\n2,two\n3,three\n",
+    "other columns": b"ID;Text\n1;one\n",
+    "no text": b"id,text\n1,\n2,\n3,\n",
+    "not a table": b"\x00\xff\xfe\x00PK\x03\x04",
+    "nothing": b"",
+    "crash": b"id,text\n1,crash\n2,two\n3,three\n",
+}
+
+
+@pytest.fixture
+def planted(
+    empty_site: Site, cheap_passwords: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Place]:
+    """A task of texts whose gold is sealed; workers are functions of this process."""
+    engine = empty_site.engine
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", engine.url.render_as_string(hide_password=False))
+    get_settings.cache_clear()
+    gold_of_worker._cache.clear()
+    world.add_competition(engine, per_day=None, gold=None)
+    add_phase(engine, "practice", starts_at=NOW - DAY, gold=f"{NAME}/gold.csv")
+    _ask_for_texts(engine)
+    _break_when_asked(monkeypatch)
+    secrets = place.add_people(engine)
+    world.add_competition(engine, name=OTHERS)
+    place.appoint(engine)
+    make_key(engine)
+    yield Place(empty_site, secrets, {})
+    get_engine(get_settings().database_address).dispose()
+
+
+def _ask_for_texts(engine: Engine) -> None:
+    items = store_upload([BLIND.encode()], get_settings().storage_dir, 10**6).sha256
+    column = {"metric": "exact_match", "split": "all", "title": "Exact", "decimals": 2, "percent": True}
+    with writing(engine) as session:
+        options = {"metrics": ["exact_match"], "value": "text"}
+        session.execute(update(CompetitionTask).values(task_type="table", options=options))
+        session.execute(update(Board).values(columns=[column], rank_metric="exact_match", rank_split="all"))
+        session.execute(update(PhaseTask).values(items_sha256=items))
+
+
+def _break_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault of ours, which says what it was working on: no file can provoke one that we know of."""
+    task = TASKS["table"]
+
+    def score(gold: Any, prediction: Any, options: Any) -> Any:
+        if CRASH in repr(prediction):
+            raise ZeroDivisionError(f"while comparing {gold!r}")
+        return task.score(gold, prediction, options)
+
+    monkeypatch.setitem(TASKS, "table", dataclasses.replace(task, score=score))
+
+
+def test_no_word_of_gold_is_found_anywhere(
+    planted: Place, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    answers: list[tuple[str, httpx.Response]] = []
+    with planted.client("organiser") as olga, planted.client("participant") as ada:
+        answers.append(("organiser", put_gold(olga, GOLD, "1")))
+        ended = {what: submitted(planted, ada, content) for what, content in FILES.items()}
+        answers.append(("organiser", put_gold(olga, BROKEN, "2")))
+        ended["good, sealed gold broken"] = submitted(planted, ada, GOOD)
+        ended["good, plain gold missing"] = submitted(planted, ada, GOOD, "practice")
+        write_plain_gold(BROKEN)
+        ended["good, plain gold broken"] = submitted(planted, ada, GOOD, "practice")
+    check_scenario(planted, ended)
+    answers += crawl(planted, {what: submission for what, (submission, _) in ended.items()})
+    logs = capfd.readouterr()
+
+    assert [where for where, answer in answers if MARK in everything(answer)] == []
+    told = [where for where, answer in answers if NAME in everything(answer)]
+    assert [where for where in told if not where.startswith(("organiser ", "administrator "))] == []
+    assert told, "organisers are shown what their file was called"
+    assert MARK not in f"{logs.out}{logs.err}{caplog.text}"
+    assert columns_with(planted.site.engine, MARK.encode()) == []
+    assert files_with(get_settings().data_dir, MARK.encode()) == [f"gold/{NAME}/gold.csv"]
+    assert files_with(Path(planted.site.engine.url.database or "").parent, MARK.encode()) == []
+    make_backup(get_settings(), tmp_path / "backup", now=NOW)
+    assert files_with(tmp_path / "backup", MARK.encode()) == []
+
+
+def put_gold(olga: Client, content: str, number: str) -> httpx.Response:
+    """As an organiser does it over the API."""
+    path = f"/api/v1/competitions/idioms/phases/{PHASE}/tasks/{TASK}/gold"
+    sent = olga.send("POST", path, files={"file": (f"{NAME}-{number}.csv", content.encode())})
+    assert sent.status_code == 201, sent.text
+    published = olga.send("POST", f"{path}/{number}/publish")
+    assert published.status_code == 200, published.text
+    return sent
+
+
+def write_plain_gold(content: str) -> None:
+    path = get_settings().data_dir / "gold" / NAME / "gold.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+
+
+def submitted(planted: Place, ada: Client, content: bytes, phase: str = PHASE) -> tuple[str, int]:
+    """Sent over the API and worked on until it ends; the submission's id and its run's."""
+    path = f"/api/v1/competitions/idioms/phases/{phase}/tasks/{TASK}/submissions"
+    accepted = ada.send("POST", path, files={"file": ("predictions.csv", content)})
+    assert accepted.status_code == 202, accepted.text
+    run_id = run_of(planted.site, accepted.json())
+    for _ in range(get_settings().attempts):
+        score_submission(run_id)
+    return accepted.json()["id"], run_id
+
+
+def check_scenario(planted: Place, ended: dict[str, tuple[str, int]]) -> None:
+    """Gold was opened, and every way to fail was taken: else nothing was looked for."""
+    with reading(planted.site.engine) as session:
+        statuses = {what: session.get_one(ScoringRun, run_id).status for what, (_, run_id) in ended.items()}
+        outcomes = read_outcomes(session, ended["good"][1])
+    assert MARK in repr(outcomes), "the worker's own outcomes quote gold"
+    assert statuses.pop("good") == RunStatus.SCORED
+    ours = {what for what in statuses if what == CRASH or what.startswith("good, ")}
+    assert {what for what, status in statuses.items() if status == RunStatus.FAILED} == ours
+    assert {statuses[what] for what in statuses if what not in ours} == {RunStatus.REJECTED}
+
+
+def crawl(planted: Place, submissions: dict[str, str]) -> Iterator[tuple[str, httpx.Response]]:
+    """Every GET route, asked by everybody about every submission: who asked for what, and the answer."""
+    for role in ROLES:
+        with planted.client(role) as visitor:
+            for what, submission in submissions.items():
+                planted.names = place.names_of(planted.site.engine, submission)
+                for address in addresses(planted.site.app):
+                    if address.method == "GET" and (what == "good" or "{submission_id}" in address.template):
+                        path = planted.fill(address)
+                        yield f"{role} {path} ({what})", visitor.send("GET", path)
+
+
+def everything(answer: httpx.Response) -> str:
+    return f"{answer.headers!r}{answer.text}"
+
+
+def columns_with(engine: Engine, planted: bytes) -> list[str]:
+    """The columns in which the word stands, also where they are compressed."""
+    found = set()
+    with engine.connect() as connection:
+        for table in Base.metadata.sorted_tables:
+            for row in connection.execute(select(table)).mappings():
+                found |= {f"{table.name}.{name}" for name, value in row.items() if planted in _bytes_of(value)}
+    return sorted(found)
+
+
+def _bytes_of(value: Any) -> bytes:
+    if not isinstance(value, bytes):
+        return str(value).encode()
+    try:
+        return zlib.decompress(value)
+    except zlib.error:
+        return value

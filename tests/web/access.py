@@ -1,0 +1,136 @@
+"""What a page owes to every reader, seen in a real browser: axe-core's rules, and those that it has not.
+
+Complaints are sentences; a page that keeps everything has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, Request
+
+#: Of the compressed page, with its styles and scripts.
+HEAVIEST_BYTES = 150_000
+DESKTOP: Any = {"width": 1280, "height": 900}
+PHONE: Any = {"width": 375, "height": 800}
+PATIENCE_MS = 15_000
+#: axe's rules as they come, and a size for fingers (WCAG 2.2 AA), which axe leaves to choose.
+RULES = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+
+OWED = """() => {
+  const wrong = [];
+  const told = (element) => element.outerHTML.slice(0, 120);
+  const named = (element) => element.ariaLabel || document.getElementById(element.getAttribute("aria-labelledby"));
+  if (!document.documentElement.lang) wrong.push("the page does not say its language");
+  if (!document.title.trim()) wrong.push("the page has no title");
+  const headings = document.querySelectorAll("h1").length;
+  if (headings !== 1) wrong.push(`there are ${headings} headings of the first level`);
+  for (const table of document.querySelectorAll("table"))
+    if (!table.caption?.textContent.trim() && !named(table)) wrong.push(`no caption: ${told(table)}`);
+  for (const heading of document.querySelectorAll("th:not([scope])")) wrong.push(`no scope: ${told(heading)}`);
+  for (const control of document.querySelectorAll("input:not([type=hidden]), select, textarea"))
+    if (!control.labels.length && !named(control)) wrong.push(`no label: ${told(control)}`);
+  for (const drawing of document.querySelectorAll("main svg:not([aria-hidden=true])"))
+    if (!named(drawing)) wrong.push(`no name: ${told(drawing)}`);
+  return wrong;
+}"""
+#: What the live page has that the page as sent has not, or hides: it would need scripts.
+ONLY_WITH_SCRIPTS = """(sent) => {
+  const without = new DOMParser().parseFromString(sent, "text/html");
+  const all = (page, what) => [...page.querySelectorAll(`main ${what}`)].filter((one) => !one.closest("[hidden]"));
+  const told = (page) => new Set([
+    ...all(page, "a[href]").map((one) => `link to ${one.getAttribute("href")}`),
+    ...all(page, "[name]").map((one) => `control ${one.name}`),
+    ...all(page, ":is(h1, h2, h3, h4, caption, summary, th, td, dt, svg text)").map((one) =>
+      [...one.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data).join(" ").trim()),
+  ]);
+  const found = told(without);
+  return [...told(document)].filter((one) => !found.has(one)).map((one) => `only with scripts: ${one}`);
+}"""
+WEIGHT = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .map((part) => part.encodedBodySize).reduce((sum, bytes) => sum + bytes, 0)"""
+TOO_WIDE = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+REFUSED = """() => {
+  const form = document.querySelector("main form[method=post]");
+  form.noValidate = true;
+  form.requestSubmit();
+}"""
+
+
+class Reader:
+    """A page of a browser, and what it complained about or asked others for since it was last asked."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+        self.noted: list[str] = []
+        page.on("console", lambda said: self._note(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: self._note(str(error)))
+        page.on("request", self._check_request)
+
+    def _check_request(self, asked: Request) -> None:
+        if not asked.url.startswith((f"{self.url}/", "data:")):
+            self._note(f"asks {asked.url}")
+
+    def _note(self, complaint: str) -> None:
+        self.noted.append(complaint)
+
+    def go(self, path: str, status: int = 200) -> str:
+        """The page as the server sent it; the browser may mention a status that is expected to be an error."""
+        self.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+        self.page.set_viewport_size(DESKTOP)
+        response = self.page.goto(self.url + path)
+        assert response is not None
+        assert response.status == status, (path, response.status)
+        self._forgive(status)
+        return response.text()
+
+    def send_empty(self) -> None:
+        """The first form, with nothing more filled in, is refused."""
+        with self.page.expect_response(lambda answer: answer.request.method == "POST") as answered:
+            self.page.evaluate(REFUSED)
+        self.page.wait_for_load_state()
+        assert answered.value.status in (401, 422), answered.value.status
+        self._forgive(answered.value.status)
+
+    def _forgive(self, status: int) -> None:
+        self.noted = [one for one in self.noted if status == 200 or f"status of {status}" not in one]
+
+    def complaints(self, sent: str | None, *, without: str = "") -> list[str]:
+        """Of the page as it stands, light on a desktop and dark on a phone; without: a part that is not ours."""
+        found = [*self.page.evaluate(OWED), *self._axe(without)]
+        if sent is not None:
+            found += self.page.evaluate(ONLY_WITH_SCRIPTS, sent)
+            weight = self.page.evaluate(WEIGHT)
+            assert weight > 0
+            found += [f"weighs {weight} bytes"] if weight > HEAVIEST_BYTES else []
+        self.page.emulate_media(color_scheme="dark")
+        self.page.set_viewport_size(PHONE)
+        found += [f"dark, on a phone: {one}" for one in self._axe(without)]
+        wider = self.page.evaluate(TOO_WIDE)
+        found += [f"{wider} px too wide for a phone"] if wider else []
+        noted, self.noted = self.noted, []
+        return found + noted
+
+    def _axe(self, without: str) -> list[str]:
+        where = {"exclude": [without]} if without else None
+        violations = Axe().run(self.page, context=where, options=RULES).response["violations"]
+        return [f"{one['id']}: {node['html'][:160]}" for one in violations for node in one["nodes"][:3]]
+
+
+@contextmanager
+def reader_of(chromium: Browser, url: str, person: httpx.Client | None = None) -> Iterator[Reader]:
+    """Somebody who reads pages of the server, logged in as this person if one is given."""
+    context: BrowserContext = chromium.new_context(timezone_id="Asia/Kolkata")
+    context.set_default_timeout(PATIENCE_MS)
+    if person is not None:
+        cookies: list[Any] = [
+            {"name": one.name, "value": one.value or "", "url": url, "httpOnly": True} for one in person.cookies.jar
+        ]
+        context.add_cookies(cookies)
+    yield Reader(context.new_page(), url)
+    context.close()
