@@ -39,6 +39,7 @@ class Settings(BaseSettings):
     run_limit_seconds: int = Field(3600, gt=0, description="a run that takes longer is stopped")
     sweep_seconds: float = Field(30.0, gt=0, description="how often the sweep looks for lost runs")
     attempts: int = Field(3, gt=0, description="how often a run is tried before it is marked failed")
+    answers_mebibytes: int = Field(64, ge=0, description="memory for public pages and boards made ready; 0: none kept")
     session_hours: int = Field(24 * 14, gt=0, description="how long a log-in on the pages lasts")
     secure_cookies: bool = Field(
         False, description="true behind HTTPS: cookies are never sent in clear; by itself where base_url is https"

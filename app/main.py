@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 from anyio.to_thread import run_sync
 from fastapi import FastAPI
 from sqlalchemy import Engine, select
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from starlette.middleware.gzip import GZipMiddleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from app.config import Settings, get_settings
+from app.config import MEBIBYTE, Settings, get_settings
 from app.db import get_engine, reading
 from app.logs import configure_logging
 from app.models import Competition
@@ -45,6 +45,7 @@ from app.routes.errors import add_error_handlers
 from app.routes.middleware import AnswerHead, Surroundings
 from app.routes.openapi import describe
 from app.routes.pages.rendering import STATIC, error_page
+from app.routes.public_answers import PublicAnswers
 from app.routes.serving import Serving
 from app.routes.static import StaticAssets
 from app.storage import clear_interrupted_uploads
@@ -69,6 +70,10 @@ TAGS = [
 ]
 #: Downloads keep one representation, so that their sha256 can be their ETag.
 UNCOMPRESSED = ("application/octet-stream", "image/png", "application/zip")
+
+
+#: How long a web process that starts waits for a database that does not answer (yet).
+DATABASE_SECONDS = 30.0
 
 
 class DatabaseNotReady(RuntimeError):
@@ -118,6 +123,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     add_error_handlers(app, error_page)
     # The last one added is the outermost.
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=6, exclude_content_types=UNCOMPRESSED)
+    app.add_middleware(PublicAnswers, limit_bytes=settings.answers_mebibytes * MEBIBYTE)
     app.add_middleware(AnswerHead)
     app.add_middleware(Arrivals)
     app.add_middleware(BoundedBodies)
@@ -139,11 +145,19 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _check_database(engine: Engine) -> None:
-    """One cheap question: the tables are there, or somebody has to be told."""
-    try:
-        with reading(engine) as session:
-            session.execute(select(Competition.id).limit(1))
-    except SQLAlchemyError as error:
-        raise DatabaseNotReady(
-            f"The database is not ready ({type(error).__name__}); bring it up to date with: evergold apply --migrate"
-        ) from error
+    """One cheap question: the tables are there, or somebody has to be told. A server that restarts is waited for."""
+    give_up_at = time.monotonic() + DATABASE_SECONDS
+    while True:
+        try:
+            with reading(engine) as session:
+                session.execute(select(Competition.id).limit(1))
+        except SQLAlchemyError as error:
+            is_away = isinstance(error, OperationalError) and engine.dialect.name != "sqlite"
+            if not is_away or time.monotonic() > give_up_at:
+                raise DatabaseNotReady(
+                    f"The database is not ready ({type(error).__name__}); bring it up to date with: "
+                    "evergold apply --migrate"
+                ) from error
+        else:
+            return
+        time.sleep(0.2)

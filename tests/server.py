@@ -22,7 +22,9 @@ from app.db import make_engine, reading
 from app.models import ScoringRun
 from app.serving import broker
 from tests import postgres
+from tests.canary import MARK
 from tests.processes import START_SECONDS, Service, kill, short_folder, stop, wait_until
+from tests.sealed import files_with
 from tests.services import environment_of, evergold, start_sweep, start_web, start_worker, valkey
 
 #: Short, so that a lost worker is noticed soon.
@@ -63,7 +65,8 @@ competitions:
           detection: {gold: swans/gold.csv, items: items.csv}
 """
 ITEMS = "ID,Language,MWE,Target\n" + "".join(f"{n},EN,swan song,A swan song.\n" for n in (1, 2, 3, 4))
-GOLD = "ID,DataID,Language,Label\n1,d1,EN,0\n2,d2,EN,0\n3,d3,EN,1\n4,d4,EN,1\n"
+#: With the mark that must be seen nowhere else; see `tests.canary`.
+GOLD = f"ID,DataID,Language,Label\n1,{MARK}d1,EN,0\n2,d2,EN,0\n3,d3,EN,1\n4,d4,EN,1\n"
 
 
 @dataclass
@@ -104,6 +107,7 @@ def embedded(prepare: Prepare) -> Iterator[Server]:
         finally:
             engine.dispose()
             stop(service)
+        check_no_gold_told(folder)
 
 
 @contextmanager
@@ -111,6 +115,7 @@ def on_real_parts(postgres_server: str, prepare: Prepare) -> Iterator[Server]:
     """PostgreSQL and a broker of their own, and web, worker and sweep started one by one."""
     with ExitStack() as stack:
         folder = stack.enter_context(short_folder())
+        stack.callback(check_no_gold_told, folder)
         _write_competition(folder, prepare)
         named_broker = os.environ.get("EVERGOLD_TEST_BROKER_URL", "")
         own_broker = None if named_broker else stack.enter_context(valkey())
@@ -164,6 +169,12 @@ def kill_worker_of(server: Server, submission_id: UUID) -> None:
         worker = session.scalars(select(ScoringRun.worker).where(ScoringRun.submission_id == submission_id)).one()
     assert worker is not None
     os.killpg(os.getpgid(int(worker.rpartition(":")[2])), signal.SIGKILL)
+
+
+def check_no_gold_told(folder: Path) -> None:
+    """Gold is quoted in no log, row or stored file of a server that has ended; only where organisers put it."""
+    told = [path for path in files_with(folder, MARK.encode()) if not path.startswith("gold/")]
+    assert told == []
 
 
 def _write_competition(folder: Path, prepare: Prepare) -> None:

@@ -23,6 +23,7 @@ from sqlalchemy import func, select
 from app.db import reading
 from app.importers.semeval2022 import import_semeval2022
 from app.models import ScoreRow, ScoringRun
+from tests.canary import Visitor
 from tests.conformance import conformance
 from tests.server import GOLD, Server, embedded, kill_worker_of, on_real_parts
 
@@ -64,7 +65,7 @@ def register(server: Server, username: str) -> Iterator[httpx.Client]:
     """A new account with a token, as a client that uses it."""
     password = "correct horse battery"
     form = {"username": username, "email": f"{username}@example.org", "password": password}
-    with httpx.Client(base_url=server.address, timeout=90.0) as client:
+    with Visitor(base_url=server.address, timeout=90.0) as client:
         made = client.post(f"{API}/register", json=form)
         assert made.status_code == 201, made.text
         token = client.post(f"{API}/tokens", json={"name": "test", "username": username, "password": password})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import traceback
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -34,6 +33,7 @@ from scoring.tasks import TASKS, get_task
 from workers.celery_app import app
 from workers.confined import confined
 from workers.device import NoSuchDevice, can_score, ready_for
+from workers.faults import logged, named
 from workers.gold import gold_of, read_items
 from workers.keys import NoKeyForIt
 from workers.lease import kept_alive, patiently
@@ -78,7 +78,7 @@ def score_submission(run_id: int) -> None:
         log.warning("run_put_back", run_id=run_id, reason=str(lacking))
         outcome, recorded = lacking, _put_back(engine, claim, lacking)
     except Exception as error:
-        log.exception("scoring_failed", run_id=run_id, attempt=claim.attempt)
+        log.error("scoring_failed", run_id=run_id, attempt=claim.attempt, **logged(error))
         outcome, recorded = error, _record_failure(engine, claim, error, settings.attempts)
     log.info("run_ended", run_id=run_id, outcome=type(outcome).__name__, recorded=recorded)
 
@@ -135,24 +135,22 @@ def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction) -
     if isinstance(outcome, InvalidPrediction):
         with writing(engine) as session:
             return record_rejection(session, claim, problems=outcome.problems, omitted=outcome.omitted, now=now)
-    sealed, recorded = seal_outcomes(engine, outcome.outcomes), False
-    try:
-        with writing(engine) as session:
-            recorded = record_scores(
-                session,
-                claim,
-                scores=outcome.scores,
-                columns=outcome.columns,
-                task_version=outcome.task_version,
-                warnings=outcome.warnings,
-                aggregates=outcome.aggregates,
-                texts=outcome.texts,
-                outcomes=sealed,
-                now=now,
-            )
-    finally:
-        if not recorded:
-            forget_outcomes(sealed)
+    sealed = seal_outcomes(engine, outcome.outcomes)
+    with writing(engine) as session:
+        recorded = record_scores(
+            session,
+            claim,
+            scores=outcome.scores,
+            columns=outcome.columns,
+            task_version=outcome.task_version,
+            warnings=outcome.warnings,
+            aggregates=outcome.aggregates,
+            texts=outcome.texts,
+            outcomes=sealed,
+            now=now,
+        )
+    if not recorded:  # not after an error: the commit may have arrived; what nobody names, the sweep takes away
+        forget_outcomes(sealed)
     return recorded
 
 
@@ -167,12 +165,5 @@ def _record_failure(engine: Engine, claim: Claim, error: Exception, attempts: in
     hopeless = isinstance(error, (InvalidGold, InvalidItems, InvalidOptions, UnknownTask))
     with writing(engine) as session:
         return record_failure(
-            session, claim, error=_named(error), attempts=1 if hopeless else attempts, now=datetime.now(UTC)
+            session, claim, error=named(error), attempts=1 if hopeless else attempts, now=datetime.now(UTC)
         )
-
-
-def _named(error: Exception) -> str:
-    """The kind of error and where it rose. Not its text: that could quote gold, and the web process reads this."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}{where}; the worker's log has the details"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -239,4 +240,5 @@ def _record_all(*, anew: bool) -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    os.nice(10)  # a server that starts has more urgent things to do
     sys.exit(main())

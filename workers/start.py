@@ -46,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.queues == GPU_QUEUE and not has_torch():
         sys.stderr.write("Error: --queues gpu needs torch and transformers: pip install 'evergold[bertscore]'.\n")
         return 1
+    if asked.queues == GPU_QUEUE:
+        os.nice(5)  # on a CPU it takes all there is: the web process and short runs come first
     _stop_when_told()
     go_offline()
     os.environ["EVERGOLD_PROCESSES"] = str(asked.concurrency)  # they share the processors, see workers.device

@@ -14,7 +14,7 @@ from app.db import reading
 from app.leaderboard import Leaderboard, board_version, build_leaderboard
 from app.models import Board, Competition, Phase, Snapshot, User
 from app.queries import find_board, find_competition
-from app.routes.caching import is_known, not_modified, strong_etag
+from app.routes.caching import is_known, not_modified, prefers_csv, strong_etag
 from app.routes.competitions import CompetitionName, PhaseName
 from app.routes.errors import error_responses
 from app.routes.looking import ApiLooking, Looking
@@ -181,13 +181,7 @@ def cache_control(viewer: User | None) -> str:
 
 
 def _chosen(request: Request, wanted: Format | None) -> Format:
-    return wanted or ("csv" if _prefers_csv(request.headers.get("accept", "")) else "json")
-
-
-def _prefers_csv(accept: str) -> bool:
-    """Whether text/csv is named, and not after JSON."""
-    kinds = [kind.partition(";")[0].strip() for kind in accept.split(",")]
-    return "text/csv" in kinds and ("application/json" not in kinds[: kinds.index("text/csv")])
+    return wanted or ("csv" if prefers_csv(request.headers.get("accept", "")) else "json")
 
 
 def _json(

@@ -30,6 +30,8 @@ log = structlog.get_logger(__name__)
 ErrorPage = Callable[[Request, int, ErrorDetail], Response]
 
 _POSTGRESQL_DISK_FULL = "53100"
+#: FastAPI's 400 for bytes that are no text; JSON that is wrong otherwise is a 422 already.
+_UNREADABLE_BODY = "There was an error parsing the body"
 _HTTP_CODES = {
     400: "bad_request",
     404: "not_found",
@@ -130,6 +132,8 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     known = cast(HTTPException, error)
+    if known.detail == _UNREADABLE_BODY:
+        return error_response(request, 422, "invalid_request", "The body is no JSON in UTF-8.")
     if wants_page(request):  # no route was found, so nobody asked yet who is there: the page's head wants to know
         with suppress(EvergoldError, SQLAlchemyError):
             await run_sync(identify, request, request.app.state.serving)

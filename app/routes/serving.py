@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, cast
 
@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from sqlalchemy import Engine
 
 from app.config import Settings
+from app.routes.kept_answers import KeptAnswers
 
 
 def server_clock() -> datetime:
@@ -20,11 +21,12 @@ def server_clock() -> datetime:
 
 @dataclass(frozen=True)
 class Serving:
-    """`clock` is asked once per decision; tests set it."""
+    """`clock` is asked once per decision; tests set it. answers: what `app.routes.public_answers` keeps."""
 
     settings: Settings
     engine: Engine
     clock: Callable[[], datetime] = server_clock
+    answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
 
 
 async def serving_of(request: Request) -> Serving:

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import auth
+from app import auth, main
 from app.config import get_settings
 from app.db import get_engine, make_engine, writing
 from app.migrate import upgrade
@@ -94,6 +94,21 @@ def test_visitors_are_asked_to_come_back_and_find_everything_as_it_was(
     assert again.status_code == 202, again.text
     assert submit(site, secret, "first").json()["id"] == first.json()["id"]
     assert site.submissions() == 2
+
+
+def test_a_web_process_that_starts_meanwhile_waits_for_it(
+    away_engine: Engine, server: postgres.Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.stop()
+    monkeypatch.setattr(main, "DATABASE_SECONDS", 0.0)
+    with pytest.raises(main.DatabaseNotReady, match="OperationalError"):
+        main._check_database(away_engine)
+    monkeypatch.setattr(main, "DATABASE_SECONDS", 60.0)
+    waiting = threading.Thread(target=main._check_database, args=(away_engine,))
+    waiting.start()
+    server.start()
+    waiting.join(60)
+    assert not waiting.is_alive()
 
 
 def test_the_sweep_goes_on_when_the_database_is_back(away_engine: Engine, ada: User, server: postgres.Postgres) -> None:

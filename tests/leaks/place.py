@@ -1,4 +1,4 @@
-"""A server with something to hide: an evaluation with a hidden board, a public practice, sealed gold, rounds of judging.
+"""A server with something to hide: an evaluation with a hidden board, open practice, sealed gold, rounds of judging.
 
 Who looks at it is in ROLES. What was hidden can be replaced by something else, everything else staying byte for byte.
 """
@@ -20,7 +20,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from app import auth
-from app.config import get_settings
+from app.config import Settings, get_settings
 from app.db import reading, writing
 from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import find_round, publish_round
@@ -86,10 +86,10 @@ class Place:
             live.backup(self.saved)
 
     def restore(self) -> None:
-        """The database as it was saved; limits of requests start anew."""
+        """The database as it was saved; whatever a server remembers starts anew."""
         with closing(sqlite3.connect(self._database())) as live:
             self.saved.backup(live)
-        self.site.app.state.rate_limits = RateLimits(self.site.settings)
+        serve(self.site, self.site.settings)
 
     def _database(self) -> str:
         return self.site.engine.url.database or ""
@@ -164,11 +164,17 @@ NAMES_BY_TEMPLATE: dict[str, dict[str, str]] = {
 # ------------------------------------------------------------------------------------------------------------- building
 
 
+def serve(site: Site, settings: Settings) -> None:
+    """A server with these settings, which has answered nothing yet."""
+    site.settings = settings
+    site.app.state.serving = Serving(settings, site.engine, lambda: site.now)
+    site.app.state.rate_limits = RateLimits(settings)
+
+
 def build(site: Site) -> Place:
     """Everything but the hidden outcomes, saved: `reveal` adds those."""
     engine = site.engine
-    site.settings = site.settings.model_copy(update={"metrics_token": SecretStr("for-monitoring-alone")})
-    site.app.state.serving = Serving(site.settings, engine, lambda: site.now)
+    serve(site, site.settings.model_copy(update={"metrics_token": SecretStr("for-monitoring-alone")}))
     world.add_competition(engine, per_day=None, starts_at=NOW - 2 * DAY, ends_at=CLOSE)
     judging.add_task(engine)
     add_phase(engine, "practice", starts_at=NOW - 2 * DAY)
@@ -179,7 +185,7 @@ def build(site: Site) -> Place:
     world.add_competition(engine, name=OTHERS, per_day=None)
     appoint(engine)
     make_key(engine)
-    seal_gold(engine, b"sealed gold")
+    seal_gold(engine, b"sealed gold", places=[f"{COMPETITION}/{phase}/{TASK}" for phase in (PHASE, "post")])
     submitted = _submit_all(engine)
     place = Place(site, secrets, names_of(engine, submitted["alpha"][0], submitted["nobody"][1]), submitted)
     place.save()

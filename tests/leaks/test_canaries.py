@@ -28,7 +28,7 @@ from tests.canary import MARK
 from tests.leaks import place
 from tests.leaks.place import OTHERS, ROLES, Client, Place
 from tests.sealed import files_with, make_key
-from tests.web.routes import addresses
+from tests.web.routes import Address, addresses
 from tests.web.site import Site, run_of
 from tests.world import DAY, NOW, PHASE, TASK
 from workers import gold as gold_of_worker
@@ -52,7 +52,6 @@ FILES = {
     "other columns": b"ID;Text\n1;one\n",
     "no text": b"id,text\n1,\n2,\n3,\n",
     "not a table": b"\x00\xff\xfe\x00PK\x03\x04",
-    "nothing": b"",
     "crash": b"id,text\n1,crash\n2,two\n3,three\n",
 }
 
@@ -89,7 +88,7 @@ def _ask_for_texts(engine: Engine) -> None:
 
 
 def _break_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fault of ours, which says what it was working on: no file can provoke one that we know of."""
+    """A fault of ours, which says what it was working on: no file can provoke one that we know of. And outcomes."""
     task = TASKS["table"]
 
     def score(gold: Any, prediction: Any, options: Any) -> Any:
@@ -97,7 +96,10 @@ def _break_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
             raise ZeroDivisionError(f"while comparing {gold!r}")
         return task.score(gold, prediction, options)
 
-    monkeypatch.setitem(TASKS, "table", dataclasses.replace(task, score=score))
+    def outcomes(gold: Any, prediction: Any, options: Any) -> dict[str, Any]:
+        return {"gold": repr(gold)}
+
+    monkeypatch.setitem(TASKS, "table", dataclasses.replace(task, score=score, outcomes=outcomes))
 
 
 def test_no_word_of_gold_is_found_anywhere(
@@ -105,9 +107,9 @@ def test_no_word_of_gold_is_found_anywhere(
 ) -> None:
     answers: list[tuple[str, httpx.Response]] = []
     with planted.client("organiser") as olga, planted.client("participant") as ada:
-        answers.append(("organiser", put_gold(olga, GOLD, "1")))
+        answers.append(("organiser puts gold", put_gold(olga, GOLD, "1")))
         ended = {what: submitted(planted, ada, content) for what, content in FILES.items()}
-        answers.append(("organiser", put_gold(olga, BROKEN, "2")))
+        answers.append(("organiser puts gold", put_gold(olga, BROKEN, "2")))
         ended["good, sealed gold broken"] = submitted(planted, ada, GOOD)
         ended["good, plain gold missing"] = submitted(planted, ada, GOOD, "practice")
         write_plain_gold(BROKEN)
@@ -168,15 +170,20 @@ def check_scenario(planted: Place, ended: dict[str, tuple[str, int]]) -> None:
 
 
 def crawl(planted: Place, submissions: dict[str, str]) -> Iterator[tuple[str, httpx.Response]]:
-    """Every GET route, asked by everybody about every submission: who asked for what, and the answer."""
+    """Every GET route, asked by everybody, and what shows a submission, asked about each by those whom it is shown to:
+    who asked for what, and the answer."""
     for role in ROLES:
         with planted.client(role) as visitor:
             for what, submission in submissions.items():
                 planted.names = place.names_of(planted.site.engine, submission)
                 for address in addresses(planted.site.app):
-                    if address.method == "GET" and (what == "good" or "{submission_id}" in address.template):
+                    if address.method == "GET" and (what == "good" or _shows_it(address, role)):
                         path = planted.fill(address)
                         yield f"{role} {path} ({what})", visitor.send("GET", path)
+
+
+def _shows_it(address: Address, role: str) -> bool:
+    return "{submission_id}" in address.template and role in ("participant", "organiser")
 
 
 def everything(answer: httpx.Response) -> str:

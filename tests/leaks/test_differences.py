@@ -8,7 +8,7 @@ differ, else this would compare nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -42,9 +42,12 @@ class Pair:
     visibility: dict[str, Any]
     looking: Sequence[str] = ("anonymous", "participant")
     judged: Sequence[str] = TEAMS
-    told_to_organisers: int = field(default=15)  # how many answers at least
+    told_on_purpose: frozenset[str] = frozenset()
+    told_to_organisers: int = 15  # how many answers at least
 
 
+#: How long scoring takes as a rule, of all runs of the server that were scored lately: of one more, too.
+USUAL_TIME = frozenset({"/status"})
 PAIRS = [
     Pair(
         "scores, and with them the order",
@@ -53,8 +56,16 @@ PAIRS = [
         EMBARGO,
         OUTSIDERS,
     ),
-    Pair("whose file was rejected", HIDDEN, {**HIDDEN, "gamma": None}, EMBARGO, OUTSIDERS, ("alpha", "beta")),
-    Pair("whether anybody took part", HIDDEN, {}, EMBARGO, ("anonymous", "annotator"), ()),
+    Pair(
+        "a rejection",
+        HIDDEN,
+        {**HIDDEN, "gamma": None},
+        EMBARGO,
+        ("anonymous", "other team"),
+        ("alpha", "beta"),
+        USUAL_TIME,
+    ),
+    Pair("whether anybody took part", HIDDEN, {}, EMBARGO, ("anonymous", "annotator"), (), USUAL_TIME),
     Pair(
         "values where only ranks are shown",
         HIDDEN,
@@ -82,7 +93,7 @@ def unscored(empty_site: Site, cheap_passwords: None) -> Iterator[Place]:
 def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair) -> None:
     roles = [*pair.looking, "organiser"]
     one, other = (_everything(unscored, pair, hidden, roles) for hidden in (pair.one, pair.other))
-    different = [asked for asked in one if one[asked] != other[asked]]
+    different = [asked for asked in one if one[asked] != other[asked] and asked[1] not in pair.told_on_purpose]
     assert [f"{role} {path}" for role, path in different if role != "organiser"] == []
     assert len(different) >= pair.told_to_organisers, "organisers see it: so it was there to be told"
 

@@ -26,8 +26,8 @@ SHARDS = 4  # so that several processes share the work
 SCHEMA = schemathesis.openapi.from_dict(create_app().openapi())
 OPERATIONS = sorted((found.ok() for found in SCHEMA.get_all_operations()), key=lambda op: op.label)
 VISITORS = ("anonymous", "participant", "administrator")
-#: Examples of one operation, by one visitor, in one mode; every one is sent twice. Half of them may be used up early.
-EXAMPLES = 2 * LEAST_CASES // (len(OPERATIONS) * len(VISITORS) * 2 * 2) + 5
+#: Examples of one operation, by one visitor, in one mode; most are sent twice, and some operations have few.
+EXAMPLES = LEAST_CASES * 3 // 2 // (len(OPERATIONS) * len(VISITORS) * 2 * 2) + 2
 MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
 QUIET = settings(
     max_examples=EXAMPLES,

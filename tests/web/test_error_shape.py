@@ -55,6 +55,7 @@ def test_json_that_is_none_is_refused(site: Site) -> None:
     with site.client() as client:
         json = {"Content-Type": "application/json"}
         check_shape(client.post("/api/v1/register", content=b"{", headers=json), 422, "invalid_request")
+        check_shape(client.post("/api/v1/register", content=b"\xf6\x1c\xa5", headers=json), 422, "invalid_request")
         check_shape(client.post("/api/v1/register", content=b"x=1"), 422, "invalid_request")
 
 

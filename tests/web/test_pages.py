@@ -39,9 +39,9 @@ def test_private_pages_ask_to_log_in_and_lead_back(site: Site, path: str) -> Non
     assert (response.status_code, response.headers["Location"]) == (303, f"/login?next={path}")
 
 
-@pytest.mark.parametrize("path", PUBLIC)
-def test_pages_are_never_shared_between_readers(site: Site, path: str) -> None:
-    with site.client(**BROWSER) as browser:
+@pytest.mark.parametrize("path", [*PUBLIC, "/submissions", "/account"])
+def test_pages_of_the_logged_in_are_never_shared(site: Site, path: str) -> None:
+    with log_in(site) as browser:
         headers = browser.get(path).headers
     assert headers["Cache-Control"] in ("private, no-cache", "no-store")
     assert "Cookie" in headers["Vary"]

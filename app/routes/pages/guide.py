@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from app.errors import NotFound
 from app.routes.identity import VisitorHere
-from app.routes.pages.markdown import markdown_parser
+from app.routes.pages.markdown import markdown_parser, with_readable_tables
 from app.routes.pages.rendering import APP, render
 from scoring.tasks import TASKS
 
@@ -73,7 +73,7 @@ def guide(name: str) -> Guide:
     sections = _anchor_headings(tokens)
     title, tokens = _without_title(tokens, GUIDES[name][0])
     _bend_links(tokens)
-    html = parser.renderer.render(_scrolling_tables(tokens, title), parser.options, {})
+    html = parser.renderer.render(with_readable_tables(tokens, title), parser.options, {})
     body = Markup(html)  # noqa: S704 - escaped by the renderer; html is off
     return Guide(title, body, tuple(sections))
 
@@ -105,21 +105,6 @@ def _without_title(tokens: list[Token], otherwise: str) -> tuple[str, list[Token
     if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
         return "".join(child.content for child in tokens[1].children or ()), tokens[3:]
     return otherwise, tokens
-
-
-def _scrolling_tables(tokens: list[Token], title: str) -> list[Token]:
-    """Wide tables scroll by themselves, by keyboard too."""
-    wrapped: list[Token] = []
-    tables = 0
-    for token in tokens:
-        if token.type == "table_open":
-            tables += 1
-            label = Markup('<div class="table-scroll" role="region" aria-label="{}, table {}" tabindex="0">')
-            wrapped.append(Token("html_block", "", 0, content=label.format(title, tables)))
-        wrapped.append(token)
-        if token.type == "table_close":
-            wrapped.append(Token("html_block", "", 0, content="</div>\n"))
-    return wrapped
 
 
 def _bend_links(tokens: list[Token]) -> None:

@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
 #: The page's own headings are h1 and h2.
 _HIGHEST_HEADING = 3
+#: A group, no landmark: several texts of one page may each have a first table.
+_SCROLLING = Markup('<div class="table-scroll" role="group" aria-label="{}" tabindex="0">')
+_CAPTION = Markup('<caption class="visually-hidden">{}</caption>')
 
 
 def render_markdown(text: str) -> Markup:
@@ -19,6 +24,7 @@ def render_markdown(text: str) -> Markup:
     tokens = parser.parse(text)
     _lower_headings(tokens)
     _mark_links(tokens)
+    tokens = with_readable_tables(tokens)
     return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704 - the renderer escapes; html is off
 
 
@@ -30,7 +36,43 @@ def render_inline(text: str) -> Markup:
 @lru_cache(maxsize=1)
 def markdown_parser() -> MarkdownIt:
     """CommonMark with tables, without raw HTML and pictures."""
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable(["image"])
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable(["image"])
+    for kind in ("fence", "code_block"):
+        parser.add_render_rule(kind, _scrolling_code)
+    return parser
+
+
+def _scrolling_code(
+    renderer: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, context: EnvType
+) -> str:
+    """Code is not wrapped; what is wider than the page is reached by keyboard, too."""
+    draw = renderer.fence if tokens[at].type == "fence" else renderer.code_block
+    return draw(tokens, at, options, context).replace("<pre>", '<pre tabindex="0">', 1)
+
+
+def with_readable_tables(tokens: Sequence[Token], title: str = "") -> list[Token]:
+    """Tables have a name and say what their headings are for; wide ones scroll by themselves, by keyboard too."""
+    found: list[Token] = []
+    tables = 0
+    for at, token in enumerate(tokens):
+        if token.type == "th_open":
+            token.attrSet("scope", "col")
+            if not tokens[at + 1].content:  # the corner of a table is no heading
+                token.tag = tokens[at + 2].tag = "td"
+                token.attrs.pop("scope")
+        if token.type == "table_open":
+            tables += 1
+            name = f"{title}, table {tables}" if title else f"Table {tables}"
+            found += [_html(_SCROLLING.format(name)), token, _html(_CAPTION.format(name))]
+        else:
+            found.append(token)
+        if token.type == "table_close":
+            found.append(_html("</div>\n"))
+    return found
+
+
+def _html(content: str) -> Token:
+    return Token("html_block", "", 0, content=content)
 
 
 def _lower_headings(tokens: Sequence[Token]) -> None:

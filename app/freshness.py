@@ -1,0 +1,76 @@
+"""How things stand, as one short text: as long as it is the same, so is every public page and board of a competition.
+
+One small query, as large as what was declared and no larger with what was submitted: for answering from a cache, in
+however many processes. It rests on `PhaseTask.board_version`, which rises with every change that a board could show.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Engine, Text, bindparam, cast, func, select
+
+from app.models import Competition, Phase, PhaseTask, PublicFile, Snapshot
+
+_WHOLE_SERVER = (
+    select(
+        Competition.id,
+        Phase.id,
+        PhaseTask.id,
+        PhaseTask.board_version,
+        Phase.starts_at,
+        Phase.ends_at,
+        Phase.choose_until,
+        cast(Phase.visibility, Text),
+        cast(PhaseTask.visibility, Text),
+        cast(PhaseTask.entry, Text),
+        select(func.max(Snapshot.id)).scalar_subquery(),
+        # Files are on no board, so that they raise no version.
+        select(func.count(PublicFile.id)).scalar_subquery(),
+        select(func.max(PublicFile.id)).scalar_subquery(),
+        select(func.sum(PublicFile.size_bytes)).scalar_subquery(),
+    )
+    .join(Phase, Phase.competition_id == Competition.id)
+    .join(PhaseTask, PhaseTask.phase_id == Phase.id)
+    .order_by(PhaseTask.id)
+)
+_ONE_COMPETITION = _WHOLE_SERVER.where(Competition.name == bindparam("competition"))
+
+
+def freshness(engine: Engine, competition: str | None, now: datetime) -> str | None:
+    """Of one competition, of all for None; None where there is nothing of the kind."""
+    query, values = (_ONE_COMPETITION, {"competition": competition}) if competition is not None else (_WHOLE_SERVER, {})
+    with engine.connect() as connection:
+        rows = tuple(tuple(row) for row in connection.execute(query, values))
+    if not rows and competition is not None:
+        return None
+    digest, moments = _declared(rows)
+    return f"{digest}-{bisect_right(moments, now)}"
+
+
+@lru_cache(maxsize=256)
+def _declared(rows: tuple[tuple[Any, ...], ...]) -> tuple[str, Sequence[datetime]]:
+    """A digest, and all the moments at which something changes by itself, in order."""
+    digest = hashlib.sha256(repr(rows).encode()).hexdigest()[:32]
+    return digest, sorted({moment for row in rows for value in row for moment in _moments(value)})
+
+
+def _moments(value: Any) -> Iterator[datetime]:
+    """In a column: one, or those in a JSON object, where organisers may give one for a name."""
+    if isinstance(value, datetime):
+        yield value
+    elif isinstance(value, str):
+        yield from (moment for said in json.loads(value).values() if (moment := _moment(said)) is not None)
+
+
+def _moment(said: Any) -> datetime | None:
+    try:
+        return datetime.fromisoformat(said).astimezone(UTC) if isinstance(said, str) else None
+    except ValueError:
+        return None

@@ -1,0 +1,184 @@
+"""Public pages and boards from memory, as plain ASGI: the same bytes for all who are not logged in, as long as nothing
+changed; 304 for those who have them.
+
+An answer is made for nobody in particular: the route that makes it sees no cookie, and who has a log-in or a token
+passes by. Each request asks the database once how things stand (`app.freshness`), so that every process notices a
+change at once; tags are digests of what is sent, the same in all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import parse_qsl
+from weakref import WeakValueDictionary
+
+from anyio.to_thread import run_sync
+from fastapi import Request
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.links import API
+from app.freshness import freshness
+from app.routes.caching import accepts_gzip, is_known, prefers_csv
+from app.routes.identity import SESSION_COOKIE
+from app.routes.kept_answers import Answer, KeptAnswers, answer_of
+from app.routes.serving import Serving
+
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+_COMPETITION = rf"/competitions/(?P<competition>{_NAME})"
+_BOARD = rf"{_COMPETITION}/phases/{_NAME}/boards/{_NAME}"
+_QUERY_CHARACTERS = 200
+#: What a route may still see: not who asks, nor what they have.
+_SEEN_HEADERS = frozenset({b"host", b"accept", b"user-agent"})
+#: Said anew of everything that is kept.
+_OURS = frozenset({b"cache-control", b"content-encoding", b"content-length", b"etag", b"vary"})
+_SAID = (
+    (b"cache-control", b"public, no-cache"),
+    (b"vary", b"Accept, Accept-Encoding, Authorization, Cookie"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Addresses that are answered from memory. parameters: the only ones it knows; ticks: it says how long something
+    still takes, and so is made anew each minute; is_stored: it shows what the database has."""
+
+    path: re.Pattern[str]
+    parameters: frozenset[str] = frozenset()
+    ticks: bool = True
+    is_stored: bool = True
+
+
+KINDS = (
+    Kind(re.compile(_BOARD), frozenset({"split"})),
+    Kind(re.compile(rf"{API}{_BOARD}"), frozenset({"format"}), ticks=False),
+    Kind(re.compile(rf"{_COMPETITION}|/")),
+    Kind(re.compile(rf"{_COMPETITION}/tasks/{_NAME}/results"), frozenset({"sort"})),
+    Kind(re.compile(rf"{_BOARD}/official(/[0-9]{{1,9}})?")),
+    Kind(re.compile(rf"{API}{_BOARD}/official(/[0-9]{{1,9}})?"), frozenset({"format"}), ticks=False),
+    Kind(re.compile(r"/guide(/[a-z-]+)?"), ticks=False, is_stored=False),
+)
+
+
+class PublicAnswers:
+    """Answers from memory what it may, and remembers what it could not."""
+
+    def __init__(self, app: ASGIApp, *, limit_bytes: int) -> None:
+        self._app = app
+        self._limit_bytes = limit_bytes
+        self._being_made: WeakValueDictionary[tuple[str, ...], asyncio.Lock] = WeakValueDictionary()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        key = await self._key(scope) if self._limit_bytes and scope["type"] == "http" else None
+        if key is None:
+            await self._app(scope, receive, send)
+            return
+        kept: KeptAnswers = scope["app"].state.serving.answers
+        answer = kept.get(key)
+        if answer is None:
+            being_made = self._being_made.setdefault(key, asyncio.Lock())
+            async with being_made:  # once, however many ask for it at the same time
+                answer = kept.get(key)
+                if answer is None:
+                    messages = await self._made(scope, receive)
+                    answer = await _worth_keeping(messages)
+                    if answer is None:
+                        await _send_all(messages, send)
+                        return
+                    kept.keep(key, answer, self._limit_bytes)
+        await _send(scope, send, answer)
+
+    async def _key(self, scope: Scope) -> tuple[str, ...] | None:
+        """Everything that the answer depends on; None where it depends on more."""
+        kind_and_competition = _kind_of(scope)
+        if kind_and_competition is None:
+            return None
+        kind, competition = kind_and_competition
+        headers = Headers(scope=scope)
+        serving: Serving = scope["app"].state.serving
+        now = serving.clock()
+        state = await run_sync(_state, serving, competition, now) if kind.is_stored else ""
+        if state is None:
+            return None
+        minute = now.isoformat(timespec="minutes") if kind.ticks else ""
+        form = "csv" if prefers_csv(headers.get("accept", "")) else ""
+        query = scope["query_string"].decode("latin-1")
+        return (scope["scheme"], headers.get("host", ""), scope["path"], query, form, state, minute)
+
+    async def _made(self, scope: Scope, receive: Receive) -> list[Message]:
+        messages: list[Message] = []
+
+        async def keep(message: Message) -> None:
+            messages.append(message)
+
+        seen = [(name, value) for name, value in scope["headers"] if name in _SEEN_HEADERS]
+        await self._app({**scope, "headers": seen}, receive, keep)
+        return messages
+
+
+def _kind_of(scope: Scope) -> tuple[Kind, str | None] | None:
+    """What kind of address it is, and of which competition; None for what is no matter for this module."""
+    if scope["method"] != "GET" or not _is_anybody(scope):
+        return None
+    for kind in KINDS:
+        if found := kind.path.fullmatch(scope["path"]):
+            if not _is_known_query(scope["query_string"], kind):
+                return None
+            return kind, found.groupdict().get("competition")
+    return None
+
+
+def _is_anybody(scope: Scope) -> bool:
+    """Whether nobody says who they are, be it in vain."""
+    for name, value in scope["headers"]:
+        if name == b"authorization" or (name == b"cookie" and SESSION_COOKIE.encode() in value):
+            return False
+    return True
+
+
+def _is_known_query(query: bytes, kind: Kind) -> bool:
+    """What is not known might say anything, `as` for one; and nobody shall fill the memory with it."""
+    if not query:
+        return True
+    names = [name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)]
+    return len(query) <= _QUERY_CHARACTERS and len(set(names)) == len(names) and kind.parameters.issuperset(names)
+
+
+def _state(serving: Serving, competition: str | None, now: datetime) -> str | None:
+    """A database that does not answer is for the routes to tell of."""
+    try:
+        return freshness(serving.engine, competition, now)
+    except SQLAlchemyError:
+        return None
+
+
+async def _worth_keeping(messages: list[Message]) -> Answer | None:
+    """A whole answer that sets no cookie: that one would be somebody's."""
+    start = messages[0]
+    headers = [(name.lower(), value) for name, value in start["headers"]]
+    if start["status"] != 200 or any(name == b"set-cookie" for name, _ in headers):
+        return None
+    kept = [(name, value) for name, value in headers if name not in _OURS]
+    body = b"".join(message.get("body", b"") for message in messages[1:])
+    return await run_sync(answer_of, (*kept, *_SAID), body)
+
+
+async def _send(scope: Scope, send: Send, answer: Answer) -> None:
+    request = Request(scope)
+    sent = answer.compressed if accepts_gzip(request.headers.get("accept-encoding", "")) else answer.plain
+    if is_known(request, sent.etag):
+        headers = [*_SAID, (b"etag", sent.etag.encode())]
+        await send({"type": "http.response.start", "status": 304, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    await send({"type": "http.response.start", "status": 200, "headers": list(sent.headers)})
+    await send({"type": "http.response.body", "body": sent.body})
+
+
+async def _send_all(messages: list[Message], send: Send) -> None:
+    for message in messages:
+        await send(message)
