@@ -109,7 +109,7 @@ def read_citation(request: Request, serving: ServingHere, competition: Competiti
     response_class=Response,
     responses={
         200: _BIBTEX,
-        **error_responses(401, 404),
+        **error_responses(401, 404, 422),
     },
 )
 def read_board_citation(

@@ -363,7 +363,7 @@ def test_another_kind_of_server_is_told_apart(evergold: Evergold, server: Server
 def test_competitions_lists_what_to_and_board_understand(server: Server, evergold: Evergold) -> None:
     answer = evergold("competitions", "--server", server.address)
     rows = {line.split("\t")[0]: line.split("\t")[1:] for line in answer.out.splitlines()}
-    assert rows["demo/practice"][:2] == ["open", "idiom-detection, idiom-similarity"]
+    assert rows["demo/practice"][:2] == ["open", "idiom-detection, idiom-similarity, idiom-paraphrase"]
     assert rows["demo/post-evaluation"][0] == "upcoming"
     assert "zero-shot" in rows["demo/practice"][2]
 
@@ -391,7 +391,7 @@ def test_board_as_a_table_for_a_paper(server: Server, evergold: Evergold) -> Non
     board = ("board", "demo/evaluation/zero-shot", "--server", server.address)
     answer = evergold(*board, "--table", "latex", "--column", "macro_f1 zero_shot/all", "--decimals", "1")
     assert r"\begin{tabular}{llr}" in answer.out
-    assert answer.out.count(r"\textbf{") == 1
+    assert r"\textbf{" in answer.out
     assert evergold(*board, "--table", "markdown").out.startswith("| \\# | Team |")
     assert evergold(*board, "--decimals", "1").code == Code.USAGE
     assert evergold(*board, "--table", "word").code == Code.ERROR
