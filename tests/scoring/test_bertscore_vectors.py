@@ -201,7 +201,7 @@ def test_damaged_file_counts_as_not_there_or_holds_what_it_held(tmp_path: Path) 
         {"values": np.array([object()] * 30)},
         {"values": None},
     ],
-    ids=str,
+    ids=["few-starts", "short-starts", "turned-starts", "ids", "rows", "doubles", "flat", "objects", "missing"],
 )
 def test_arrays_that_do_not_belong_together_count_as_not_there(tmp_path: Path, changed: dict[str, Any]) -> None:
     settings = EncoderSettings(vectors_dir=tmp_path)
