@@ -51,7 +51,7 @@ def _whole_competitions() -> Select[Competition]:
     )
 
 
-def find_phase_task(session: Session, competition: str, phase: str, task: str) -> PhaseTask:
+def find_phase_task(session: Session, competition: str, phase: str, task: str, *, with_files: bool = True) -> PhaseTask:
     """A task of a phase with everything above it; raises NotFound, saying which part is unknown and what there is."""
     names = (competition, phase, task)
     query = (
@@ -63,7 +63,7 @@ def find_phase_task(session: Session, competition: str, phase: str, task: str) -
         .options(
             contains_eager(PhaseTask.phase).contains_eager(Phase.competition),
             contains_eager(PhaseTask.task),
-            selectinload(PhaseTask.files),
+            *([selectinload(PhaseTask.files)] if with_files else ()),
         )
     )
     wanted = session.scalar(query) if not any("\0" in name for name in names) else None  # PostgreSQL takes no NUL

@@ -48,8 +48,9 @@ def test_only_the_scoring_task_and_the_workers_own_commands_import_gold() -> Non
     graph = grimp.build_graph("app", "scoring", "workers")
     commands = {"workers.gold_check", "workers.gold_commands"}
     knowing_its_folder = {"workers.device"}
+    knowing_its_errors = {"workers.faults"}
     importers = graph.find_modules_that_directly_import("workers.gold")
-    assert importers == {"workers.score", *commands, *knowing_its_folder}
+    assert importers == {"workers.score", *commands, *knowing_its_folder, *knowing_its_errors}
     opening = graph.find_modules_that_directly_import("workers.sealed")
     assert opening == {"workers.gold", "workers.outcomes", *commands}
 

@@ -85,7 +85,7 @@ def _refuse_early(request: Request, serving: Serving, user: User, target: Target
     check_words("", "", idempotency_key)
     limits = limits_of(request)
     with reading(serving.engine) as session:
-        phase_task = find_phase_task(session, target.competition, target.phase, target.task)
+        phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
         team = find_team(session, user, phase_task.phase.competition_id)
         limits.hit(limits.rules.uploads, f"team {team.id}" if team else f"user {user.id}", serving.clock())
         if not (idempotency_key and find_replay(session, user, idempotency_key)):
@@ -96,7 +96,7 @@ def _refuse_early(request: Request, serving: Serving, user: User, target: Target
 
 def _accept(serving: Serving, user: User, target: Target, upload: Upload, key: str | None, now: datetime) -> Received:
     with writing(serving.engine) as session:
-        phase_task = find_phase_task(session, target.competition, target.phase, target.task)
+        phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
         accepted = accept_submission(
             session,
             user=user,
