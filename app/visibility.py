@@ -130,7 +130,8 @@ def declared_of(phase: Phase, phase_task: PhaseTask | None = None) -> Declared:
     said = {**phase.visibility, **(phase_task.visibility if phase_task else {})}
     public_from, names_from = said.get("public_from"), said.get("names_from")
     # On a Ladder a team learns of its record and of nothing else: any other score would be a way around it.
-    is_ladder = ((phase_task.entry if phase_task else {}).get("entry") or phase.entry_rule) == EntryRule.LADDER
+    own_rule = (phase_task.entry or {}).get("entry") if phase_task else None
+    is_ladder = (own_rule or phase.entry_rule) == EntryRule.LADDER
     board = BoardShown(said.get("board") or (BoardShown.HIDDEN if public_from else BoardShown.PUBLIC))
     return Declared(
         board=BoardShown.HIDDEN if public_from and board is BoardShown.PUBLIC else board,

@@ -67,7 +67,7 @@ def test_everything_wrong_is_said_at_once_in_order_of_lines(demo: Competition) -
         (25, "'2026-01-01 00:00' has no time zone"),
         (26, "per_day (50) is more than total (10)"),
         (30, "the file praktice.csv does not exist; did you mean 'practice.csv'?"),
-        (35, "'entry' must be one of best, last, all, chosen, but is 'latest'"),
+        (35, "'entry' must be one of best, last, all, chosen, ladder, but is 'latest'"),
     ]
     assert [int(sentence.split()[0]) for sentence in said] == [line for line, _ in expected]
     for sentence, (_, words) in zip(said, expected, strict=True):
