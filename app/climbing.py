@@ -6,7 +6,6 @@ Nothing is done to a team: small changes can be honest, and organisers decide.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -19,19 +18,17 @@ from app.mail import public_address, send_mail
 from app.models import (
     ClimbingAlert,
     Competition,
-    CompetitionRole,
     CompetitionTask,
     LineChange,
     Phase,
     PhaseTask,
-    Role,
     RunStatus,
     ScoringRun,
     Submission,
     Team,
     TeamKind,
-    User,
 )
+from app.roles import addresses_of_organisers
 
 #: A submission is a small step if it changes at most this share of its lines (one line always is) …
 SMALL_SHARE = 0.02
@@ -99,7 +96,7 @@ def tell_organisers(session: Session, settings: Settings, now: datetime) -> int:
         if climber.told_at is not None:
             continue
         session.add(ClimbingAlert(team_id=team_id, phase_task_id=phase_task_id, times=climber.small_steps, at=now))
-        for address in _organisers(session, competition):
+        for address in addresses_of_organisers(session, competition.name):
             send_mail(session, address, _subject(climber), _body(climber, competition, settings), now=now)
         told += 1
     return told
@@ -141,16 +138,6 @@ def _climbers(session: Session, competition: Competition | None) -> dict[tuple[i
             climber = Climber(team.name, phase.name, task.name, small_steps, submissions, told_at)
             found[team_id, phase_task_id] = (climber, where)
     return found
-
-
-def _organisers(session: Session, competition: Competition) -> Sequence[str]:
-    """Addresses of the competition's organisers, or of the administrators where it has none of its own."""
-    mine = session.scalars(
-        select(User.email)
-        .join(CompetitionRole, CompetitionRole.user_id == User.id)
-        .where(CompetitionRole.competition_id == competition.id, CompetitionRole.role == Role.ORGANISER)
-    ).all()
-    return mine or session.scalars(select(User.email).where(User.is_administrator)).all()
 
 
 def _subject(climber: Climber) -> str:

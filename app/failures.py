@@ -20,18 +20,17 @@ from app import audit
 from app.mail import send_mail
 from app.models import (
     Competition,
-    CompetitionRole,
     CompetitionTask,
     OutgoingMail,
     Phase,
     PhaseTask,
-    Role,
     RunStatus,
     ScoringRun,
     Submission,
     Team,
     User,
 )
+from app.roles import addresses_of_organisers
 
 #: Who is named in the audit log for what nobody asked for.
 ACTOR = "scoring"
@@ -116,14 +115,7 @@ def _mail_organisers(session: Session, competition: str, body: str, now: datetim
     lately = select(OutgoingMail.id).where(OutgoingMail.subject == subject, OutgoingMail.created_at > now - MAIL_EVERY)
     if session.scalar(lately.limit(1)) is not None:
         return
-    organisers = (
-        select(User.email)
-        .join(CompetitionRole, CompetitionRole.user_id == User.id)
-        .join(Competition, Competition.id == CompetitionRole.competition_id)
-        .where(Competition.name == competition, CompetitionRole.role == Role.ORGANISER)
-    )
-    recipients = session.scalars(organisers).all() or session.scalars(select(User.email).where(User.is_administrator))
-    for recipient in sorted(recipients):
+    for recipient in addresses_of_organisers(session, competition):
         send_mail(session, recipient, subject, body, now=now)
 
 

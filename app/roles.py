@@ -61,6 +61,18 @@ def list_roles(session: Session, competition: Competition) -> list[CompetitionRo
     return list(session.scalars(query))
 
 
+def addresses_of_organisers(session: Session, competition_name: str) -> list[str]:
+    """Whom to write to about a competition: its organisers, or the administrators where it has none; sorted."""
+    organisers = (
+        select(User.email)
+        .join(CompetitionRole, CompetitionRole.user_id == User.id)
+        .join(Competition, Competition.id == CompetitionRole.competition_id)
+        .where(Competition.name == competition_name, CompetitionRole.role == Role.ORGANISER)
+    )
+    found = session.scalars(organisers).all() or session.scalars(select(User.email).where(User.is_administrator))
+    return sorted(found)
+
+
 def grant_role(
     session: Session,
     competition: Competition,

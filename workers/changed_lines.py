@@ -10,9 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from scoring.archives import Limits, read_members
+from scoring.archives import Limits, begins_as_zip, read_members
 from scoring.errors import InvalidPrediction
-from scoring.file_kinds import is_zip
 
 #: Larger files than this are not compared; nobody climbs hills with them.
 MOST_BYTES = 16 * 1024 * 1024
@@ -40,11 +39,8 @@ def _lines(path: Path) -> Counter[bytes] | None:
     try:
         if path.stat().st_size > MOST_BYTES:
             return None
-        with path.open("rb") as file:
-            head = file.read(4)
-        contents = (
-            list(read_members(path, Limits(total_bytes=MOST_BYTES)).values()) if is_zip(head) else [path.read_bytes()]
-        )
+        limits = Limits(total_bytes=MOST_BYTES)
+        contents = list(read_members(path, limits).values()) if begins_as_zip(path) else [path.read_bytes()]
     except (OSError, InvalidPrediction):
         return None
     if any(b"\0" in content[:4096] for content in contents):
