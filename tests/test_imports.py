@@ -48,11 +48,10 @@ def test_only_the_scoring_task_and_the_workers_own_commands_import_gold() -> Non
     graph = grimp.build_graph("app", "scoring", "workers")
     commands = {"workers.gold_check", "workers.gold_commands"}
     knowing_its_folder = {"workers.device"}
-    knowing_its_errors = {"workers.faults"}
     importers = graph.find_modules_that_directly_import("workers.gold")
-    assert importers == {"workers.score", *commands, *knowing_its_folder, *knowing_its_errors}
+    assert importers == {"workers.score", *commands, *knowing_its_folder}
     opening = graph.find_modules_that_directly_import("workers.sealed")
-    assert opening == {"workers.gold", "workers.outcomes", *commands}
+    assert opening == {"workers.gold", "workers.outcomes"}
 
 
 def test_nothing_but_the_workers_side_can_open_what_is_sealed() -> None:

@@ -12,8 +12,7 @@ from typing import Any
 
 from app.errors import StorageFull
 from scoring.errors import InvalidFile, InvalidOptions, UnknownTask
-from workers.gold import GoldNotFound
-from workers.sealed import SealBroken
+from workers.gold_errors import GoldNotFound, SealBroken
 
 #: Their text is ours and about names, settings and the machine.
 _SAY_NO_GOLD = (GoldNotFound, SealBroken, InvalidOptions, UnknownTask, StorageFull, OSError)

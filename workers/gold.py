@@ -22,10 +22,11 @@ from app.runs import Claim, SealedGold
 from app.storage import stored_path
 from scoring.errors import InvalidGold, InvalidItems, Problem
 from scoring.task import AnyTask, Options
+from workers.gold_errors import GoldNotFound, SealBroken
 from workers.gold_files import laid_out
 from workers.keys import key_file, read_keys
 from workers.private_folder import private_folder
-from workers.sealed import SealBroken, open_into
+from workers.sealed import open_into
 
 #: How many parsed files a worker process keeps.
 KEPT = 16
@@ -39,10 +40,6 @@ class GoldSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True, extra="ignore")
 
     gold_dir: Path | None = Field(None, description="the workers' gold folder; default: data_dir/gold")
-
-
-class GoldNotFound(Exception):
-    """The gold that a run names is not in this worker's folder."""
 
 
 _cache: OrderedDict[tuple[Any, ...], Any] = OrderedDict()

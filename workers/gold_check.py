@@ -17,9 +17,9 @@ from app.storage import stored_path
 from scoring.errors import ScoringError
 from scoring.task import read_options
 from scoring.tasks import get_task
-from workers.gold import GoldNotFound, read_gold, read_sealed_gold
+from workers.gold import read_gold, read_sealed_gold
+from workers.gold_errors import GoldNotFound, SealBroken
 from workers.keys import KeyFileBroken, Keys, NoKeyForIt, open_file_key, read_keys
-from workers.sealed import SealBroken
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,11 @@ from app.models import GoldVersion, SealedFile
 from app.queries import find_phase_task
 from app.runs import SealedGold
 from scoring.errors import ScoringError
-from workers.gold import GoldNotFound, open_sealed_gold
+from workers.gold import open_sealed_gold
 from workers.gold_check import check_gold
+from workers.gold_errors import GoldNotFound, SealBroken
 from workers.keys import KeyFileBroken, add_key, key_file, read_keys
 from workers.rotation import rotate, tidy
-from workers.sealed import SealBroken
 
 ONE_LINER = (
     'python3 -c "import hashlib, sys; '

@@ -17,15 +17,12 @@ from nacl.exceptions import CryptoError
 
 from app.models import SealedKind
 from app.sealing import CHUNK_BYTES, SALT_BYTES, first_line
+from workers.gold_errors import SealBroken
 from workers.keys import Keys, open_file_key
 
 _HEADER_BYTES = bindings.crypto_secretstream_xchacha20poly1305_HEADERBYTES
 _SEALED_CHUNK_BYTES = CHUNK_BYTES + bindings.crypto_secretstream_xchacha20poly1305_ABYTES
 _FINAL = bindings.crypto_secretstream_xchacha20poly1305_TAG_FINAL
-
-
-class SealBroken(Exception):
-    """The file is not what was sealed: cut, changed, exchanged, or of another kind."""
 
 
 def open_into(

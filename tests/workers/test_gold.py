@@ -18,7 +18,8 @@ from scoring.task import AnyTask, read_options
 from scoring.tasks import TASKS
 from tests.workers.files import GOLD
 from workers import gold
-from workers.gold import GoldNotFound, gold_folder, read_gold, read_items
+from workers.gold import gold_folder, read_gold, read_items
+from workers.gold_errors import GoldNotFound
 
 TASK = TASKS["idiom-detection"]
 OPTIONS = read_options(TASK)

@@ -14,8 +14,9 @@ from app.models import SealedKind
 from app.sealing import CHUNK_BYTES, SALT_BYTES, NoWorkerKey, Sealed, SealingWriter, first_line, key_id_of
 from app.storage import stored_path
 from tests.sealed import a_key, sealed_in
+from workers.gold_errors import SealBroken
 from workers.keys import Keys, NoKeyForIt
-from workers.sealed import SealBroken, open_into
+from workers.sealed import open_into
 
 SEALED_CHUNK = CHUNK_BYTES + 17
 START = len(first_line(SealedKind.GOLD)) + 24
