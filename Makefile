@@ -22,7 +22,7 @@ run: venv  ## start the demo server: http://127.0.0.1:8321 (PORT=9000: another p
 	@exec $(VENV)/python -P -m app.cli serve --demo --port $(PORT) $(if $(lean),--lean)
 
 test: venv-dev  ## run all tests (TESTS=tests/app/test_times.py: one file, LEAN=1: without those that need torch)
-	@$(if $(lean),EVERGOLD_TEST_LEAN=1) $(VENV)/pytest -n 2 $(TESTS)
+	@$(if $(lean),EVERGOLD_TEST_LEAN=1) $(VENV)/pytest -n 2 --dist worksteal $(TESTS)
 
 test-bertscore: venv-dev  ## of these only the tests that need torch
 	@$(VENV)/pytest -q $(BERTSCORE_TESTS)

@@ -38,7 +38,7 @@ def record(
     entry = AuditEntry(
         at=now or datetime.now(UTC),
         actor_id=actor.id if isinstance(actor, User) else None,
-        actor=_name_of(actor)[:NAME_CHARACTERS],
+        actor=actor_name(actor),
         action=action[:ACTION_CHARACTERS],
         subject=subject[:SUBJECT_CHARACTERS],
         details=dict(details or {}),
@@ -72,10 +72,11 @@ def list_entries(
     return list(session.scalars(query))
 
 
-def _name_of(actor: User | str | None) -> str:
+def actor_name(actor: User | str | None) -> str:
+    """As `record` writes an actor down."""
     if isinstance(actor, User):
-        return actor.username
-    return actor if actor is not None else f"command line ({_machine_user()})"
+        return actor.username[:NAME_CHARACTERS]
+    return (actor if actor is not None else f"command line ({_machine_user()})")[:NAME_CHARACTERS]
 
 
 def _machine_user() -> str:

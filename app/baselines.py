@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from app.apply.files import keep_file
+from app.apply.files import keep
 from app.changes import Work
 from app.competitions import BaselineDeclaration
 from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind, User
@@ -31,17 +31,40 @@ def apply_baselines(
     folder: Path,
     what: str,
 ) -> None:
-    """Submit what is new, or say that it waits."""
+    """Submit what is new, or say that it waits; note which of them have a rank."""
+    ranked = []
     for baseline in declared:
         if phase_task.gold is None:
             work.changes.note(f"baseline '{baseline.name}' of {what} waits for the gold")
             continue
-        file = keep_file(folder / baseline.file, work.storage_dir)
+        file = keep(work, folder / baseline.file)
         team = _team(work, competition, baseline.name)
+        if baseline.ranked:
+            ranked.append(team.id)
         why = _why_submit(work.session, team, phase_task, file, baseline.track)
         if why is not None:
             run = _submit(work, team, phase_task, baseline, file, phase_task.gold)
             work.changes.add(f"submitted baseline '{baseline.name}' to {what}{why}", run_id=run.id)
+    _note_ranked(work, phase_task, ranked, what)
+
+
+def _note_ranked(work: Work, phase_task: PhaseTask, ranked: Sequence[int], what: str) -> None:
+    """Baselines with a rank; the boards are others when that changes."""
+    before, now = set(phase_task.ranked_baselines), set(ranked)
+    if before == now:
+        return
+    named = work.session.execute(select(Team.id, Team.name).where(Team.id.in_(before | now)))
+    names = {team_id: name for team_id, name in named}
+    for team_id in sorted(before ^ now):
+        has = "has a rank now" if team_id in now else "has no rank any more"
+        work.changes.add(f"baseline '{names[team_id]}' of {what} {has}")
+    phase_task.ranked_baselines = sorted(now)
+    work.session.execute(
+        update(PhaseTask)
+        .where(PhaseTask.id == phase_task.id)
+        .values(board_version=PhaseTask.board_version + 1)
+        .execution_options(synchronize_session=False)
+    )
 
 
 def _why_submit(session: Session, team: Team, phase_task: PhaseTask, file: StoredFile, track: str | None) -> str | None:

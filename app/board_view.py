@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from app.board_columns import BoardColumn
 from app.board_rows import (
+    CardColumn,
     Cell,
     CommittedGold,
     Leaderboard,
@@ -20,11 +21,12 @@ from app.board_rows import (
     sign_of,
     with_decimals,
 )
-from app.models import BoardShown, EntryRule, Slices
+from app.models import BoardShown, EntryRule, RowStatus, Slices
 from app.neutral_names import neutral_name
 from app.visibility import View, coarser, rounded, until_words
 
 NOT_SHOWN = "not shown"
+DISQUALIFIED = "disqualified"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class WholeBoard:
     has_tracks: bool = False
     gold_version: str = ""
     sealed_gold: tuple[CommittedGold, ...] = ()
+    card_columns: tuple[CardColumn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
         precision=precision,
         gold_version=whole.gold_version,
         sealed_gold=whole.sealed_gold,
+        card_columns=whole.card_columns if view.board is BoardShown.PUBLIC and view.names else (),
     )
 
 
@@ -107,12 +111,17 @@ def _lines(whole: WholeBoard, sight: Sight) -> list[_Line]:
     lines = []
     for row in whole.rows:
         source = sight.source(row)
-        if source is None:
+        if source is None or _is_hidden(row, source.view, sight):
             continue
         hides_name = row.kind == "team" and not source.view.names
         name = neutral_name(sight.salt, source.phase_id, row.team_id or 0) if hides_name else row.team
         lines.append(_Line(row, source, name, hides_name))
     return lines
+
+
+def _is_hidden(row: LeaderboardRow, view: View, sight: Sight) -> bool:
+    """A row that organisers hid is for them and its own team."""
+    return row.status is RowStatus.HIDDEN and not view.is_organiser and row.team_id not in sight.mine
 
 
 def _columns_kept(whole: WholeBoard, view: View) -> list[int]:
@@ -133,11 +142,14 @@ def _in_order(lines: Sequence[_Line], whole: WholeBoard, view: View, ranks_by: i
     with_moments = ranks_by is None and view.board is BoardShown.PUBLIC
 
     def value(line: _Line) -> float | None:
+        if line.row.status is RowStatus.DISQUALIFIED:  # its place would tell its score
+            return None
         return rounded(line.row.cells[whole.rank_by].value, decimals)
 
-    def place(line: _Line) -> tuple[bool, float, float, str]:
+    def place(line: _Line) -> tuple[bool, bool, float, float, str]:
         moment = line.row.achieved_at.timestamp() if line.row.achieved_at else float("inf")
-        return (*goodness(value(line), sign), moment if with_moments else 0.0, line.name)
+        is_last = line.row.status is RowStatus.DISQUALIFIED
+        return (is_last, *goodness(value(line), sign), moment if with_moments else 0.0, line.name)
 
     ordered = sorted(lines, key=place)
     ranks = ranked([(line.row, value(line)) for line in ordered])
@@ -153,6 +165,7 @@ def _row(line: _Line, sight: Sight, cells: tuple[Cell, ...]) -> LeaderboardRow:
     """A row without what its viewer may not see."""
     row, source = line.row, line.source.view
     is_mine, is_public = row.team_id in sight.mine, sight.own.view.board is BoardShown.PUBLIC
+    is_out = row.status is RowStatus.DISQUALIFIED
     # Which of its own submissions stands here tells a team which one scored better.
     may_open = sight.own.view.is_organiser or (is_mine and (is_public or source.own_scores))
     return replace(
@@ -164,16 +177,22 @@ def _row(line: _Line, sight: Sight, cells: tuple[Cell, ...]) -> LeaderboardRow:
         achieved_at=row.achieved_at if is_public else None,
         entries=row.entries if is_public else None,
         submission_id=row.submission_id if may_open else None,
+        page_id=row.submission_id if is_public or sight.own.view.is_organiser else None,
         is_mine=is_mine,
-        run_id=row.run_id if is_public and source.slices is Slices.ALL else None,
+        run_id=row.run_id if is_public and source.slices is Slices.ALL and not is_out else None,
         team_id=None,
-        commitment=row.commitment if is_public else None,
+        commitment=row.commitment if is_public and not is_out else None,
+        card=row.card if is_public and (is_mine or not line.is_anonymous) else None,
+        task_version=row.task_version if is_public else None,
+        is_outdated=row.is_outdated and is_public,
     )
 
 
 def _cells(line: _Line, view: View, whole: WholeBoard, kept: Sequence[int], precision: int | None) -> tuple[Cell, ...]:
     if view.board is not BoardShown.PUBLIC:
         return tuple(Cell(None, f"hidden {until_words(view.board_at)}", None) for _ in kept)
+    if line.row.status is RowStatus.DISQUALIFIED:
+        return tuple(Cell(None, DISQUALIFIED, None) for _ in kept)
     cells = []
     for place in kept:
         cell, column = line.row.cells[place], whole.columns[place]

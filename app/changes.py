@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.db import Base
+from app.storage import StoredFile
 from app.times import in_utc
 
 #: Longer texts are not repeated in a sentence.
@@ -33,11 +34,14 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A sentence. counts: whether anything was changed; run_id: a run that workers should be told of after commit."""
+    """A sentence. counts: whether anything was changed; run_id: a run that workers should be told of after commit;
+    keeps_edits: it says that a competition was left as it was edited on the server.
+    """
 
     message: str
     counts: bool = True
     run_id: int | None = None
+    keeps_edits: bool = False
 
     def __str__(self) -> str:
         return self.message
@@ -56,6 +60,10 @@ class Changes:
     def note(self, message: str) -> None:
         """Something that the organiser should know, though nothing was changed."""
         self.made.append(Change(message, counts=False))
+
+    def keep_edits(self, message: str) -> None:
+        """A competition that was left as it was edited on the server, although its file says otherwise."""
+        self.made.append(Change(message, counts=False, keeps_edits=True))
 
     def update(self, row: Base, what: str, values: Mapping[str, Any]) -> set[str]:
         """Set the columns that differ, a sentence for each; returns their names."""
@@ -80,6 +88,8 @@ class Work:
     storage_dir: Path
     now: datetime
     changes: Changes
+    is_plan: bool = False  # everything is rolled back: no file is stored
+    kept: dict[Path, StoredFile] = field(default_factory=dict)  # files that were read already
 
 
 def _from_to(before: object, after: object) -> str:

@@ -5,6 +5,7 @@ Everything here may be tried again: an upload carries an Idempotency-Key, so tha
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -132,6 +133,17 @@ def choose_submission(
     return _json(_repeated(client, "DELETE" if undo else "PUT", path, params=params))
 
 
+def get_card(client: httpx.Client, submission_id: str) -> Json:
+    """The method card of a submission, with what is asked and its history."""
+    return _json(_repeated(client, "GET", f"/submissions/{quote(submission_id, safe='')}/card"))
+
+
+def edit_card(client: httpx.Client, submission_id: str, card: Json, version: int) -> Json:
+    """Let the card say this, unless somebody was faster than who looked at this version."""
+    path = f"/submissions/{quote(submission_id, safe='')}/card"
+    return _json(_once(client, "PUT", path, json=card, params={"version": version}))
+
+
 def await_end(client: httpx.Client, submission: Json, noticed: Callable[[Json], None]) -> Json:
     """The submission in its terminal state; `noticed` sees every state on the way."""
     while submission["status"] not in TERMINAL:
@@ -170,11 +182,16 @@ def submit(
     track: str = "",
     method: str,
     description: str,
+    card: Json | None = None,
     idempotency_key: str,
     sent: Callable[[int], None],
     noticed: Noticed,
 ) -> Json:
-    """The accepted submission. `sent`: bytes sent so far, from 0 again at each try; `noticed`: why there is another."""
+    """The accepted submission. `card`: more about the system; `sent`: bytes sent so far, from 0 again at each try;
+    `noticed`: why there is another."""
+    fields = {"method": method, "description": description} | ({"track": track} if track else {})
+    if card:
+        fields["card"] = json.dumps(card)
 
     def send() -> httpx.Response:
         with path.open("rb") as file:
@@ -182,7 +199,7 @@ def submit(
             return client.post(
                 f"{place.path('tasks')}/submissions",
                 files={"file": (path.name, counted)},
-                data={"method": method, "description": description} | ({"track": track} if track else {}),
+                data=fields,
                 headers={"Idempotency-Key": idempotency_key},
             )
 
@@ -202,6 +219,35 @@ def submit(
     return _json(_tried_again(send, noticed, PATIENT))
 
 
+def validate(
+    client: httpx.Client,
+    place: Place,
+    path: Path,
+    *,
+    idempotency_key: str,
+    sent: Callable[[int], None],
+    noticed: Noticed,
+    wait_seconds: int = WAIT_SECONDS,
+) -> Json:
+    """What the server says of a file that it only checks; arguments as for `submit`."""
+
+    def send() -> httpx.Response:
+        with path.open("rb") as file:
+            counted = cast(IO[bytes], Counted(file, sent))
+            return client.post(
+                f"{place.path('tasks')}/validations",
+                files={"file": (path.name, counted)},
+                headers={"Idempotency-Key": idempotency_key},
+            )
+
+    validation = _json(_tried_again(send, noticed, PATIENT))
+    timeout = httpx.Timeout(30.0 + wait_seconds, connect=10.0)
+    while validation["status"] in ("queued", "running"):
+        address, params = f"/validations/{quote(validation['id'], safe='')}", {"wait": wait_seconds}
+        validation = _json(_repeated(client, "GET", address, PATIENT, params=params, timeout=timeout))
+    return validation
+
+
 def ask(client: httpx.Client, path: str, **arguments: Any) -> httpx.Response:
     """Look at something; tried again when the network fails."""
     return _repeated(client, "GET", path, **arguments)
@@ -210,6 +256,24 @@ def ask(client: httpx.Client, path: str, **arguments: Any) -> httpx.Response:
 def tell(client: httpx.Client, method: str, path: str, **arguments: Any) -> httpx.Response:
     """Change something, once."""
     return _once(client, method, path, **arguments)
+
+
+def download(client: httpx.Client, path: str, target: Path, **arguments: Any) -> int:
+    """Write what there is to this file, whole or not at all; its size in bytes. Raises OSError."""
+    part = target.with_name(f"{target.name}.part")
+    try:
+        with client.stream("GET", path, **arguments) as response, part.open("wb") as file:
+            if not response.is_success:
+                response.read()
+                _checked(response)
+            for chunk in response.iter_bytes():
+                file.write(chunk)
+        part.replace(target)
+    except httpx.TransportError as error:
+        raise Unreachable(_reason(error)) from None
+    finally:
+        part.unlink(missing_ok=True)
+    return target.stat().st_size
 
 
 class Counted:

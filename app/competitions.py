@@ -7,6 +7,7 @@ Reading with line numbers, and checks of more than one field, live in `app.check
 from __future__ import annotations
 
 import json
+import re
 import sys
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -15,7 +16,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
 
 from app.config import MEBIBYTE
-from app.models import NAME_CHARACTERS, BoardShown, EntryRule, OwnScores, Slices
+from app.method_cards import CardKind, CardPart
+from app.models import NAME_CHARACTERS, BoardShown, EntryRule, OwnScores, RegistrationMode, Slices
 from app.times import MOMENT_PATTERN, parse_moment
 from app.visibility import CLOSE
 
@@ -62,6 +64,28 @@ def _inside_folder(path: str) -> str:
 RelativePath = Annotated[str, Field(max_length=300), AfterValidator(_inside_folder)]
 
 
+#: As people write them: `uni.edu`, or `*.uni.edu` for all below it.
+_DOMAIN = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+")
+#: An e-mail address or a user name, as accounts have them.
+_LISTED = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])")
+
+
+def _domain(text: str) -> str:
+    if not _DOMAIN.fullmatch(text.lower()):
+        raise ValueError(f"'{text[:60]}' is no domain; write 'uni.edu', or '*.uni.edu' for everything below it")
+    return text.lower()
+
+
+def _listed(text: str) -> str:
+    if not _LISTED.fullmatch(text.lower()):
+        raise ValueError(f"'{text[:60]}' is neither an e-mail address nor a user name")
+    return text.lower()
+
+
+Domain = Annotated[str, Field(max_length=250), AfterValidator(_domain)]
+Listed = Annotated[str, Field(max_length=320), AfterValidator(_listed)]
+
+
 class Declaration(BaseModel):
     """Root of everything declared: unknown keys are errors, so that a typing slip never passes silently."""
 
@@ -99,6 +123,52 @@ class TrackDeclaration(Declaration):
     description: str = Field("", max_length=1_000, description="one or two sentences: which systems belong here")
 
 
+class CardFieldDeclaration(Declaration):
+    """A question that every method card of the competition answers."""
+
+    name: Name = Field(description="in files and for programs; never change it")
+    title: Line = Field(max_length=60, description="the question in few words; heads its column, if it has one")
+    kind: CardKind = Field(CardKind.TEXT, description="what an answer is: text, number, choice, yes_no")
+    choices: tuple[Annotated[Line, Field(max_length=80)], ...] = Field(
+        (), max_length=50, description="with kind 'choice': the answers there are"
+    )
+    required: Annotated[bool, Strict()] = Field(False, description="without an answer nothing is accepted")
+    on_board: Annotated[bool, Strict()] = Field(False, description="whether boards show it as a column")
+    help: str = Field("", max_length=300, description="one or two sentences, shown below the field")
+
+
+class MethodCardDeclaration(Declaration):
+    """What teams say of their systems, besides what every card asks: method, summary, paper, code, data, languages."""
+
+    required: tuple[CardPart, ...] = Field((), description="which of those must be there")
+    fields: tuple[CardFieldDeclaration, ...] = Field((), max_length=20, description="further questions")
+
+
+class RegistrationDeclaration(Declaration):
+    """Who may take part."""
+
+    mode: RegistrationMode = Field(
+        RegistrationMode.OPEN,
+        description="open to all; by approval of the organisers; by domain of a confirmed address; or from a list",
+    )
+    domains: tuple[Domain, ...] = Field(
+        (), max_length=1_000, description="with mode 'domain': what stands behind the @; '*.uni.edu': everything below"
+    )
+    allowed: tuple[Listed, ...] = Field(
+        (), max_length=10_000, description="with mode 'list': e-mail addresses, or user names of accounts that exist"
+    )
+    terms: Markdown = Field("", description="Markdown that everybody accepts first; a new text is accepted anew")
+
+
+class TeamsDeclaration(Declaration):
+    """Teams of this competition."""
+
+    members_max: Whole | None = Field(None, ge=1, le=1_000, description="of one team; absent: no limit")
+    rename_until: Moment | None = Field(
+        None, description="until when teams may have another name; absent: until results that they have are frozen"
+    )
+
+
 class BoardDeclaration(Declaration):
     """A leaderboard of one task; it appears in every phase that asks the task."""
 
@@ -130,13 +200,14 @@ class DownloadDeclaration(Declaration):
 
 
 class BaselineDeclaration(Declaration):
-    """A prediction of the organisers', scored like any other and shown as a named row without a rank."""
+    """A prediction of the organisers', scored like any other and shown as a named row, without a rank by default."""
 
     name: Line = Field(max_length=NAME_CHARACTERS, description="as it stands on the board")
     file: RelativePath = Field(description="a prediction, as a team would upload it")
     track: Name | None = Field(None, description="a name under tracks; absent: it stands on the boards of every track")
     method: str = Field("", max_length=200, description="one line, shown on the board")
     description: str = Field("", max_length=5_000)
+    ranked: Annotated[bool, Strict()] = Field(False, description="whether it has a rank, as a team has")
 
 
 class VisibilityDeclaration(Declaration):
@@ -241,6 +312,9 @@ class CompetitionDeclaration(Declaration):
     tracks: tuple[TrackDeclaration, ...] = Field(
         (), max_length=20, description="every submission belongs to one of them; absent: there are no tracks"
     )
+    method_card: MethodCardDeclaration = Field(MethodCardDeclaration(), description="what teams say of their systems")
+    registration: RegistrationDeclaration = Field(RegistrationDeclaration(), description="who may take part")
+    teams: TeamsDeclaration = Field(TeamsDeclaration(), description="how large teams may be, and what they may change")
     tasks: tuple[TaskDeclaration, ...] = Field(min_length=1)
     boards: tuple[BoardDeclaration, ...] = Field(min_length=1)
     phases: tuple[PhaseDeclaration, ...] = Field(min_length=1)

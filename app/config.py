@@ -56,6 +56,8 @@ class Settings(BaseSettings):
     registrations_per_hour: int = Field(60, ge=0, description="per address; a whole lecture hall may share one")
     password_resets_per_hour: int = Field(30, ge=0, description="asked for, per address")
     password_resets_per_hour_and_account: int = Field(5, ge=0, description="asked for, per account")
+    validations_per_hour: int = Field(60, ge=0, description="files that are only checked, per person")
+    questions_per_hour: int = Field(10, ge=0, description="to organisers, per person")
     uploads_per_minute: int = Field(600, ge=0, description="per team: a bound for scripts gone wild, not for teams")
 
     password_reset_minutes: int = Field(60, gt=0, description="how long the link in a mail can be used")

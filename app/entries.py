@@ -9,10 +9,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, true
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select, true
+from sqlalchemy.orm import Session, aliased
 
 from app.board_columns import BoardColumn
 from app.board_rows import Cell, LeaderboardRow, decimals_of, goodness, sign_of
@@ -23,6 +24,7 @@ from app.models import (
     EntryRule,
     GoldVersion,
     PhaseTask,
+    RowStatus,
     RunStatus,
     ScoreRow,
     ScoringRun,
@@ -30,9 +32,22 @@ from app.models import (
     Team,
     TeamKind,
 )
+from app.row_marks import Mark, Marks, marks_of
 from app.visibility import rounded
 from scoring.ladder import ladder, record_holder
 from scoring.task import NOT_ENTERED
+
+#: A query takes only so many parameters.
+RUNS_AT_A_TIME = 500
+NOT_COMPUTED = Cell(None, "not computed", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A rescoring set, to see a board as if it were published. gold: what its runs are made against, by phase task."""
+
+    rescoring_id: int
+    gold: Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +64,26 @@ class Entry:
     method: str
     gold: str  # the commitment of sealed gold, the name of plain gold
     commitment: str | None  # of sealed gold
-    cells: tuple[Cell, ...]
+    ranking: Cell  # in the ranking column
+    task_version: int | None = None  # of the task type that scored it
+    is_ranked: bool = False  # of a baseline
+    status: RowStatus | None = None  # what organisers say of the team, or of this submission
+    note: str = ""
 
 
 def entries_of(
-    session: Session, phase_task: PhaseTask, board: Board, columns: Sequence[BoardColumn], rank_by: int
+    session: Session,
+    phase_task: PhaseTask,
+    board: Board,
+    column: BoardColumn,
+    until: datetime | None = None,
+    beside: Beside | None = None,
 ) -> list[Entry]:
-    """In the order in which they were submitted."""
+    """In the order in which they were submitted, without those that organisers set aside (`with_marks`).
+
+    column: the one that ranks; until: only those from before then; beside: with this set's runs in the place of the
+    current ones.
+    """
     runs = session.execute(
         select(
             ScoringRun.id,
@@ -68,24 +96,107 @@ def entries_of(
             Submission.method,
             func.coalesce(GoldVersion.commitment, ScoringRun.gold),
             GoldVersion.commitment,
+            ScoringRun.task_version,
+            ScoreRow.value,
+            ScoreRow.reason,
+            ScoreRow.signature,
         )
         .join(Submission, Submission.id == ScoringRun.submission_id)
         .join(Team, Team.id == Submission.team_id)
         .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
+        .outerjoin(
+            ScoreRow,
+            and_(ScoreRow.run_id == ScoringRun.id, ScoreRow.metric == column.metric, ScoreRow.split == column.split),
+        )
         .where(
             Submission.phase_task_id == phase_task.id,
-            ScoringRun.is_current,
-            ScoringRun.status == RunStatus.SCORED,
+            counts(beside),
+            is_scored(),
             _in_track(board),
+            Submission.submitted_at < until if until is not None else true(),
         )
         .order_by(Submission.submitted_at, ScoringRun.id)
     ).all()
-    cells = _cells(session, phase_task, columns)
-    found = [
-        Entry(run_id, team_id, team, TeamKind(kind), submission_id, at, track, method, gold, sealed, cells[run_id])
-        for run_id, team_id, team, kind, submission_id, at, track, method, gold, sealed in runs
-    ]
-    return [entry for entry in found if entry.cells[rank_by].reason != NOT_ENTERED]
+    ranked = frozenset(phase_task.ranked_baselines)
+    entered = [entry for entry in (_entry(run, ranked) for run in runs) if entry.ranking.reason != NOT_ENTERED]
+    return with_marks(entered, marks_of(session, phase_task))
+
+
+def _entry(found: Sequence[Any], ranked: frozenset[int]) -> Entry:
+    """From a row of the query above. ranked: the baselines that have a rank."""
+    run_id, team_id, team, kind, submission_id, at, track, method, gold, commitment, version, *score = found
+    value, reason, signature = score
+    cell = NOT_COMPUTED if signature is None else Cell(value, reason, signature)
+    is_ranked = team_id in ranked
+    return Entry(
+        run_id,
+        team_id,
+        team,
+        TeamKind(kind),
+        submission_id,
+        at,
+        track,
+        method,
+        gold,
+        commitment,
+        cell,
+        version,
+        is_ranked,
+    )
+
+
+def with_marks(entries: Sequence[Entry], marks: Marks) -> list[Entry]:
+    """The entries that a team may stand with, each with what organisers say of it.
+
+    One disqualified submission is set aside, and so is a hidden one: the entry rule goes on with the rest. Where there
+    is no rest the team stands as disqualified, or, if everything is hidden, as hidden.
+    """
+    if not marks.teams and not marks.submissions:
+        return list(entries)
+    said = [_marked(entry, marks.submissions.get(entry.submission_id)) for entry in entries]
+    best: dict[int, int] = {}
+    for entry in said:
+        best[entry.team_id] = min(best.get(entry.team_id, len(_SET_ASIDE)), _SET_ASIDE.get(entry.status, 0))
+    kept = [entry for entry in said if _SET_ASIDE.get(entry.status, 0) == best[entry.team_id]]
+    return [_marked(entry, stronger(marks.teams.get(entry.team_id), entry)) for entry in kept]
+
+
+#: The higher, the less may stand on a board.
+_SET_ASIDE: Mapping[RowStatus | None, int] = {RowStatus.DISQUALIFIED: 1, RowStatus.HIDDEN: 2}
+
+
+def stronger(mark: Mark | None, row: Entry | LeaderboardRow) -> Mark | None:
+    """A mark of the whole team, unless more is said of the row already."""
+    return mark if mark and _SET_ASIDE.get(mark.status, 0) >= _SET_ASIDE.get(row.status, 0) else None
+
+
+def marked_again(rows: Sequence[LeaderboardRow], marks: Marks) -> list[LeaderboardRow]:
+    """Rows that were carried over, with what organisers say of their teams where they stand now."""
+    found = [(row, stronger(marks.teams.get(row.team_id or 0), row)) for row in rows]
+    return [replace(row, status=mark.status, note=mark.note) if mark else row for row, mark in found]
+
+
+def _marked(entry: Entry, mark: Mark | None) -> Entry:
+    return replace(entry, status=mark.status, note=mark.note) if mark else entry
+
+
+def counts(beside: Beside | None = None) -> ColumnElement[bool]:
+    """Of a run: whether its submission stands with it; under a set, whether it would once that is published."""
+    if beside is None:
+        return ScoringRun.is_current.expression
+    ours = aliased(ScoringRun)
+    replaced = exists().where(
+        ours.submission_id == ScoringRun.submission_id,
+        ours.rescoring_id == beside.rescoring_id,
+        ours.status.in_((RunStatus.SCORED, RunStatus.REJECTED)),
+    )
+    return or_(ScoringRun.rescoring_id == beside.rescoring_id, and_(ScoringRun.is_current, ~replaced))
+
+
+def is_scored() -> ColumnElement[bool]:
+    """Of a run that is found by its submission. Written so that no index of statuses serves: SQLite would take that one
+    and walk through all that was ever scored."""
+    return func.coalesce(ScoringRun.status, "") == RunStatus.SCORED
 
 
 def chosen_rows(
@@ -94,13 +205,36 @@ def chosen_rows(
     board: Board,
     entries: Sequence[Entry],
     settings: EntrySettings,
+    columns: Sequence[BoardColumn],
     ranking: tuple[int, BoardColumn, int | None],
+    until: datetime | None = None,
 ) -> list[LeaderboardRow]:
     """The rows of those entries that stand on the board, without ranks and in no order.
 
     ranking: the ranking column's index, the column, and the precision by which the best is found: of two that look
-    equal the earlier stands, so that nobody learns by the choice which one is better.
+    equal the earlier stands, so that nobody learns by the choice which one is better. until: choices made later do not
+    count.
     """
+    rows = _rows(session, phase_task, board, entries, settings, ranking, until)
+    cells = _cells(session, [row.run_id for row in rows if row.run_id is not None], columns)
+    rank_by = ranking[0]
+    # On a Ladder the ranking score is not what was computed, but what is told.
+    return [
+        replace(row, cells=(*found[:rank_by], *row.cells, *found[rank_by + 1 :]))
+        for row, found in ((row, cells[row.run_id]) for row in rows)
+    ]
+
+
+def _rows(
+    session: Session,
+    phase_task: PhaseTask,
+    board: Board,
+    entries: Sequence[Entry],
+    settings: EntrySettings,
+    ranking: tuple[int, BoardColumn, int | None],
+    until: datetime | None,
+) -> list[LeaderboardRow]:
+    """The same, but with the ranking score alone."""
     by_team: defaultdict[int, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_team[entry.team_id].append(entry)
@@ -108,7 +242,7 @@ def chosen_rows(
         return [_row(entry, len(by_team[entry.team_id])) for entry in entries]
     if settings.rule is EntryRule.LADDER and settings.ladder_step is not None:
         return [_on_ladder(theirs, settings.ladder_step, ranking) for theirs in by_team.values()]
-    choices = _choices(session, phase_task, board) if settings.rule is EntryRule.CHOSEN else {}
+    choices = _choices(session, phase_task, board, until) if settings.rule is EntryRule.CHOSEN else {}
     return [_row(_standing(theirs, settings, choices, ranking), len(theirs)) for theirs in by_team.values()]
 
 
@@ -127,31 +261,32 @@ def _standing(
     # Organisers replace a baseline's file; the one they replaced must not outlive it because it was better.
     if rule is EntryRule.LAST or theirs[-1].kind is TeamKind.BASELINE:
         return theirs[-1]
-    rank_by, column, precision = ranking
+    _, column, precision = ranking
     decimals, sign = decimals_of(column, precision), sign_of(column)
-    return min(theirs, key=lambda entry: goodness(rounded(entry.cells[rank_by].value, decimals), sign))
+    return min(theirs, key=lambda entry: goodness(rounded(entry.ranking.value, decimals), sign))
 
 
 def _on_ladder(theirs: Sequence[Entry], step: float, ranking: tuple[int, BoardColumn, int | None]) -> LeaderboardRow:
     """The record's holder, its ranking score as it is told; a team without a defined score stands with its last."""
-    rank_by, column, _ = ranking
+    column = ranking[1]
     if theirs[-1].kind is TeamKind.BASELINE:
         return _row(theirs[-1], len(theirs))
-    values = [entry.cells[rank_by].value for entry in theirs]
+    values = [entry.ranking.value for entry in theirs]
     holder = record_holder(values, step, higher_is_better=column.higher_is_better)
     if holder is None:
         return _row(theirs[-1], len(theirs))
     told = ladder(values, step, higher_is_better=column.higher_is_better)[-1]
-    cells = list(theirs[holder].cells)
-    cells[rank_by] = replace(cells[rank_by], value=told)
-    return _row(replace(theirs[holder], cells=tuple(cells)), len(theirs))
+    entry = theirs[holder]
+    return _row(replace(entry, ranking=replace(entry.ranking, value=told)), len(theirs))
 
 
-def _choices(session: Session, phase_task: PhaseTask, board: Board) -> dict[int, UUID]:
+def _choices(session: Session, phase_task: PhaseTask, board: Board, until: datetime | None) -> dict[int, UUID]:
     """The chosen submissions by team."""
     made = session.execute(
         select(EntryChoice.team_id, EntryChoice.submission_id).where(
-            EntryChoice.phase_task_id == phase_task.id, EntryChoice.board_id == board.id
+            EntryChoice.phase_task_id == phase_task.id,
+            EntryChoice.board_id == board.id,
+            EntryChoice.chosen_at < until if until is not None else true(),
         )
     )
     return {team_id: submission_id for team_id, submission_id in made}
@@ -162,7 +297,7 @@ def _row(entry: Entry, entries: int) -> LeaderboardRow:
         rank=None,
         team=entry.team,
         kind="baseline" if entry.kind is TeamKind.BASELINE else "team",
-        cells=entry.cells,
+        cells=(entry.ranking,),
         achieved_at=entry.submitted_at,
         method=entry.method,
         entries=entries,
@@ -171,6 +306,10 @@ def _row(entry: Entry, entries: int) -> LeaderboardRow:
         run_id=entry.run_id,
         team_id=entry.team_id,
         commitment=entry.commitment,
+        task_version=entry.task_version,
+        is_ranked=entry.is_ranked,
+        status=entry.status,
+        note=entry.note,
     )
 
 
@@ -183,24 +322,23 @@ def _in_track(board: Board) -> ColumnElement[bool]:
 
 
 def _cells(
-    session: Session, phase_task: PhaseTask, columns: Sequence[BoardColumn]
-) -> defaultdict[int, tuple[Cell, ...]]:
-    """By run."""
+    session: Session, runs: Sequence[int], columns: Sequence[BoardColumn]
+) -> defaultdict[int | None, tuple[Cell, ...]]:
+    """All cells of these runs, by run."""
     place = {(column.metric, column.split): index for index, column in enumerate(columns)}
-    empty = tuple(Cell(None, "not computed", None) for _ in columns)
-    found: defaultdict[int, list[Cell]] = defaultdict(lambda: list(empty))
-    scores = session.execute(
-        select(ScoreRow.run_id, ScoreRow.metric, ScoreRow.split, ScoreRow.value, ScoreRow.reason, ScoreRow.signature)
-        .join(ScoringRun, ScoringRun.id == ScoreRow.run_id)
-        .join(Submission, Submission.id == ScoringRun.submission_id)
-        .where(
-            Submission.phase_task_id == phase_task.id,
-            ScoringRun.is_current,
-            ScoreRow.metric.in_({column.metric for column in columns}),
-            ScoreRow.split.in_({column.split for column in columns}),
+    empty = (NOT_COMPUTED,) * len(columns)
+    found: defaultdict[int | None, list[Cell]] = defaultdict(lambda: list(empty))
+    for start in range(0, len(runs), RUNS_AT_A_TIME):
+        scores = session.execute(
+            select(
+                ScoreRow.run_id, ScoreRow.metric, ScoreRow.split, ScoreRow.value, ScoreRow.reason, ScoreRow.signature
+            ).where(
+                ScoreRow.run_id.in_(runs[start : start + RUNS_AT_A_TIME]),
+                ScoreRow.metric.in_({column.metric for column in columns}),
+                ScoreRow.split.in_({column.split for column in columns}),
+            )
         )
-    )
-    for run_id, metric, split, value, reason, signature in scores:
-        if (metric, split) in place:
-            found[run_id][place[metric, split]] = Cell(value, reason, signature)
+        for run_id, metric, split, value, reason, signature in scores:
+            if (metric, split) in place:
+                found[run_id][place[metric, split]] = Cell(value, reason, signature)
     return defaultdict(lambda: empty, {run_id: tuple(cells) for run_id, cells in found.items()})

@@ -13,7 +13,7 @@ from typing import Any, TypeVarTuple
 from uuid import UUID
 
 import structlog
-from sqlalchemy import Row, Select, func, select, update
+from sqlalchemy import ColumnElement, Row, Select, case, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from app import audit
@@ -24,6 +24,8 @@ from app.models import (
     OutgoingMail,
     Phase,
     PhaseTask,
+    Rescoring,
+    RescoringState,
     RunStatus,
     ScoringRun,
     Submission,
@@ -36,6 +38,22 @@ from app.roles import addresses_of_organisers
 ACTOR = "scoring"
 #: Where one run fails others often do, for the same reason: one mail is enough for so long.
 MAIL_EVERY = timedelta(hours=6)
+#: So many are queued again by one request; another one goes on.
+AT_ONCE = 1_000
+_RESCORING_MAIL = """\
+Scoring a submission anew failed on our side, for good:
+
+  task        {place}
+  team        {team}
+  submission  {submission}
+  attempts    {attempts}
+  what        {failure}
+  set         {rescoring}
+
+Its team was told nothing, and its score stands as it was. The set cannot be published before all of it is scored. The
+next mail comes in {hours} hours at the earliest. Once the cause is mended, `evergold runs --failed --queue-again` has
+such runs scored after all.
+"""
 _MAIL = """\
 Scoring a submission failed on our side, for good:
 
@@ -57,7 +75,8 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FailedRun:
-    """What organisers need to know. failure: what happened, in our words; never what a file or gold holds."""
+    """What organisers need to know. failure: what happened, in our words; never what a file or gold holds. rescoring:
+    the set that the run was made for, while it is open; None: the team's own submission waits for it."""
 
     run_id: int
     submission_id: UUID
@@ -71,6 +90,7 @@ class FailedRun:
     attempts: int
     worker: str | None
     failure: str
+    rescoring: int | None = None
 
     @property
     def place(self) -> str:
@@ -105,7 +125,10 @@ def note_failure(session: Session, run_id: int, now: datetime) -> None:
         "failure": failed.failure,
     }
     audit.record(session, ACTOR, "run.fail", f"run {run_id}", details, now=now)
-    _mail_organisers(session, failed.competition, _MAIL.format(**details, hours=MAIL_EVERY // timedelta(hours=1)), now)
+    text = _MAIL if failed.rescoring is None else _RESCORING_MAIL
+    hours = MAIL_EVERY // timedelta(hours=1)
+    body = text.format(**details, hours=hours, rescoring=failed.rescoring)
+    _mail_organisers(session, failed.competition, body, now)
     log.error("run_failed", run_id=run_id, **details)
 
 
@@ -119,11 +142,25 @@ def _mail_organisers(session: Session, competition: str, body: str, now: datetim
         send_mail(session, recipient, subject, body, now=now)
 
 
-def failed_runs(session: Session, competition_ids: Collection[int] | None = None, limit: int = 200) -> list[FailedRun]:
-    """The current runs that failed, the latest first; of these competitions, or (None) of all."""
-    query = _of_failed_runs().where(ScoringRun.is_current)
+def failed_runs(
+    session: Session,
+    competition_ids: Collection[int] | None = None,
+    limit: int = 200,
+    *,
+    phase: str | None = None,
+    task: str | None = None,
+    runs: Collection[int] | None = None,
+) -> list[FailedRun]:
+    """The current runs that failed and those of open rescoring sets, the latest first; of these competitions, or (None)
+    of all; of this phase, this task and these runs, where they are named."""
+    query = _of_failed_runs().where(_matters())
     if competition_ids is not None:
         query = query.where(Phase.competition_id.in_(competition_ids))
+    for column, wanted in ((Phase.name, phase), (CompetitionTask.name, task)):
+        if wanted is not None:
+            query = query.where(column == wanted)
+    if runs:
+        query = query.where(ScoringRun.id.in_(runs))
     latest_first = query.order_by(ScoringRun.finished_at.desc(), ScoringRun.id.desc())
     return [_failed(row) for row in session.execute(latest_first.limit(limit))]
 
@@ -154,9 +191,16 @@ def queue_again(
     here = _placed(select(ScoringRun.id)).where(ScoringRun.id == run_id)
     if competition_id is not None:
         here = here.where(Phase.competition_id == competition_id)
+    gold_in_use = (
+        select(PhaseTask.gold)
+        .join(Submission, Submission.phase_task_id == PhaseTask.id)
+        .where(Submission.id == ScoringRun.submission_id)
+        .correlate(ScoringRun)
+        .scalar_subquery()
+    )
     again = session.scalar(
         update(ScoringRun)
-        .where(ScoringRun.id.in_(here), ScoringRun.status == RunStatus.FAILED, ScoringRun.is_current)
+        .where(ScoringRun.id.in_(here), ScoringRun.status == RunStatus.FAILED, _matters())
         .values(
             status=RunStatus.QUEUED,
             attempts=0,
@@ -166,6 +210,9 @@ def queue_again(
             finished_at=None,
             worker=None,
             failure=None,
+            # Against the gold in use now: it may be what was mended. Runs of a set keep the set's.
+            gold_version_id=case((ScoringRun.is_current, None), else_=ScoringRun.gold_version_id),
+            gold=case((ScoringRun.is_current, func.coalesce(gold_in_use, ScoringRun.gold)), else_=ScoringRun.gold),
         )
         .returning(ScoringRun.id)
     )
@@ -173,6 +220,27 @@ def queue_again(
         return False
     audit.record(session, actor, "run.queue_again", f"run {run_id}", now=now)
     return True
+
+
+def queue_all_again(
+    session: Session,
+    competition_id: int,
+    *,
+    phase: str | None = None,
+    task: str | None = None,
+    actor: User | None,
+    now: datetime,
+) -> list[int]:
+    """The same for all that failed in a competition, or in one phase or task of it; the ids of the runs."""
+    found = failed_runs(session, [competition_id], AT_ONCE, phase=phase, task=task)
+    again = (run.run_id for run in found)
+    return [run_id for run_id in again if queue_again(session, run_id, actor=actor, now=now)]
+
+
+def _matters() -> ColumnElement[bool]:
+    """Of a run: a submission stands or falls with it, or a rescoring set waits for it."""
+    waits = exists().where(Rescoring.id == ScoringRun.rescoring_id, Rescoring.state == RescoringState.OPEN)
+    return or_(ScoringRun.is_current, waits)
 
 
 def _of_failed_runs() -> Select[ScoringRun, Submission, str, str, str, str]:
@@ -211,4 +279,5 @@ def _failed(row: Row[ScoringRun, Submission, str, str, str, str]) -> FailedRun:
         attempts=run.attempts,
         worker=run.worker,
         failure=run.failure or "",
+        rescoring=None if run.is_current else run.rescoring_id,
     )

@@ -1,7 +1,8 @@
-"""A competition's dates as a calendar (iCalendar), and a board's rows as a feed (Atom). Made from what is shown."""
+"""A competition's dates as a calendar (iCalendar), its announcements and boards as feeds (Atom); from what is shown."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
@@ -10,7 +11,7 @@ from icalendar import Alarm, Calendar, Event
 
 from app.board_rows import Leaderboard, LeaderboardRow
 from app.exports.tables import shown_cell
-from app.models import Board, Competition, Phase
+from app.models import Announcement, Board, Competition, Phase, RowStatus
 from app.times import in_utc
 
 #: A reminder so long before a deadline.
@@ -85,8 +86,37 @@ def board_feed(competition: Competition, phase: Phase, board: Board, shown: Lead
     return text
 
 
+def announcement_feed(
+    competition: Competition, announcements: Sequence[tuple[Announcement, str]], page: str, feed: str
+) -> bytes:
+    """Announcements with their text as HTML, the latest first; one keeps its identity when it is edited.
+
+    page, feed: addresses of the page with all of them, and of the feed itself.
+    """
+    made = FeedGenerator()
+    made.id(page)
+    made.title(f"{competition.title}: announcements")
+    made.link(href=page, rel="alternate")
+    made.link(href=feed, rel="self")
+    made.author(name=competition.title)
+    dated = [(one.edited_at or one.published_at, one, html) for one, html in announcements]
+    made.updated(max((at for at, _, _ in dated), default=competition.created_at))
+    for at, one, html in sorted(dated, key=lambda part: (part[0], part[1].id), reverse=True):
+        entry = made.add_entry(order="append")
+        entry.id(f"{page}#announcement-{one.id}")
+        entry.title(one.title)
+        entry.link(href=f"{page}#announcement-{one.id}")
+        entry.published(one.published_at)
+        entry.updated(at)
+        entry.content(html, type="html")
+    text: bytes = made.atom_str(pretty=True)
+    return text
+
+
 def _headline(row: LeaderboardRow) -> str:
     place = f"rank {row.rank}" if row.rank is not None else "not ranked" if row.kind == "team" else row.kind
+    if row.status is not None:
+        place = f"{'not ranked' if row.status is RowStatus.UNRANKED else row.status}: {row.note}".removesuffix(": ")
     return f"{''.join(filter(str.isprintable, row.team))}: {place}"  # XML has no control characters
 
 

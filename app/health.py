@@ -86,7 +86,8 @@ def _workers(session: Session, now: datetime) -> Part:
 
 def oldest_waiting(session: Session) -> datetime | None:
     """Since when the oldest run waits that nobody has begun."""
-    return session.scalar(select(func.min(ScoringRun.queued_at)).where(ScoringRun.status == RunStatus.QUEUED))
+    waits = (ScoringRun.status == RunStatus.QUEUED) & ScoringRun.is_current  # rescoring gives way, and may take days
+    return session.scalar(select(func.min(ScoringRun.queued_at)).where(waits))
 
 
 def broker_answers(settings: Settings) -> bool:

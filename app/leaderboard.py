@@ -18,7 +18,8 @@ from sqlalchemy.orm import Session
 from app.board_columns import BoardColumn, columns_shown, further_columns
 from app.board_rows import Cell, CommittedGold, Leaderboard, LeaderboardRow, RowKind
 from app.board_view import Sight, Source, WholeBoard, show
-from app.entries import chosen_rows, entries_of
+from app.cards import with_cards
+from app.entries import Beside, chosen_rows, entries_of, is_scored, marked_again
 from app.entry_rules import entry_settings
 from app.gold import gold_identity, published_gold
 from app.judging.columns import with_human_scores
@@ -29,7 +30,6 @@ from app.models import (
     HistoricRow,
     Phase,
     PhaseTask,
-    RunStatus,
     ScoringRun,
     Submission,
     Team,
@@ -37,7 +37,8 @@ from app.models import (
     TeamMember,
     User,
 )
-from app.visibility import SeenAs, View, asked_by, declared_of, view_of
+from app.row_marks import has_hidden, is_hidden, marks_of
+from app.visibility import SeenAs, View, asked_by, coarser, declared_of, view_of
 
 __all__ = [
     "Cell",
@@ -69,18 +70,20 @@ def build_leaderboard(
     *,
     seen_as: SeenAs | None = None,
     more: Sequence[tuple[str, str]] = (),
+    until: datetime | None = None,
 ) -> Leaderboard:
     """The board as this viewer sees it at this moment. `board.task` must be loaded.
 
     more: further scores, (metric, split), as columns behind its own: for pictures. Those that the viewer may not see
-    are left out.
+    are left out. until: only with what was submitted before then, seen as one sees the board now.
     """
     asked = asked_for(session, phase, board)
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
     views = [sight.own.view, *(source.view for source in sight.carried.values())]
     allowed = [score for score in more if all(view.shows(*score) for view in views)]
-    shown = show(whole_board(session, board, asked, allowed), sight)
-    return replace(shown, version=_version(board, asked, sight, shown))
+    shown = show(whole_board(session, board, asked, allowed, until), sight)
+    by_rows = shown if _is_told_by_rows(session, asked, sight) else None
+    return replace(shown, version=_version(board, asked, sight, by_rows))
 
 
 def board_version(
@@ -88,13 +91,22 @@ def board_version(
 ) -> str:
     """Changes whenever this viewer's board could show something else, and says nothing that the board does not.
 
-    A few small queries, for answering from a cache, unless the board shows ranks alone: then it is made for it.
+    A few small queries, for answering from a cache, unless the board shows ranks alone or hides a row: then it is made
+    for it.
     """
     asked = asked_for(session, phase, board)
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
-    if sight.own.view.board is BoardShown.RANKS_ONLY:
+    if _is_told_by_rows(session, asked, sight):
         return _version(board, asked, sight, show(whole_board(session, board, asked), sight))
     return _version(board, asked, sight, None)
+
+
+def _is_told_by_rows(session: Session, asked: Sequence[Asked], sight: Sight) -> bool:
+    """Whether the number of a version would say more than the board: it also rises with what is hidden there."""
+    view = sight.own.view
+    if view.board is BoardShown.PUBLIC and not view.is_organiser:
+        return has_hidden(session, [one.phase_task.id for one in asked])
+    return view.board is BoardShown.RANKS_ONLY
 
 
 def _version(board: Board, asked: Sequence[Asked], sight: Sight, shown: Leaderboard | None) -> str:
@@ -103,13 +115,14 @@ def _version(board: Board, asked: Sequence[Asked], sight: Sight, shown: Leaderbo
     view = sight.own.view
     if view.board is BoardShown.HIDDEN:
         return f"{start}-{view.key}"
-    if view.board is BoardShown.RANKS_ONLY and shown is not None:
+    if shown is not None:
         rows = [replace(row, is_mine=False, submission_id=None) for row in shown.rows]
-        return f"{start}-{hashlib.sha256(repr(rows).encode()).hexdigest()[:16]}-{view.key}"
-    told = [(asked[0], view), *((one, sight.carried[one.phase.name].view) for one in asked[1:])]
+        told = repr([rows, shown.columns, shown.card_columns, shown.gold_version, shown.sealed_gold])
+        return f"{start}-{hashlib.sha256(told.encode()).hexdigest()[:16]}-{view.key}"
+    seen_of = [(asked[0], view), *((one, sight.carried[one.phase.name].view) for one in asked[1:])]
     parts = [
         f"{one.phase_task.board_version}-{seen.key}" if seen.board is BoardShown.PUBLIC else seen.key
-        for one, seen in told
+        for one, seen in seen_of
     ]
     return "-".join([start, *parts])
 
@@ -117,10 +130,10 @@ def _version(board: Board, asked: Sequence[Asked], sight: Sight, shown: Leaderbo
 # ---------------------------------------------------------------------------------------------------- the whole board
 
 
-def asked_for(session: Session, phase: Phase, board: Board) -> list[Asked]:
+def asked_for(session: Session, phase: Phase, board: Board, beside: Beside | None = None) -> list[Asked]:
     """Where a board's entries come from: its own phase first, then the one whose entries it carries over."""
     own = Asked(phase, asked_by(session, phase, board))
-    carried = _carried_over(session, own, board)
+    carried = _carried_over(session, own, board, beside)
     return [own, carried] if carried else [own]
 
 
@@ -136,19 +149,39 @@ def sight_of(
     return Sight(sources[0], carried, _teams_of(session, viewer), competition.neutral_salt)
 
 
+def whole_sight(session: Session, asked: Sequence[Asked]) -> Sight:
+    """All that organisers see, ranked by the digits that rank it for everybody."""
+    ranks_by = None
+    for one in asked:
+        ranks_by = coarser(ranks_by, declared_of(one.phase, one.phase_task).precision)
+    everything = View(ranks_by=ranks_by, participants=View())
+    sources = [Source(one.phase.id, everything) for one in asked]
+    carried = {one.phase.name: source for one, source in zip(asked[1:], sources[1:], strict=True)}
+    salt = session.get_one(Competition, asked[0].phase.competition_id).neutral_salt
+    return Sight(sources[0], carried, frozenset(), salt)
+
+
 def whole_board(
-    session: Session, board: Board, asked: Sequence[Asked], more: Sequence[tuple[str, str]] = ()
+    session: Session,
+    board: Board,
+    asked: Sequence[Asked],
+    more: Sequence[tuple[str, str]] = (),
+    until: datetime | None = None,
+    beside: Beside | None = None,
 ) -> WholeBoard:
-    """Everything that stands on the board, for `app.board_view` to show."""
+    """Everything that stands on the board, for `app.board_view` to show; until: of what was submitted before then;
+    beside: as if this rescoring set were published."""
     own, *others = asked
     options = {**board.task.options, **own.phase_task.options}
     columns = columns_shown(board, options)
     columns = (*columns, *further_columns(board, columns, more))
     rank_by = next(i for i, c in enumerate(columns) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
-    rows = _live_rows(session, own, board, columns, rank_by)
+    gold = _gold(session, own.phase_task, beside)
+    rows = _live_rows(session, own, board, columns, rank_by, gold, until, beside)
     here = {row.team_id for row in rows if row.kind == "baseline"}
     for other in others:
-        carried = _live_rows(session, other, board, columns, rank_by, gold=gold_identity(session, own.phase_task))
+        carried = _live_rows(session, other, board, columns, rank_by, gold, until, beside, is_carried=True)
+        carried = marked_again(carried, marks_of(session, own.phase_task))
         rows += [replace(row, carried_from=other.phase.name) for row in carried if row.team_id not in here]
     rows += _historic_rows(session, own.phase, board, columns)
     competition = session.get_one(Competition, own.phase.competition_id)
@@ -164,22 +197,40 @@ def whole_board(
             for one in published_gold(session, own.phase.id, own.phase_task.task_id)
         ),
     )
-    return with_human_scores(session, own.phase, board, whole)
+    return with_cards(session, competition, with_human_scores(session, own.phase, board, whole))
 
 
 def _live_rows(
-    session: Session, asked: Asked, board: Board, columns: Sequence[BoardColumn], rank_by: int, gold: str | None = None
+    session: Session,
+    asked: Asked,
+    board: Board,
+    columns: Sequence[BoardColumn],
+    rank_by: int,
+    gold: str | None,
+    until: datetime | None,
+    beside: Beside | None,
+    *,
+    is_carried: bool = False,
 ) -> list[LeaderboardRow]:
-    """gold: only what was scored against this one."""
-    entries = entries_of(session, asked.phase_task, board, columns, rank_by)
-    if gold is not None:
+    """gold: the one in use; rows that are carried over were scored against it, or are not here."""
+    entries = entries_of(session, asked.phase_task, board, columns[rank_by], until, beside)
+    if is_carried:
         entries = [entry for entry in entries if entry.gold == gold]
+    outdated = {entry.run_id for entry in entries if gold is not None and entry.gold != gold}
     settings = entry_settings(asked.phase, asked.phase_task)
     precision = declared_of(asked.phase, asked.phase_task).precision
-    return chosen_rows(session, asked.phase_task, board, entries, settings, (rank_by, columns[rank_by], precision))
+    ranking = (rank_by, columns[rank_by], precision)
+    rows = chosen_rows(session, asked.phase_task, board, entries, settings, columns, ranking, until)
+    return [replace(row, is_outdated=row.run_id in outdated) for row in rows]
 
 
-def _carried_over(session: Session, own: Asked, board: Board) -> Asked | None:
+def _gold(session: Session, phase_task: PhaseTask, beside: Beside | None) -> str | None:
+    """What tells the gold of a task in a phase from another."""
+    found = beside.gold.get(phase_task.id) if beside is not None else None
+    return found or gold_identity(session, phase_task)
+
+
+def _carried_over(session: Session, own: Asked, board: Board, beside: Beside | None) -> Asked | None:
     """The other phase, if it asks the same of the same gold: else its scores say something else."""
     if own.phase.carry_over is None or own.phase_task.gold is None:
         return None
@@ -196,7 +247,7 @@ def _carried_over(session: Session, own: Asked, board: Board) -> Asked | None:
     if found is None:
         return None
     asked = Asked(found[0], found[1])
-    same_gold = gold_identity(session, own.phase_task) == gold_identity(session, asked.phase_task)
+    same_gold = _gold(session, own.phase_task, beside) == _gold(session, asked.phase_task, beside)
     return asked if same_gold and is_same_question(own.phase_task, asked.phase_task) else None
 
 
@@ -242,7 +293,8 @@ def count_entries(session: Session, views: dict[int, View]) -> dict[int, int]:
         .where(
             Submission.phase_task_id.in_([key for key, view in views.items() if view.board is not BoardShown.HIDDEN]),
             ScoringRun.is_current,
-            ScoringRun.status == RunStatus.SCORED,
+            is_scored(),
+            ~is_hidden(),
             Team.kind == TeamKind.TEAM,
         )
         .group_by(Submission.phase_task_id)

@@ -12,8 +12,9 @@ from typing import Literal
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
+from app.charges import charged_to
 from app.errors import GoldMissing, LimitReached, PhaseNotOpen
-from app.models import Phase, PhaseTask, RunStatus, ScoringRun, Submission, Team
+from app.models import Phase, PhaseTask, RunStatus, ScoringRun, Submission, Team, User
 from app.times import in_aoe, in_utc
 
 PhaseState = Literal["upcoming", "open", "closed"]
@@ -103,9 +104,11 @@ def check_gold_present(phase_task: PhaseTask) -> str:
     return phase_task.gold
 
 
-def check_submission_limit(session: Session, team: Team, phase_task: PhaseTask, now: datetime) -> None:
-    """Raises LimitReached, saying which limit and until when; right only under the team's lock."""
-    used = quota(session, team, phase_task, now)
+def check_submission_limit(
+    session: Session, team: Team | None, phase_task: PhaseTask, now: datetime, *, user: User | None = None
+) -> None:
+    """Raises LimitReached, saying which limit and until when; right only under the team's lock. user: as in `quota`."""
+    used = quota(session, team, phase_task, now, user=user)
     if used.total is not None and used.used_total >= used.total:
         raise LimitReached(
             f"Your team has used all {used.total} submissions of this task in this phase. Rejected and failed ones are "
@@ -125,7 +128,8 @@ def check_submission_limit(session: Session, team: Team, phase_task: PhaseTask, 
             retry_at=used.day_ends_at.isoformat(),
         )
     if used.rejected_last_hour >= used.rejected_per_hour:
-        retry_at = _end_of_pause(session, team, phase_task, used.rejected_per_hour, now)
+        charged = _charged(session, team, user, phase_task)
+        retry_at = _end_of_pause(session, charged, used.rejected_per_hour, now)
         raise LimitReached(
             f"{used.rejected_last_hour} files of your team were rejected within the last hour. Please check your file "
             f"with `evergold validate` before you upload again; that is possible at {in_utc(retry_at)}.",
@@ -146,11 +150,16 @@ def check_submission_limit(session: Session, team: Team, phase_task: PhaseTask, 
         )
 
 
-def quota(session: Session, team: Team | None, phase_task: PhaseTask, now: datetime) -> Quota:
-    """What this team used; a viewer without a team has used nothing."""
+def quota(
+    session: Session, team: Team | None, phase_task: PhaseTask, now: datetime, *, user: User | None = None
+) -> Quota:
+    """What this team used; user: for whom, without a team, what teams used that they have left counts."""
     day_start = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     hour_start = now - timedelta(hours=1)
-    counts = (0, 0, 0, 0) if team is None else _counts(session, team.id, phase_task.id, day_start, hour_start)
+    is_nobody = team is None and user is None
+    counts = (0, 0, 0, 0)
+    if not is_nobody:
+        counts = _counts(session, _charged(session, team, user, phase_task), day_start, hour_start)
     declared = declared_limits(phase_task.phase, phase_task)
     return Quota(
         used_today=counts[0],
@@ -165,7 +174,7 @@ def quota(session: Session, team: Team | None, phase_task: PhaseTask, now: datet
 
 
 def _counts(
-    session: Session, team_id: int, phase_task_id: int, day_start: datetime, hour_start: datetime
+    session: Session, charged: ColumnElement[bool], day_start: datetime, hour_start: datetime
 ) -> tuple[int, int, int, int]:
     costs = ScoringRun.status.not_in(FREE_OF_CHARGE)
     # The day's end matters too: a request from before midnight may get the team's lock after one from behind it.
@@ -177,24 +186,24 @@ def _counts(
         func.count().filter(ScoringRun.status == RunStatus.REJECTED, lately),
         func.count().filter(ScoringRun.status.in_(UNDECIDED), lately),
     )
-    row = session.execute(counted.where(_of_team(team_id, phase_task_id))).one()
+    row = session.execute(counted.where(charged)).one()
     return row[0], row[1], row[2], row[3]
 
 
-def _end_of_pause(session: Session, team: Team, phase_task: PhaseTask, limit: int, now: datetime) -> datetime:
+def _end_of_pause(session: Session, charged: ColumnElement[bool], limit: int, now: datetime) -> datetime:
     """When fewer than `limit` of the team's rejected uploads will be younger than an hour."""
     rejected = (
         select(Submission.submitted_at)
-        .where(_of_team(team.id, phase_task.id), ScoringRun.status == RunStatus.REJECTED)
+        .where(charged, ScoringRun.status == RunStatus.REJECTED)
         .order_by(Submission.submitted_at.desc())
     )
     return (session.scalar(rejected.offset(limit - 1).limit(1)) or now) + timedelta(hours=1)
 
 
-def _of_team(team_id: int, phase_task_id: int) -> ColumnElement[bool]:
+def _charged(session: Session, team: Team | None, user: User | None, phase_task: PhaseTask) -> ColumnElement[bool]:
     return and_(
-        Submission.team_id == team_id,
-        Submission.phase_task_id == phase_task_id,
+        charged_to(session, team, user, phase_task.phase.competition_id),
+        Submission.phase_task_id == phase_task.id,
         ScoringRun.submission_id == Submission.id,
         ScoringRun.is_current,
     )

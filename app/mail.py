@@ -15,7 +15,9 @@ from datetime import UTC, datetime, timedelta
 from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
+from email.policy import EmailPolicy
 from email.utils import format_datetime, make_msgid
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import structlog
@@ -41,6 +43,7 @@ GIVE_UP_AFTER = timedelta(days=5)
 #: What was sent or given up stays in the table, without its text, for as long.
 KEPT = timedelta(days=30)
 AT_ONCE = 50
+_UNSUBSCRIBE = "List-Unsubscribe"
 _PORTS = {"smtps": 465, "smtp+starttls": 587, "smtp": 25}
 
 _ABOUT_ONE_MAIL = (smtplib.SMTPResponseException, smtplib.SMTPRecipientsRefused)
@@ -53,11 +56,19 @@ Deliver = Callable[[OutgoingMail], None]
 
 
 def send_mail(
-    session: Session, to: str, subject: str, body: str, *, now: datetime | None = None, is_decoy: bool = False
+    session: Session,
+    to: str,
+    subject: str,
+    body: str,
+    *,
+    now: datetime | None = None,
+    is_decoy: bool = False,
+    unsubscribe: str | None = None,
 ) -> OutgoingMail:
     """Put a mail into the outbox, in the caller's transaction: it is sent if and only if that commits.
 
     is_decoy: the same work for a mail that nobody shall get, so that time does not tell who has an account.
+    unsubscribe: the address at which its receiver ends such mails, for their mail program to offer (RFC 8058).
     """
     now = now or datetime.now(UTC)
     mail = OutgoingMail(
@@ -68,6 +79,7 @@ def send_mail(
         created_at=now,
         next_attempt_at=now,
         ended_at=now if is_decoy else None,
+        unsubscribe=unsubscribe,
     )
     session.add(mail)
     session.flush()
@@ -146,7 +158,7 @@ def _send(engine: Engine, mail: OutgoingMail, deliver: Deliver, clock: Callable[
 
 
 def _end(engine: Engine, mail: OutgoingMail, status: str, now: datetime, error: str | None) -> None:
-    _change(engine, mail, status=status, ended_at=now, body="", last_error=error)
+    _change(engine, mail, status=status, ended_at=now, body="", unsubscribe=None, last_error=error)
 
 
 def _put_off(engine: Engine, mail: OutgoingMail, now: datetime, error: str) -> None:
@@ -222,12 +234,25 @@ def _write_file(mail: OutgoingMail, settings: Settings) -> None:
 
 def _message(mail: OutgoingMail, settings: Settings, encoding: str | None = None) -> EmailMessage:
     """Raises ValueError or MessageError for addresses that are none."""
-    message = EmailMessage()
+    message = EmailMessage(_KeepsAddressesWhole())
     message["From"] = Address("Evergold", addr_spec=settings.mail_from)
     message["To"] = Address(addr_spec=mail.recipient)
     message["Subject"] = mail.subject
     message["Date"] = format_datetime(mail.created_at)
     message["Message-ID"] = make_msgid(domain=settings.mail_from.rpartition("@")[2])
     message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
+    if mail.unsubscribe:
+        message[_UNSUBSCRIBE] = f"<{mail.unsubscribe}>"
+        message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     message.set_content(mail.body, cte=encoding)
     return message
+
+
+class _KeepsAddressesWhole(EmailPolicy):
+    """The library would make encoded words of a long address in a header, and no mail program reads it there."""
+
+    def fold(self, name: str, value: Any) -> str:
+        return f"{name}: {value}{self.linesep}" if name == _UNSUBSCRIBE else super().fold(name, value)
+
+    def fold_binary(self, name: str, value: Any) -> bytes:
+        return self.fold(name, value).encode() if name == _UNSUBSCRIBE else super().fold_binary(name, value)

@@ -40,7 +40,11 @@ def usual_seconds(session: Session, now: datetime) -> float | None:
     """The median from upload to scores, of the last day's runs; None when there were none."""
     ended = session.execute(
         select(ScoringRun.queued_at, ScoringRun.finished_at)
-        .where(ScoringRun.status == RunStatus.SCORED, ScoringRun.finished_at > now - USUAL_SPAN)
+        .where(
+            ScoringRun.status == RunStatus.SCORED,
+            ScoringRun.rescoring_id.is_(None),  # nobody waits for those
+            ScoringRun.finished_at > now - USUAL_SPAN,
+        )
         .order_by(ScoringRun.finished_at.desc())
         .limit(USUAL_RUNS)
     ).all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from app.entry_rules import EntrySettings, entry_settings, may_choose
 from app.models import EntryRule, RunStatus, Submission, User
 from app.queries import current_run
 from app.reports import scores_shown
+from app.rescoring.told import Rescored, rescorings_of
 from app.visibility import SeenAs, View, own_scores_words, views_of
 from scoring.task import Score
 
@@ -21,7 +22,8 @@ from scoring.task import Score
 @dataclass(frozen=True, slots=True)
 class OwnScores:
     """scores: those that boards may show, as far as the view goes; hidden_words: why a scored submission shows none;
-    chosen_for: the boards on which its team chose to stand with it; is_choosable: whether it may choose so now."""
+    chosen_for: the boards on which its team chose to stand with it; is_choosable: whether it may choose so now;
+    rescored: the published rescorings that changed it, the latest first, with scores as far as the view goes."""
 
     view: View
     scores: tuple[Score, ...]
@@ -29,6 +31,7 @@ class OwnScores:
     settings: EntrySettings
     chosen_for: tuple[str, ...]
     is_choosable: bool
+    rescored: tuple[Rescored, ...] = ()
 
     @property
     def has_choice(self) -> bool:
@@ -54,10 +57,16 @@ def own_scores_of_all(
     """Of several, by id; each as `get_submission` gives it."""
     views = views_of(session, [one.phase_task for one in submissions], viewer, now, seen_as=seen_as)
     chosen = chosen_for(session, [one.id for one in submissions])
-    return {one.id: _own(one, views[one.phase_task_id], chosen.get(one.id, []), now) for one in submissions}
+    rescored = rescorings_of(session, [one.id for one in submissions])
+    return {
+        one.id: _own(one, views[one.phase_task_id], chosen.get(one.id, []), rescored.get(one.id, []), now)
+        for one in submissions
+    }
 
 
-def _own(submission: Submission, view: View, chosen: Sequence[str], now: datetime) -> OwnScores:
+def _own(
+    submission: Submission, view: View, chosen: Sequence[str], rescored: Sequence[Rescored], now: datetime
+) -> OwnScores:
     run = current_run(submission)
     settings = entry_settings(submission.phase_task.phase, submission.phase_task)
     is_scored = run.status == RunStatus.SCORED
@@ -69,4 +78,12 @@ def _own(submission: Submission, view: View, chosen: Sequence[str], now: datetim
         settings=settings,
         chosen_for=tuple(chosen),
         is_choosable=is_scored and may_choose(settings, now),
+        rescored=tuple(
+            replace(
+                one,
+                scores_before=scores_shown(one.scores_before, view),
+                scores_after=scores_shown(one.scores_after, view),
+            )
+            for one in rescored
+        ),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, and_, or_, select
@@ -15,6 +16,7 @@ from app.models import (
     CompetitionTask,
     Phase,
     PhaseTask,
+    RunStatus,
     ScoringRun,
     Submission,
     TeamMember,
@@ -72,6 +74,25 @@ def find_phase_task(session: Session, competition: str, phase: str, task: str, *
     return wanted
 
 
+def other_open_tasks(session: Session, phase_task: PhaseTask, now: datetime) -> list[PhaseTask]:
+    """Where else in its competition a file can be sent now, in the organiser's order."""
+    found = session.scalars(
+        select(PhaseTask)
+        .join(PhaseTask.phase)
+        .join(PhaseTask.task)
+        .where(
+            Phase.competition_id == phase_task.phase.competition_id,
+            PhaseTask.id != phase_task.id,
+            PhaseTask.gold.is_not(None),
+            Phase.starts_at <= now,
+            or_(Phase.ends_at.is_(None), Phase.ends_at > now),
+        )
+        .options(contains_eager(PhaseTask.phase), contains_eager(PhaseTask.task))
+        .order_by(Phase.starts_at, Phase.id, CompetitionTask.id)
+    )
+    return list(found)
+
+
 def _no_such_phase_task(session: Session, competition: str, phase: str, task: str) -> NotFound:
     found = find_competition(session, competition)
     phase_found = next((p for p in found.phases if p.name == phase), None)
@@ -104,7 +125,7 @@ def _names(things: Sequence[Phase | CompetitionTask | Board]) -> str:
 
 
 def get_submission(session: Session, submission_id: UUID, viewer: User | None) -> Submission:
-    """The submission with all a page needs; for members of its team and organisers only, else NotFound."""
+    """The submission with all a page needs; for members of its team, whoever sent it, and organisers; else NotFound."""
     return _visible(session, _whole_submissions().where(Submission.id == submission_id), viewer)
 
 
@@ -122,6 +143,9 @@ def _visible(session: Session, query: Select[Submission], viewer: User | None) -
 
 
 def _may_see(session: Session, submission: Submission, viewer: User) -> bool:
+    """Who has left a team sees what they sent themselves, and nothing else of it."""
+    if submission.user_id == viewer.id:
+        return True
     member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == viewer.id)
     competition = submission.phase_task.phase.competition
     return session.scalar(member) is not None or may_organise(session, viewer, competition)
@@ -134,26 +158,29 @@ def list_submissions(
     competition: str | None = None,
     phase: str | None = None,
     task: str | None = None,
+    status: RunStatus | None = None,
     after: UUID | None = None,
     limit: int = 50,
 ) -> tuple[list[Submission], UUID | None]:
-    """The submissions of the user's teams, newest first, and where the next page goes on (None: this was the last)."""
+    """The submissions of the user's teams, and what they sent for teams that they have left, newest first; and where
+    the next page goes on (None: this was the last)."""
     if any("\0" in (name or "") for name in (competition, phase, task)):  # PostgreSQL takes no NUL
         return [], None
     query = (
         _whole_submissions()
-        .join(TeamMember, TeamMember.team_id == Submission.team_id)
         .join(Submission.phase_task)
         .join(PhaseTask.phase)
         .join(PhaseTask.task)
         .join(Phase.competition)
-        .where(TeamMember.user_id == user.id)
+        .where(is_ones_own(user))
         .order_by(Submission.submitted_at.desc(), Submission.id.desc())
         .limit(limit + 1)
     )
     for column, wanted in ((Competition.name, competition), (Phase.name, phase), (CompetitionTask.name, task)):
         if wanted is not None:
             query = query.where(column == wanted)
+    if status is not None:
+        query = query.where(Submission.runs.any(and_(ScoringRun.is_current, ScoringRun.status == status)))
     if after is not None:
         query = query.where(_older_than(session, user, after))
     found = list(session.scalars(query).unique())
@@ -161,12 +188,18 @@ def list_submissions(
 
 
 def _older_than(session: Session, user: User, submission_id: UUID) -> ColumnElement[bool]:
-    own = select(Submission.submitted_at).join(TeamMember, TeamMember.team_id == Submission.team_id)
-    moment = session.scalar(own.where(Submission.id == submission_id, TeamMember.user_id == user.id))
+    own = select(Submission.submitted_at).where(Submission.id == submission_id, is_ones_own(user))
+    moment = session.scalar(own)
     if moment is None:
         raise NotFound("This page of the list does not exist any more; start again from its beginning.")
     same = and_(Submission.submitted_at == moment, Submission.id < submission_id)
     return or_(Submission.submitted_at < moment, same)
+
+
+def is_ones_own(user: User) -> ColumnElement[bool]:
+    """Of the user's teams, or sent by the user."""
+    teams = select(TeamMember.team_id).where(TeamMember.user_id == user.id)
+    return or_(Submission.team_id.in_(teams), Submission.user_id == user.id)
 
 
 def _whole_submissions() -> Select[Submission]:

@@ -1,4 +1,4 @@
-"""Wakes workers: the only place that knows the Celery task's name. The database is the queue; a message is a run id.
+"""Wakes workers: the only place that knows the Celery tasks' names. The database is the queue; a message is an id.
 
 Losing a message loses nothing (the sweep sends it again), so a broker that is down is logged and survived. Celery is
 imported with the first message: it takes longer to load than all else that the web process needs to start.
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import structlog
 
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from celery import Celery
 
 SCORE_TASK = "workers.score.score_submission"
+CHECK_TASK = "workers.check.check_file"
 CPU_QUEUE = "cpu"
 GPU_QUEUE = "gpu"
+#: A priority of Celery's on Redis, where 0 goes first and is what a message has that says nothing.
+LATER = 9
 _WAIT_SECONDS = 2
 #: A send that failed after so long means a broker that hangs; one that is down refuses at once and costs nothing …
 _SLOW_SECONDS = 0.5
@@ -64,23 +68,35 @@ class _Sender:
         self.celery.close()
 
 
-def send_run(run_id: int, *, needs_gpu: bool = False) -> bool:
-    """Tell a worker about a queued run; False when the broker is down, which is logged and left to the sweep."""
+def send_run(run_id: int, *, needs_gpu: bool = False, later: bool = False) -> bool:
+    """Tell a worker about a queued run; False when the broker is down, which is logged and left to the sweep.
+
+    later: after everything that is not; a broker of files knows no such order.
+    """
+    return _send(SCORE_TASK, run_id, needs_gpu, LATER if later else None, run_id=run_id)
+
+
+def send_validation(validation_id: UUID, *, needs_gpu: bool = False) -> bool:
+    """Tell a worker about a file to check; False as for runs."""
+    return _send(CHECK_TASK, str(validation_id), needs_gpu, None, validation_id=str(validation_id))
+
+
+def _send(task: str, argument: int | str, needs_gpu: bool, priority: int | None, **logged: int | str) -> bool:
     from kombu.exceptions import OperationalError
 
     sender = _sender()
     with sender.turn:
         began = time.monotonic()
         if began < sender.paused_until:
-            log.info("broker_passed_over", run_id=run_id)
+            log.info("broker_passed_over", **logged)
             return False
         queue = GPU_QUEUE if needs_gpu else CPU_QUEUE
         try:
-            sender.celery.send_task(SCORE_TASK, args=[run_id], queue=queue, retry=False)
+            sender.celery.send_task(task, args=[argument], queue=queue, priority=priority, retry=False)
         except (OperationalError, OSError) as error:
             if time.monotonic() - began > _SLOW_SECONDS:
                 sender.paused_until = time.monotonic() + PAUSE_SECONDS
-            log.warning("broker_down", run_id=run_id, error=str(error))
+            log.warning("broker_down", error=str(error), **logged)
             return False
     return True
 

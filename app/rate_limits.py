@@ -1,4 +1,4 @@
-"""How often is too often: log-ins that fail, registrations, password resets, uploads.
+"""How often is too often: log-ins that fail, registrations, password resets, confirmations of addresses, uploads.
 
 Counted by the library `limits`, in Redis where there is one, so that all web processes count together; else in this
 process alone. A Redis that is away locks nobody out: the log says so, and each process counts for itself meanwhile.
@@ -60,7 +60,10 @@ class Rules:
     registrations: Rule
     resets_address: Rule
     resets_account: Rule
+    confirmations: Rule
     uploads: Rule
+    questions: Rule
+    validations: Rule
 
 
 def rules_of(settings: Settings) -> Rules:
@@ -80,12 +83,34 @@ def rules_of(settings: Settings) -> Rules:
         ),
         resets_address=Rule("resets-address", settings.password_resets_per_hour, 3600, "hour", resets),
         resets_account=Rule("resets-account", settings.password_resets_per_hour_and_account, 3600, "hour", resets),
+        confirmations=Rule(
+            "confirmations",
+            settings.password_resets_per_hour_and_account,
+            3600,
+            "hour",
+            "You have asked for this mail too often; please look for it, and wait a while.",
+        ),
         uploads=Rule(
             "uploads",
             settings.uploads_per_minute,
             60,
             "minute",
             "Your team sends more files than this server takes at once; please wait a moment.",
+        ),
+        questions=Rule(
+            "questions",
+            settings.questions_per_hour,
+            3600,
+            "hour",
+            "You have asked many questions within the last hour; please give the organisers a while to answer.",
+        ),
+        validations=Rule(
+            "validations",
+            settings.validations_per_hour,
+            3600,
+            "hour",
+            "You had many files checked within the last hour; please wait a while, or check them at home with "
+            "`evergold validate`.",
         ),
     )
 

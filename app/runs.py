@@ -15,16 +15,26 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVarTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, case, func, insert, or_, select, update
 from sqlalchemy.orm import Session, joinedload
 
 from app.failures import note_failure
 from app.gold import record_sealed
-from app.models import CompetitionTask, GoldVersion, PhaseTask, RunStatus, ScoreRow, ScoringRun, SealedFile, Submission
+from app.models import (
+    CompetitionTask,
+    GoldVersion,
+    PhaseTask,
+    RescoredTask,
+    RunStatus,
+    ScoreRow,
+    ScoringRun,
+    SealedFile,
+    Submission,
+)
+from app.result_mails import tell_result
 from app.sealing import Sealed
 from scoring.errors import Problem
 from scoring.task import Score
-from scoring.tasks import TASKS
 
 Selected = TypeVarTuple("Selected")
 
@@ -75,7 +85,10 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
             attempts=ScoringRun.attempts + 1,
             started_at=now,
             lease_expires_at=now + timedelta(seconds=lease_seconds),
-            gold_version_id=func.coalesce(ScoringRun.gold_version_id, _gold_in_use()),
+            gold_version_id=case(
+                (ScoringRun.rescoring_id.is_not(None), ScoringRun.gold_version_id),  # as its set says
+                else_=func.coalesce(ScoringRun.gold_version_id, _gold_in_use()),
+            ),
         )
         .returning(ScoringRun.attempts)
     )
@@ -88,6 +101,10 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
         .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
         .where(ScoringRun.id == run_id)
     ).one()
+    options, items_sha256 = {**task.options, **phase_task.options}, phase_task.items_sha256
+    if run.rescoring_id is not None and not run.is_current:
+        rescored = session.get_one(RescoredTask, (run.rescoring_id, phase_task.id))
+        options, items_sha256 = rescored.options, rescored.items_sha256
     return Claim(
         run_id=run_id,
         token=token,
@@ -96,10 +113,10 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
         sha256=submission.sha256,
         phase_task_id=phase_task.id,
         task_type=task.task_type,
-        options={**task.options, **phase_task.options},
+        options=options,
         gold=run.gold,
-        items_sha256=phase_task.items_sha256,
-        sealed_gold=_sealed_gold(session, run.gold_version_id),
+        items_sha256=items_sha256,
+        sealed_gold=sealed_gold_of(session, run.gold_version_id),
     )
 
 
@@ -116,7 +133,8 @@ def _gold_in_use() -> ScalarSelect[int]:
     )
 
 
-def _sealed_gold(session: Session, gold_version_id: int | None) -> SealedGold | None:
+def sealed_gold_of(session: Session, gold_version_id: int | None) -> SealedGold | None:
+    """A gold version for whoever can open it; None for plain gold."""
     if gold_version_id is None:
         return None
     version = session.get_one(
@@ -128,7 +146,7 @@ def _sealed_gold(session: Session, gold_version_id: int | None) -> SealedGold | 
 
 def task_type_of(session: Session, run_id: int) -> str | None:
     """The type of the task that a run is for; None: there is no such run."""
-    return session.scalar(_with_task(select(CompetitionTask.task_type)).where(ScoringRun.id == run_id))
+    return session.scalar(with_task(select(CompetitionTask.task_type)).where(ScoringRun.id == run_id))
 
 
 def renew_lease(session: Session, claim: Claim, *, lease_seconds: float, now: datetime) -> bool:
@@ -162,7 +180,7 @@ def put_back(session: Session, claim: Claim, *, reason: str, now: datetime) -> b
     Workers are told again after the usual time, not at once: the same one would only put it back again.
     """
     return _update_claimed(
-        session, claim, **_BACK_IN_QUEUE, attempts=ScoringRun.attempts - 1, failure=reason, sent_at=now
+        session, claim, **BACK_IN_QUEUE, attempts=ScoringRun.attempts - 1, failure=reason, sent_at=now
     )
 
 
@@ -185,8 +203,12 @@ def record_scores(
     """Scores, status and the boards' new version in one transaction; False, and no change, if the claim is void.
 
     columns: the (metric, split) pairs that boards may show: these become rows; the report holds all scores, with the
-    aggregates and the text reports, by name, of the task; outcomes: per item, sealed for the workers.
+    aggregates and the text reports, by name, of the task; outcomes: per item, sealed for the workers. The scores of a
+    rescoring set are on no board yet: they leave the boards' version alone.
     """
+    # First, as whoever publishes a set has it, so that the two never wait for each other.
+    own = select(PhaseTask.id).where(PhaseTask.id == claim.phase_task_id)
+    session.execute(own.with_for_update(key_share=True))  # uploads need not wait
     ended = _end(
         session,
         claim,
@@ -204,8 +226,12 @@ def record_scores(
     rows = [{"run_id": claim.run_id, **asdict(score)} for score in scores if (score.metric, score.split) in columns]
     if rows:
         session.execute(insert(ScoreRow), rows)
+    is_current = select(ScoringRun.is_current).where(ScoringRun.id == claim.run_id).scalar_subquery()
     session.execute(
-        update(PhaseTask).where(PhaseTask.id == claim.phase_task_id).values(board_version=PhaseTask.board_version + 1)
+        update(PhaseTask)
+        .where(PhaseTask.id == claim.phase_task_id, is_current)
+        .values(board_version=PhaseTask.board_version + 1)
+        .execution_options(synchronize_session=False)
     )
     return True
 
@@ -225,12 +251,13 @@ def record_failure(session: Session, claim: Claim, *, error: str, attempts: int,
         if failed:
             note_failure(session, claim.run_id, now)
         return failed
-    return _update_claimed(session, claim, **_BACK_IN_QUEUE, failure=error, sent_at=None)
+    return _update_claimed(session, claim, **BACK_IN_QUEUE, failure=error, sent_at=None)
 
 
 _NO_PROGRESS: dict[str, Any] = {"checked_at": None, "items_done": None, "items_total": None, "seconds_left": None}
 
-_BACK_IN_QUEUE: dict[str, Any] = {
+#: What a run that waits again is like.
+BACK_IN_QUEUE: dict[str, Any] = {
     "status": RunStatus.QUEUED,
     "claim_token": None,
     "lease_expires_at": None,
@@ -240,7 +267,10 @@ _BACK_IN_QUEUE: dict[str, Any] = {
 
 
 def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> bool:
-    return _update_claimed(session, claim, finished_at=now, claim_token=None, lease_expires_at=None, **values)
+    ended = _update_claimed(session, claim, finished_at=now, claim_token=None, lease_expires_at=None, **values)
+    if ended:
+        tell_result(session, claim.run_id, now)
+    return ended
 
 
 def _update_claimed(session: Session, claim: Claim, **values: Any) -> bool:
@@ -267,7 +297,8 @@ def requeue_lost_runs(
 
     A run whose lease ran out goes back to the queue, or to `failed` when it had its last attempt; a queued run that
     nobody claimed is announced again. unheard: task types for which no worker listens; their runs wait in silence.
-    forgotten: task types of which the broker holds no message: what it was told is lost, and told again soon.
+    forgotten: task types of which the broker holds no message: what it was told is lost, and told again soon. Runs of
+    rescoring sets are repaired, too, but announced by `app.rescoring.queue`.
     """
     expired = and_(ScoringRun.status == RunStatus.RUNNING, ScoringRun.lease_expires_at <= now)
     failed = session.scalars(
@@ -284,13 +315,21 @@ def requeue_lost_runs(
     ).all()
     for run_id in failed:
         note_failure(session, run_id, now)
-    session.execute(update(ScoringRun).where(expired).values(**_BACK_IN_QUEUE, sent_at=None))
-    return _unclaimed(session, now, unheard, forgotten)
+        tell_result(session, run_id, now)
+    session.execute(update(ScoringRun).where(expired).values(**BACK_IN_QUEUE, sent_at=None))
+    return unclaimed(session, now, unheard, forgotten, among=ScoringRun.is_current.expression, limit=ANNOUNCED_AT_ONCE)
 
 
-def _unclaimed(
-    session: Session, now: datetime, unheard: Collection[str], forgotten: Collection[str]
+def unclaimed(
+    session: Session,
+    now: datetime,
+    unheard: Collection[str],
+    forgotten: Collection[str],
+    *,
+    among: ColumnElement[bool],
+    limit: int,
 ) -> list[tuple[int, str]]:
+    """The queued ones of these runs that workers should be told about, as `requeue_lost_runs` gives them."""
     overdue = and_(
         ScoringRun.status == RunStatus.QUEUED,
         # The message of a run that was claimed before is used up: it needs another at once.
@@ -305,10 +344,10 @@ def _unclaimed(
         ),
     )
     waiting = session.execute(
-        _with_task(select(ScoringRun.id, CompetitionTask.task_type))
-        .where(overdue, CompetitionTask.task_type.not_in(unheard))
+        with_task(select(ScoringRun.id, CompetitionTask.task_type))
+        .where(overdue, among, CompetitionTask.task_type.not_in(unheard))
         .order_by(ScoringRun.queued_at, ScoringRun.id)
-        .limit(ANNOUNCED_AT_ONCE)
+        .limit(limit)
     ).all()
     return [(run_id, task_type) for run_id, task_type in waiting]
 
@@ -318,21 +357,7 @@ def mark_sent(session: Session, run_ids: Sequence[int], now: datetime) -> None:
     session.execute(update(ScoringRun).where(ScoringRun.id.in_(run_ids)).values(sent_at=now))
 
 
-def queue_position(session: Session, run: ScoringRun) -> int | None:
-    """1 for the next run in line; None when the run is not waiting. Each queue of workers has a line of its own."""
-    if run.status != RunStatus.QUEUED:
-        return None
-    of_gpu = CompetitionTask.task_type.in_([task.name for task in TASKS.values() if task.needs_gpu])
-    mine = session.scalar(_with_task(select(of_gpu)).where(ScoringRun.id == run.id))
-    before: ColumnElement[bool] = or_(
-        ScoringRun.queued_at < run.queued_at,
-        and_(ScoringRun.queued_at == run.queued_at, ScoringRun.id < run.id),
-    )
-    waiting = _with_task(select(func.count())).where(ScoringRun.status == RunStatus.QUEUED, before, of_gpu == mine)
-    return 1 + session.scalars(waiting).one()
-
-
-def _with_task(query: Select[*Selected]) -> Select[*Selected]:
+def with_task(query: Select[*Selected]) -> Select[*Selected]:
     """Of runs, each with the task that it is for."""
     return (
         query.select_from(ScoringRun)

@@ -16,24 +16,25 @@ from sqlalchemy import ColumnElement, and_, exists, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.board_columns import BoardColumn
-from app.board_rows import Cell, CommittedGold, Leaderboard, LeaderboardRow
+from app.board_rows import CardColumn, Cell, CommittedGold, Leaderboard, LeaderboardRow
 from app.board_view import Sight, Source, WholeBoard, show
 from app.errors import NotFound
-from app.leaderboard import Asked, asked_for, sight_of, whole_board
+from app.leaderboard import Asked, asked_for, sight_of, whole_board, whole_sight
+from app.method_cards import card_from
 from app.models import (
     TERMINAL,
     Board,
     BoardShown,
-    Competition,
     EntryRule,
     Phase,
     PhaseTask,
+    RowStatus,
     ScoringRun,
     Snapshot,
     Submission,
     User,
 )
-from app.visibility import SeenAs, View, asked_by, coarser, declared_of, view_of_board
+from app.visibility import SeenAs, asked_by, coarser, view_of_board
 
 #: What was uploaded in time is stored a moment later, at most as long as SQLite lets a writer wait: see `app.db`.
 AFTER_CLOSE = timedelta(seconds=60)
@@ -196,26 +197,20 @@ def _carried(session: Session, snapshot: Snapshot, board: Board) -> list[Asked]:
 
 def _document(session: Session, whole: WholeBoard, asked: Sequence[Asked]) -> dict[str, Any]:
     """Everything, ranked as organisers see it; `_whole` reads it back."""
-    declared = [declared_of(one.phase, one.phase_task) for one in asked]
-    ranks_by = None
-    for one in declared:
-        ranks_by = coarser(ranks_by, one.precision)
-    everything = View(ranks_by=ranks_by, participants=View())
-    sources = [Source(one.phase.id, everything) for one in asked]
-    carried = {one.phase.name: source for one, source in zip(asked[1:], sources[1:], strict=True)}
-    salt = session.get_one(Competition, asked[0].phase.competition_id).neutral_salt
-    ordered = show(whole, Sight(sources[0], carried, frozenset(), salt))
-    teams = {row.run_id: row.team_id for row in whole.rows}
+    sight = whole_sight(session, asked)
+    ordered = show(whole, sight)
+    teams = {row.submission_id: row.team_id for row in whole.rows}
     return {
         "columns": [asdict(column) for column in whole.columns],
         "rank_by": whole.rank_by,
-        "ranks_by": ranks_by,
+        "ranks_by": sight.own.view.ranks_by,
         "entry_rule": whole.entry_rule,
         "has_tracks": whole.has_tracks,
         "gold_version": whole.gold_version,
         "sealed_gold": [asdict(gold) for gold in whole.sealed_gold],
+        "card_columns": [asdict(column) for column in whole.card_columns],
         "carried": [one.phase.id for one in asked[1:]],
-        "rows": [_row_document(replace(row, team_id=teams[row.run_id])) for row in ordered.rows],
+        "rows": [_row_document(replace(row, team_id=teams[row.submission_id])) for row in ordered.rows],
     }
 
 
@@ -225,6 +220,7 @@ def _row_document(row: LeaderboardRow) -> dict[str, Any]:
         "cells": [asdict(cell) for cell in row.cells],
         "achieved_at": row.achieved_at.isoformat() if row.achieved_at else None,
         "submission_id": str(row.submission_id) if row.submission_id else None,
+        "page_id": None,
     }
 
 
@@ -237,16 +233,20 @@ def _whole(document: dict[str, Any]) -> WholeBoard:
         has_tracks=document["has_tracks"],
         gold_version=document["gold_version"],
         sealed_gold=tuple(CommittedGold(**gold) for gold in document.get("sealed_gold", ())),
+        card_columns=tuple(CardColumn(**column) for column in document.get("card_columns", ())),
     )
 
 
 def _row(document: dict[str, Any]) -> LeaderboardRow:
     achieved_at, submission_id = document["achieved_at"], document["submission_id"]
+    status, card = document.get("status"), document.get("card")
     return LeaderboardRow(
         **{
             **document,
             "cells": tuple(Cell(**cell) for cell in document["cells"]),
             "achieved_at": datetime.fromisoformat(achieved_at) if achieved_at else None,
             "submission_id": UUID(submission_id) if submission_id else None,
+            "status": RowStatus(status) if status else None,
+            "card": card_from(card) if card else None,
         }
     )

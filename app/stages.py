@@ -13,8 +13,7 @@ from typing import Literal, cast
 from sqlalchemy.orm import Session
 
 from app.models import RunStatus, ScoringRun
-from app.runs import queue_position
-from app.workforce import Waiting, waiting_for_worker
+from app.workforce import Waiting, queue_position, waiting_for_worker
 
 StageName = Literal["queued", "waiting", "checking", "scoring", "scored", "rejected", "failed"]
 

@@ -5,19 +5,25 @@ Nothing here reads the uploaded file: whether it is well-formed is the worker's 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
+from app.card_edits import keep_card
+from app.cards import form_of
 from app.errors import IdempotencyConflict, InvalidForm
 from app.limits import check_gold_present, check_phase_open, check_submission_limit
+from app.method_cards import CardPart, read_document
 from app.models import PhaseTask, ScoringRun, Submission, User
 from app.queries import current_run
+from app.registration import check_registered, note_taking_part
 from app.storage import StoredFile
-from app.teams import find_team, lock_team, team_for
+from app.teams import find_team, locked_team_for
 from app.tracks import check_track
 
 METHOD_CHARACTERS = 200
@@ -45,30 +51,36 @@ def accept_submission(
     track: str | None = None,
     method: str = "",
     description: str = "",
+    card: Mapping[str, Any] | None = None,
     idempotency_key: str | None = None,
     now: datetime,
 ) -> Accepted:
-    """The submission and its queued run; the caller commits, then sends. `phase_task` as `find_phase_task` gives it."""
+    """The submission and its queued run; the caller commits, then sends. `phase_task` as `find_phase_task` gives it.
+
+    card: more about the system, as `app.method_cards.read_document` reads it.
+    """
     check_words(method, description, idempotency_key)
     idempotency_key = idempotency_key or None  # an empty header is no key
     track = track or None
-    team = team_for(session, user, phase_task.phase.competition_id, now)
-    lock_team(session, team)
+    competition = phase_task.phase.competition
+    team = locked_team_for(session, user, competition.id, now)
     if idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
         return _replayed(earlier, phase_task, upload, track)
-    check_track(phase_task.phase.competition, track)
+    check_registered(session, competition, user)
+    document = check_said(phase_task, track=track, method=method, description=description, card=card or {})
     gold = check_gold_present(phase_task)
     check_phase_open(phase_task.phase, now)
     check_submission_limit(session, team, phase_task, now)
+    note_taking_part(session, competition, user, now)
     submission = Submission(
         team_id=team.id,
         user_id=user.id,
         phase_task_id=phase_task.id,
         sha256=upload.sha256,
         size_bytes=upload.size_bytes,
-        filename=_base_name(filename),
+        filename=base_name(filename),
         track=track,
-        method=method.strip(),
+        method=document.get(CardPart.METHOD, ""),
         description=description.strip(),
         idempotency_key=idempotency_key,
         submitted_at=now,
@@ -81,6 +93,7 @@ def accept_submission(
         if earlier is None:
             raise
         return _replayed(earlier, phase_task, upload, track)
+    keep_card(session, submission, document, now)
     return Accepted(submission, add_run(session, submission, gold, now).id, created=True)
 
 
@@ -94,11 +107,38 @@ def add_run(session: Session, submission: Submission, gold: str, now: datetime) 
 
 def precheck(session: Session, user: User, phase_task: PhaseTask, now: datetime) -> None:
     """Every refusal that is already sure before a byte is read; `accept_submission` has the last word."""
+    check_registered(session, phase_task.phase.competition, user)
     check_gold_present(phase_task)
     check_phase_open(phase_task.phase, now)
     team = find_team(session, user, phase_task.phase.competition_id)
-    if team is not None:
-        check_submission_limit(session, team, phase_task, now)
+    check_submission_limit(session, team, phase_task, now, user=user)
+
+
+def check_said(
+    phase_task: PhaseTask, *, track: str | None, method: str, description: str, card: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The method card to keep; raises InvalidForm with all that is wrong in what was said with a file, at once."""
+    wrong: dict[str, str] = {}
+    checks: tuple[Callable[[], None], ...] = (
+        lambda: check_words(method, description, None),
+        lambda: check_track(phase_task.phase.competition, track or None),
+    )
+    for check in checks:
+        try:
+            check()
+        except InvalidForm as invalid:
+            wrong |= invalid.details["fields"]
+    method = method.strip()
+    # What comes beside the file may be any text, as ever; only in a card it is looked at.
+    document, faults = read_document({**card, CardPart.METHOD: card.get(CardPart.METHOD) or None}, form_of(phase_task))
+    if method and document.get(CardPart.METHOD, method) != method:
+        faults[CardPart.METHOD] = "The card gives another method than the field; say it once."
+    elif method:
+        document[CardPart.METHOD] = method
+        faults.pop(CardPart.METHOD, None)
+    if faults := faults | wrong:
+        raise InvalidForm("Please correct what is marked.", fields=faults)
+    return document
 
 
 def check_words(method: str, description: str, idempotency_key: str | None) -> None:
@@ -127,7 +167,7 @@ def find_replay(session: Session, user: User, idempotency_key: str) -> Submissio
     )
 
 
-def _base_name(filename: str) -> str:
+def base_name(filename: str) -> str:
     """The last part of the path that a browser may send, for showing; characters that cannot be shown are dropped."""
     last = filename.replace("\\", "/").rsplit("/", 1)[-1]
     return "".join(c for c in last if c.isprintable())[:FILENAME_CHARACTERS]

@@ -94,9 +94,11 @@ async def receive_upload(
     limit_bytes: int,
     fields: frozenset[str],
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
+    before_storing: Callable[[Mapping[str, str]], None] = lambda fields: None,
     into: FileWriter | None = None,
 ) -> Upload:
-    """The upload, stored. `fields`: the names allowed besides `file`; `before_file` sees those that came before it.
+    """The upload, stored. `fields`: the names allowed besides `file`; `before_file` sees those that came before it,
+    `before_storing` all of them, while nothing is kept yet.
 
     into: what takes the file instead of a plain writer in `folder`.
     """
@@ -114,7 +116,7 @@ async def receive_upload(
                 _push(parser, chunk)
                 if len(form.pending) >= PIECE_BYTES:
                     await _write(form, writer)
-        return await _finish(form, writer)
+        return await _finish(form, writer, before_storing)
     except TimeoutError:
         raise UploadStalled(f"Nothing arrived for {SILENCE_SECONDS:.0f} seconds; please upload again.") from None
     finally:
@@ -143,11 +145,12 @@ async def _write(form: _Form, writer: FileWriter) -> None:
     await run_sync(writer.write, piece)
 
 
-async def _finish(form: _Form, writer: FileWriter) -> Upload:
+async def _finish(form: _Form, writer: FileWriter, before_storing: Callable[[Mapping[str, str]], None]) -> Upload:
     if not form.is_whole:
         raise MalformedUpload("The upload ends in the middle: its last boundary is missing.")
     if form.filename is None:
         _wrong_field(FILE_FIELD, "The file is missing: send it as the multipart field 'file'.")
+    before_storing(form.fields)
     if form.pending:
         await _write(form, writer)
     try:

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.models import PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Worker
+from app.models import CompetitionTask, PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Worker
 from app.queue import GPU_QUEUE
+from app.runs import with_task
 from scoring.tasks import TASKS
 
 #: How often a worker says that it is there …
@@ -70,6 +71,21 @@ def unheard_task_types(session: Session, now: datetime) -> frozenset[str]:
     return frozenset(task.name for task in TASKS.values() if task.needs_gpu)
 
 
+def queue_position(session: Session, run: ScoringRun) -> int | None:
+    """1 for the next run in line; None when the run is not waiting. Each queue of workers has a line of its own."""
+    if run.status != RunStatus.QUEUED:
+        return None
+    of_gpu = CompetitionTask.task_type.in_([task.name for task in TASKS.values() if task.needs_gpu])
+    mine = session.scalar(with_task(select(of_gpu)).where(ScoringRun.id == run.id))
+    before: ColumnElement[bool] = or_(
+        ScoringRun.queued_at < run.queued_at,
+        and_(ScoringRun.queued_at == run.queued_at, ScoringRun.id < run.id),
+    )
+    waits = and_(ScoringRun.status == RunStatus.QUEUED, ScoringRun.is_current)
+    waiting = with_task(select(func.count())).where(waits, before, of_gpu == mine)
+    return 1 + session.scalars(waiting).one()
+
+
 def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: datetime) -> Waiting | None:
     """Why this run waits, if it does so for lack of a worker and not of its turn."""
     task = TASKS.get(task_type)
@@ -91,7 +107,11 @@ def words_for_board(session: Session, phase_task: PhaseTask, task_type: str, now
     since = session.scalar(
         select(func.min(ScoringRun.queued_at))
         .join(Submission, Submission.id == ScoringRun.submission_id)
-        .where(Submission.phase_task_id == phase_task.id, ScoringRun.status == RunStatus.QUEUED)
+        .where(
+            Submission.phase_task_id == phase_task.id,
+            ScoringRun.is_current,
+            ScoringRun.status == RunStatus.QUEUED,
+        )
     )
     return f"Submissions have been waiting for a GPU worker since {_clock(since, now)}." if since else ""
 

@@ -114,7 +114,7 @@ def _read_text(text: str, file: str) -> tuple[Node | None, list[Fault]]:
 
 
 class _Loader(yaml.SafeLoader):
-    """Leaves the meaning of plain values to `_scalar`: without resolvers everything is text."""
+    """Leaves the meaning of plain values to `plain_scalar`: without resolvers everything is text."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}
 
@@ -172,7 +172,7 @@ class _Builder:
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
             self.note(tree.start_mark, "the text has a character that cannot be kept (NUL or half of a pair)")
             return ""
-        return text if tree.style else _scalar(text)
+        return text if tree.style else plain_scalar(text)
 
     def is_too_much(self, place: yaml.Mark, depth: int) -> bool:
         """Counts one more value; an alias inside of its own value would never end."""
@@ -200,7 +200,8 @@ _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
-def _scalar(text: str) -> Scalar:
+def plain_scalar(text: str) -> Scalar:
+    """What a plain value means: a word for nothing, a truth value, a number, else text."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):

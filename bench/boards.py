@@ -32,7 +32,7 @@ from tests.world import ZERO_SHOT, add_competition, add_user
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = "/competitions/idioms/phases/evaluation/boards/zero-shot"
-PATHS = {"page": PAGE, "JSON": f"/api/v1{PAGE}"}
+PATHS = {"page": PAGE, "page, sorted": f"{PAGE}?sort=team&kind=team", "JSON": f"/api/v1{PAGE}"}
 START_SECONDS = 180
 #: Enough to keep two processes busy.
 CONNECTIONS = 8
@@ -164,6 +164,8 @@ def running(folder: Path, workers: int, *, answers_mebibytes: int) -> Iterator[t
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "uvicorn", "app.main:create_app", "--factory", "--host", "127.0.0.1"]
     command += ["--port", str(port), "--workers", str(workers), "--no-access-log", "--log-level", "error"]
+    # uvicorn kills a process that says nothing for five seconds: on a busy machine none would ever finish its imports.
+    command += ["--timeout-worker-healthcheck", str(START_SECONDS), "--timeout-keep-alive", str(START_SECONDS)]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("EVERGOLD_")}
     settings = {"EVERGOLD_DATA_DIR": str(folder), "EVERGOLD_ANSWERS_MEBIBYTES": str(answers_mebibytes)}
     process = subprocess.Popen(command, cwd=ROOT, env={**kept, **settings}, stdout=subprocess.DEVNULL)

@@ -49,7 +49,7 @@ def test_only_the_scoring_task_and_the_workers_own_commands_import_gold() -> Non
     commands = {"workers.gold_check", "workers.gold_commands"}
     knowing_its_folder = {"workers.device"}
     importers = graph.find_modules_that_directly_import("workers.gold")
-    assert importers == {"workers.score", *commands, *knowing_its_folder}
+    assert importers == {"workers.score", "workers.check", *commands, *knowing_its_folder}
     opening = graph.find_modules_that_directly_import("workers.sealed")
     assert opening == {"workers.gold", "workers.outcomes"}
 

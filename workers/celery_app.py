@@ -12,11 +12,11 @@ from kombu.entity import Queue
 from app.config import get_settings
 from app.db import get_engine
 from app.logs import configure_logging
-from app.queue import CPU_QUEUE, GPU_QUEUE, broker_settings
+from app.queue import CHECK_TASK, CPU_QUEUE, GPU_QUEUE, broker_settings
 
 settings = get_settings()
 
-app = Celery("evergold", include=["workers.score"])
+app = Celery("evergold", include=["workers.score", "workers.check"])
 app.conf.update(
     **broker_settings(settings.broker_url, settings.data_dir),
     task_ignore_result=True,  # results go to the database, in the run's own transaction
@@ -46,11 +46,12 @@ def prepare_process(**_: Any) -> None:
 
 
 @task_prerun.connect
-def name_run(args: tuple[Any, ...] = (), **_: Any) -> None:
-    """Every line that is logged while a run is scored has its id."""
-    structlog.contextvars.bind_contextvars(run_id=args[0] if args else None)
+def name_run(task: Any = None, args: tuple[Any, ...] = (), **_: Any) -> None:
+    """Every line that is logged while a run is scored, or a file is checked, has its id."""
+    name = "validation_id" if getattr(task, "name", "") == CHECK_TASK else "run_id"
+    structlog.contextvars.bind_contextvars(**{name: args[0] if args else None})
 
 
 @task_postrun.connect
 def forget_run(**_: Any) -> None:
-    structlog.contextvars.unbind_contextvars("run_id")
+    structlog.contextvars.unbind_contextvars("run_id", "validation_id")

@@ -11,14 +11,14 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.config import get_settings
 from app.models import SealedKind
-from app.runs import Claim, SealedGold
+from app.runs import SealedGold
 from app.storage import stored_path
 from scoring.errors import InvalidGold, InvalidItems, Problem
 from scoring.task import AnyTask, Options
@@ -32,6 +32,19 @@ from workers.sealed import open_into
 KEPT = 16
 
 T = TypeVar("T")
+
+
+class Asking(Protocol):
+    """What a claim says of gold and items, on a run or on a file to check."""
+
+    @property
+    def gold(self) -> str: ...
+
+    @property
+    def items_sha256(self) -> str | None: ...
+
+    @property
+    def sealed_gold(self) -> SealedGold | None: ...
 
 
 class GoldSettings(BaseSettings):
@@ -51,7 +64,7 @@ def gold_folder() -> Path:
     return GoldSettings().gold_dir or get_settings().data_dir / "gold"
 
 
-def gold_of(task: AnyTask, options: Options, claim: Claim) -> Any:
+def gold_of(task: AnyTask, options: Options, claim: Asking) -> Any:
     """The parsed gold of a run: its sealed version, or plain gold where its phase has no sealed one.
 
     Raises InvalidGold, and GoldNotFound, SealBroken or NoKeyForIt: this worker cannot get at it.
@@ -84,7 +97,7 @@ def read_gold(task: AnyTask, options: Options, name: str) -> Any:
     return _kept(("gold", task.name, _key(options), _sha256(path)), lambda: task.read_gold(path, options))
 
 
-def read_items(task: AnyTask, options: Options, claim: Claim, gold: Any) -> Any:
+def read_items(task: AnyTask, options: Options, claim: Asking, gold: Any) -> Any:
     """What a prediction must cover: from the phase's blind file, or from gold where there is none."""
     sha256 = claim.items_sha256
     if sha256 is None:

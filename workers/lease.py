@@ -14,9 +14,11 @@ from typing import TypeVar
 import structlog
 from sqlalchemy import Engine
 from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from app.db import writing
 from app.runs import Claim, renew_lease
+from app.validation_runs import CheckClaim, renew_check
 
 #: Renewed this many times per lease, so that one slow write does not lose it.
 RENEWALS_PER_LEASE = 3
@@ -29,7 +31,7 @@ log = structlog.get_logger(__name__)
 
 
 @contextmanager
-def kept_alive(engine: Engine, claim: Claim, lease_seconds: float) -> Iterator[None]:
+def kept_alive(engine: Engine, claim: Claim | CheckClaim, lease_seconds: float) -> Iterator[None]:
     """Renew the lease until the block ends. Losing it does not stop the block: its result will not be recorded."""
     stop = threading.Event()
     thread = threading.Thread(target=_beat, args=(engine, claim, lease_seconds, stop), name="lease", daemon=True)
@@ -58,14 +60,22 @@ def patiently(transaction: Callable[[], T], lease_seconds: float) -> T:
         time.sleep(ASK_AGAIN_SECONDS)
 
 
-def _beat(engine: Engine, claim: Claim, lease_seconds: float, stop: threading.Event) -> None:
+def _beat(engine: Engine, claim: Claim | CheckClaim, lease_seconds: float, stop: threading.Event) -> None:
+    whose = {"run_id": claim.run_id} if isinstance(claim, Claim) else {"validation_id": str(claim.validation_id)}
     while not stop.wait(lease_seconds / RENEWALS_PER_LEASE):
         try:
             with writing(engine) as session:
-                ours = renew_lease(session, claim, lease_seconds=lease_seconds, now=datetime.now(UTC))
+                ours = _renew(session, claim, lease_seconds)
         except SQLAlchemyError as error:
-            log.warning("lease_not_renewed", run_id=claim.run_id, error=str(error))  # tried again at the next beat
+            log.warning("lease_not_renewed", error=str(error), **whose)  # tried again at the next beat
             continue
         if not ours:
-            log.warning("lease_lost", run_id=claim.run_id)
+            log.warning("lease_lost", **whose)
             return
+
+
+def _renew(session: Session, claim: Claim | CheckClaim, lease_seconds: float) -> bool:
+    now = datetime.now(UTC)
+    if isinstance(claim, CheckClaim):
+        return renew_check(session, claim, lease_seconds=lease_seconds, now=now)
+    return renew_lease(session, claim, lease_seconds=lease_seconds, now=now)

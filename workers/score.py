@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.config import get_settings
 from app.db import get_engine, writing
+from app.rescoring.queue import gives_way
 from app.runs import Claim, claim_run, put_back, record_failure, record_rejection, record_scores, task_type_of
 from app.storage import stored_path
 from scoring.errors import (
@@ -26,6 +27,7 @@ from scoring.errors import (
     ScoringError,
     UnknownTask,
 )
+from scoring.excerpts import with_excerpts
 from scoring.models import BrokenModel, ModelNotFound
 from scoring.optional import MissingPackage
 from scoring.task import Score, read_options
@@ -43,7 +45,7 @@ from workers.progress import ClaimLost, Progress, telling
 log = structlog.get_logger(__name__)
 
 #: What this machine lacks, and another may have.
-_LACKING = (MissingPackage, ModelNotFound, BrokenModel, NoSuchDevice, NoKeyForIt)
+LACKING = (MissingPackage, ModelNotFound, BrokenModel, NoSuchDevice, NoKeyForIt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def score_submission(run_id: int) -> None:
         recorded = patiently(partial(_record, engine, claim, outcome), settings.lease_seconds)
     except ClaimLost as lost:
         outcome, recorded = lost, False
-    except _LACKING as lacking:
+    except LACKING as lacking:
         log.warning("run_put_back", run_id=run_id, reason=str(lacking))
         outcome, recorded = lacking, _put_back(engine, claim, lacking)
     except Exception as error:
@@ -111,10 +113,14 @@ def score_claim(claim: Claim, progress: Progress) -> Scored:
 
 def _claim(engine: Engine, run_id: int, lease_seconds: float) -> Claim | None:
     with writing(engine) as session:
+        now = datetime.now(UTC)
         if _is_for_others(session, run_id):
             log.warning("run_left_to_others", run_id=run_id)
             return None
-        return claim_run(session, run_id, worker=worker_name(), lease_seconds=lease_seconds, now=datetime.now(UTC))
+        if gives_way(session, run_id, now):
+            log.info("run_left_for_later", run_id=run_id)
+            return None
+        return claim_run(session, run_id, worker=worker_name(), lease_seconds=lease_seconds, now=now)
 
 
 def _is_for_others(session: Session, run_id: int) -> bool:
@@ -127,7 +133,7 @@ def _outcome(claim: Claim, progress: Progress) -> Scored | InvalidPrediction:
     try:
         return score_claim(claim, progress)
     except InvalidPrediction as error:
-        return error
+        return with_excerpts(error, stored_path(get_settings().storage_dir, claim.sha256))
 
 
 def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction) -> bool:

@@ -24,12 +24,14 @@ from app.health import SWEEP, beat
 from app.logs import configure_logging
 from app.models import RunStatus, ScoringRun
 from app.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_run
+from app.rescoring.queue import look_after_rescorings, rescoring_runs_to_announce
 from app.runs import mark_sent, requeue_lost_runs
 from app.snapshots import freeze_due
 from app.storage import clear_interrupted_uploads
 from app.unowned import Cleared, clear_unowned
 from app.workforce import forget_silent_workers, unheard_task_types
 from scoring.tasks import TASKS
+from workers.check_sweep import look_after_validations
 from workers.climbing import watch_climbing
 from workers.post import posting
 
@@ -53,6 +55,8 @@ def sweep(engine: Engine, now: datetime) -> int:
             forgotten=forgotten,
         )
     sent = _announce(waiting)
+    if len(sent) == len(waiting):
+        sent += _announce(_rescoring_runs(engine, now, forgotten), later=True)
     with writing(engine) as session:
         if sent:
             mark_sent(session, sent, now)
@@ -61,6 +65,7 @@ def sweep(engine: Engine, now: datetime) -> int:
         log.info("sweep_announced", runs=len(sent))
     _freeze(engine, now)
     watch_climbing(engine, now)
+    look_after_validations(engine, now)
     return len(sent)
 
 
@@ -87,11 +92,22 @@ def _forgotten_task_types() -> list[str]:
     return [name for name, task in TASKS.items() if (GPU_QUEUE if task.needs_gpu else CPU_QUEUE) in empty]
 
 
-def _announce(waiting: Sequence[tuple[int, str]]) -> list[int]:
+def _rescoring_runs(engine: Engine, now: datetime, forgotten: Sequence[str]) -> list[tuple[int, str]]:
+    """Of the sets that are being rescored, brought up to date: those that workers should be told about now."""
+    with writing(engine) as session:
+        told = look_after_rescorings(session, get_settings(), now)
+        unheard = unheard_task_types(session, now)
+        waiting = rescoring_runs_to_announce(session, now, unheard=unheard, forgotten=forgotten)
+    if told:
+        log.info("rescoring_ready", sets=told)
+    return waiting
+
+
+def _announce(waiting: Sequence[tuple[int, str]], *, later: bool = False) -> list[int]:
     sent = []
     for run_id, task_type in waiting:
         task = TASKS.get(task_type)
-        if not send_run(run_id, needs_gpu=task is not None and task.needs_gpu):
+        if not send_run(run_id, needs_gpu=task is not None and task.needs_gpu, later=later):
             break  # the broker is down: the others would fail as well, and are tried again by the next sweep
         sent.append(run_id)
     return sent

@@ -11,13 +11,13 @@ from pydantic import Field
 
 from app.api import links
 from app.api.base import ApiModel, Moment, Named, example
+from app.api.cards import CARD_EXAMPLE, CardColumnOut, CardOut, card_out
 from app.api.visibility import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.board_columns import BoardColumn
+from app.board_rows import scored_with
+from app.exports.spreadsheets import spreadsheet_safe
 from app.leaderboard import Cell, Leaderboard, LeaderboardRow, RowKind
-from app.models import Board, Competition, EntryRule, Phase, Snapshot
-
-#: What spreadsheets take for the beginning of a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+from app.models import Board, Competition, EntryRule, Phase, RowStatus, Snapshot
 
 
 class ColumnOut(ApiModel):
@@ -43,7 +43,8 @@ class CellOut(ApiModel):
 
 
 class RowOut(ApiModel):
-    """rank: null for baselines, published results, and teams whose ranking score is undefined."""
+    """rank: null for published results, baselines without a rank, teams whose ranking score is undefined, and rows
+    with a status."""
 
     rank: int | None
     team: str = Field(description="a neutral name while names are hidden")
@@ -51,12 +52,19 @@ class RowOut(ApiModel):
     cells: list[CellOut] = Field(description="one for each column, in their order")
     achieved_at: Moment | None
     method: str
+    card: CardOut | None = Field(description="what the team says of its system; null: not shown here")
+    status: RowStatus | None = Field(
+        description="said by the organisers: `unranked`, `disqualified` (scores are withheld), or `hidden` (from all "
+        "but its team and organisers)"
+    )
+    note: str = Field(description="why it has a status; stands as a footnote below the board")
     entries: int | None = Field(description="how many scored submissions the team has here; null: not shown")
     track: str | None = Field(description="null where the competition has no tracks")
     source: str | None
     submission: UUID | None = Field(description="for your own rows, and for organisers")
     is_mine: bool
     carried_from: str | None = Field(description="the phase that this entry was carried over from; null: this one")
+    is_outdated: bool = Field(description="scored against another gold than the one in use")
     sealed_gold: int | None = Field(description="the version of sealed gold that it was scored against")
 
 
@@ -117,17 +125,24 @@ class BoardOut(Named):
                     ],
                     "achieved_at": "2026-01-11T09:00:00Z",
                     "method": "XLM-R large",
+                    "card": CARD_EXAMPLE,
+                    "status": None,
+                    "note": "",
                     "entries": 3,
                     "track": None,
                     "source": None,
                     "submission": None,
                     "is_mine": False,
                     "carried_from": None,
+                    "is_outdated": False,
                     "sealed_gold": 1,
                 }
             ],
+            "card_columns": [{"name": "parameters", "title": "Parameters (millions)"}],
             "gold_version": "",
             "sealed_gold": [{"version": 1, "commitment": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c"}],
+            "task_versions": [1],
+            "outdated_rows": 0,
             "visibility": EXAMPLE_VISIBILITY,
             "official": None,
             "version": "2-1-17-8c1f20e3",
@@ -144,8 +159,13 @@ class BoardOut(Named):
     rank_by: int = Field(description="index of the ranking column")
     columns: list[ColumnOut]
     rows: list[RowOut] = Field(description="none while the board is hidden, see `visibility`")
+    card_columns: list[CardColumnOut] = Field(description="what method cards say that stands beside the scores")
     gold_version: str = Field(description="what the organisers call the gold that scores are from; may be empty")
     sealed_gold: list[CommittedGoldOut] = Field(description="its published versions, oldest first; none: not sealed")
+    task_versions: list[int] = Field(description="of the task type that scored the rows; several: not all compare")
+    outdated_rows: int = Field(
+        description="how many were scored against another gold than the one in use, and wait to be scored anew"
+    )
     visibility: VisibilityOut
     official: OfficialOut | None = Field(description="the board as it was when its phase closed; null: there is none")
     version: str = Field(description="changes whenever the board does")
@@ -169,10 +189,13 @@ def board_out(
         rank_by=leaderboard.rank_by,
         columns=[_column(column) for column in leaderboard.columns],
         rows=[_row(row, _versions(leaderboard)) for row in leaderboard.rows],
+        card_columns=[CardColumnOut(name=one.name, title=one.title) for one in leaderboard.card_columns],
         gold_version=leaderboard.gold_version,
         sealed_gold=[
             CommittedGoldOut(version=gold.number, commitment=gold.commitment) for gold in leaderboard.sealed_gold
         ],
+        task_versions=scored_with(leaderboard).task_versions,
+        outdated_rows=scored_with(leaderboard).outdated,
         visibility=visibility_out(leaderboard.view),
         official=_official(place, snapshot) if snapshot else None,
         version=leaderboard.version,
@@ -193,8 +216,9 @@ def _official(place: tuple[str, str, str], snapshot: Snapshot) -> OfficialOut:
 def board_csv(leaderboard: Leaderboard) -> str:
     """The board as CSV, digits as in the JSON; an undefined score is an empty field, its reason stands in the JSON.
 
-    There is a column for tracks where the competition has tracks, one for phases where entries are carried over, and
-    two for the version of the gold and its commitment where that is sealed.
+    There is a column for tracks where the competition has tracks, one for phases where entries are carried over, two
+    for the version of the gold and its commitment where that is sealed, two for statuses and their notes where a row
+    has one, and one for each answer of method cards that stands on the board.
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -204,9 +228,10 @@ def board_csv(leaderboard: Leaderboard) -> str:
     phase = ["carried_from"] if carries else []
     versions = _versions(leaderboard)
     gold = ["sealed_gold", "commitment"] if versions else []
-    writer.writerow(
-        ["rank", "team", "kind", "achieved_at", *track, *phase, *gold, "method", "entries", "source", *scores]
-    )
+    status = ["status", "note"] if any(row.status for row in leaderboard.rows) else []
+    cards = [f"card {column.name}" for column in leaderboard.card_columns]
+    start = ["rank", "team", "kind", "achieved_at", *track, *phase, *gold, *status]
+    writer.writerow([*start, "method", "entries", "source", *cards, *scores])
     for row in leaderboard.rows:
         writer.writerow(
             [
@@ -217,18 +242,23 @@ def board_csv(leaderboard: Leaderboard) -> str:
                 *([row.track or ""] if leaderboard.has_tracks else []),
                 *([row.carried_from or ""] if carries else []),
                 *([versions.get(row.commitment or ""), row.commitment] if versions else []),
+                *([row.status or "", spreadsheet_safe(row.note)] if status else []),
                 spreadsheet_safe(row.method),
                 row.entries,
                 spreadsheet_safe(row.source or ""),
+                *(_said(row, column.name) for column in leaderboard.card_columns),
                 *(cell.value for cell in row.cells),
             ]
         )
     return text.getvalue()
 
 
-def spreadsheet_safe(text: str) -> str:
-    """Text that no spreadsheet takes for a formula: what looks like one is marked as text by an apostrophe."""
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) or text.startswith(_FORMULA_STARTS) else text
+def _said(row: LeaderboardRow, name: str) -> str:
+    """What a row's card says in a column; numbers as such, also those below zero."""
+    answer = row.answer(name)
+    if answer is None:
+        return ""
+    return spreadsheet_safe(answer.text) if isinstance(answer.value, str) else answer.text
 
 
 def _column(column: BoardColumn) -> ColumnOut:
@@ -257,12 +287,16 @@ def _row(row: LeaderboardRow, versions: Mapping[str, int]) -> RowOut:
         cells=[cell_out(cell) for cell in row.cells],
         achieved_at=row.achieved_at,
         method=row.method,
+        card=card_out(row.card) if row.card else None,
+        status=row.status,
+        note=row.note,
         entries=row.entries,
         track=row.track,
         source=row.source,
         submission=row.submission_id,
         is_mine=row.is_mine,
         carried_from=row.carried_from,
+        is_outdated=row.is_outdated,
         sealed_gold=versions.get(row.commitment or ""),
     )
 

@@ -26,6 +26,7 @@ class FailedRunOut(ApiModel):
     worker: str | None = Field(description="host and process of the last one")
     failure: str = Field(description="the kind of error and where it rose; the worker's log has the rest")
     submission: str = Field(description="the submission in this API")
+    rescoring: int | None = Field(description="the open rescoring set that it was made for; null: the first scoring")
 
 
 class FailedRunsOut(ApiModel):
@@ -48,6 +49,7 @@ class FailedRunsOut(ApiModel):
                     "worker": "worker-1:4711",
                     "failure": "GoldNotFound at gold.py:85; the worker's log has the details",
                     "submission": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
+                    "rescoring": None,
                 }
             ],
         }
@@ -63,6 +65,14 @@ class QueuedAgain(ApiModel):
     model_config = example({"run_id": 17})
 
     run_id: int
+
+
+class AllQueuedAgain(ApiModel):
+    """The runs that wait for a worker again."""
+
+    model_config = example({"runs": [17, 18]})
+
+    runs: list[int]
 
 
 def failed_runs_out(competition: str, failed: list[FailedRun]) -> FailedRunsOut:
@@ -83,4 +93,5 @@ def _failed_run_out(run: FailedRun) -> FailedRunOut:
         worker=run.worker,
         failure=run.failure,
         submission=links.api_submission(run.submission_id),
+        rescoring=run.rescoring,
     )

@@ -12,6 +12,11 @@ def competition(name: str) -> str:
     return f"/competitions/{_q(name)}"
 
 
+def desk(competition_name: str) -> str:
+    """What organisers see in the morning."""
+    return f"{competition(competition_name)}/desk"
+
+
 def board(competition_name: str, phase: str, name: str) -> str:
     return f"{competition(competition_name)}/phases/{_q(phase)}/boards/{_q(name)}"
 
@@ -21,8 +26,20 @@ def official(competition_name: str, phase: str, name: str, number: int | None = 
     return f"{board(competition_name, phase, name)}/official{f'/{number}' if number is not None else ''}"
 
 
+def board_row(
+    competition_name: str, phase: str, name: str, submission_id: UUID, official_number: int | None = None
+) -> str:
+    """A row opened: of the board, or of an official one."""
+    place = (competition_name, phase, name)
+    return f"{board(*place) if official_number is None else official(*place, official_number)}/rows/{submission_id}"
+
+
 def board_figures(competition_name: str, phase: str, name: str) -> str:
     return f"{board(competition_name, phase, name)}/figures"
+
+
+def pictures(competition_name: str, phase: str, name: str) -> str:
+    return f"{board(competition_name, phase, name)}/pictures"
 
 
 def results(competition_name: str, task: str) -> str:
@@ -35,6 +52,60 @@ def submit(competition_name: str, phase: str, task: str) -> str:
 
 def gold(competition_name: str, phase: str, task: str) -> str:
     return f"{competition(competition_name)}/phases/{_q(phase)}/tasks/{_q(task)}/gold"
+
+
+def rescoring(competition_name: str, number: int | None = None) -> str:
+    """Rescoring sets; one of them."""
+    return f"{competition(competition_name)}/rescoring{f'/{number}' if number is not None else ''}"
+
+
+def edit(competition_name: str, part: str = "") -> str:
+    """Where organisers edit dates and rules, or `texts`."""
+    return f"{competition(competition_name)}/edit{f'/{part}' if part else ''}"
+
+
+def history(competition_name: str, number: int | None = None) -> str:
+    """The revisions of a competition's declaration; one of them."""
+    return f"{competition(competition_name)}/history{f'/{number}' if number is not None else ''}"
+
+
+def failed(competition_name: str) -> str:
+    """Runs that failed on our side, for organisers."""
+    return f"{competition(competition_name)}/failed"
+
+
+def announcements(competition_name: str) -> str:
+    return f"{competition(competition_name)}/announcements"
+
+
+def announcement(competition_name: str, announcement_id: int) -> str:
+    return f"{announcements(competition_name)}/{announcement_id}"
+
+
+def questions(competition_name: str) -> str:
+    return f"{competition(competition_name)}/questions"
+
+
+def question(competition_name: str, question_id: int) -> str:
+    return f"{questions(competition_name)}/{question_id}"
+
+
+def exports(competition_name: str) -> str:
+    """What organisers take home: predictions, participants."""
+    return f"{competition(competition_name)}/exports"
+
+
+def validate(competition_name: str, phase: str, task: str) -> str:
+    """Where a file goes that is only to be checked."""
+    return f"{competition(competition_name)}/phases/{_q(phase)}/tasks/{_q(task)}/validate"
+
+
+def validation(validation_id: UUID) -> str:
+    return f"/validations/{validation_id}"
+
+
+def validation_live(validation_id: UUID) -> str:
+    return f"/validations/{validation_id}/live"
 
 
 def submission(submission_id: UUID) -> str:
@@ -55,6 +126,27 @@ def choice(submission_id: UUID) -> str:
     return f"/submissions/{submission_id}/choice"
 
 
+def card(submission_id: UUID) -> str:
+    """A submission's method card."""
+    return f"/submissions/{submission_id}/card"
+
+
+def rows(competition_name: str, phase: str, task: str) -> str:
+    """What organisers say of the rows of a task in a phase."""
+    return f"{competition(competition_name)}/phases/{_q(phase)}/tasks/{_q(task)}/rows"
+
+
+def submissions(**filters: str) -> str:
+    """One's own; with the filters that are not empty."""
+    chosen = urlencode({name: value for name, value in filters.items() if value})
+    return f"/submissions{f'?{chosen}' if chosen else ''}"
+
+
+def compare(a: UUID, b: UUID | None = None) -> str:
+    """Two submissions side by side; with one, the page chooses the other."""
+    return f"/submissions/compare?{urlencode({'a': str(a)} | ({'b': str(b)} if b else {}))}"
+
+
 def submission_live(submission_id: UUID) -> str:
     return f"/submissions/{submission_id}/live"
 
@@ -63,6 +155,24 @@ def judging(competition_name: str, round_name: str = "", *more: object) -> str:
     """Rounds of human judgement; one of them; what lies below it: a language, a place in an annotator's order, …"""
     parts = [round_name, *map(str, more)] if round_name else []
     return "/".join([f"{competition(competition_name)}/judging", *map(_q, parts)])
+
+
+def registration(competition_name: str) -> str:
+    return f"{competition(competition_name)}/registration"
+
+
+def registrations(competition_name: str, username: str = "") -> str:
+    """All of them, for organisers; or one."""
+    return f"{competition(competition_name)}/registrations{f'/{_q(username)}' if username else ''}"
+
+
+def team(competition_name: str, deed: str = "") -> str:
+    """One's own team; a form of that page."""
+    return f"{competition(competition_name)}/team{f'/{deed}' if deed else ''}"
+
+
+def join_team(competition_name: str, secret: str) -> str:
+    return f"{team(competition_name, 'join')}?{urlencode({'link': secret})}"
 
 
 def start_judging(competition_name: str, phase: str, task: str) -> str:
@@ -74,6 +184,11 @@ def start_judging(competition_name: str, phase: str, task: str) -> str:
 
 def api_competition(name: str) -> str:
     return API + competition(name)
+
+
+def api_declaration_zip(competition_name: str, number: int | None = None) -> str:
+    """YAML and every file it names, as it holds or as it was."""
+    return f"{api_competition(competition_name)}/declaration.zip{f'?revision={number}' if number is not None else ''}"
 
 
 def api_phase(competition_name: str, name: str) -> str:
@@ -104,6 +219,10 @@ def api_official(competition_name: str, phase: str, name: str, number: int | Non
     return API + official(competition_name, phase, name, number)
 
 
+def api_picture(competition_name: str, phase: str, name: str, picture: str) -> str:
+    return f"{API}{pictures(competition_name, phase, name)}/{_q(picture)}"
+
+
 def api_results(competition_name: str, task: str) -> str:
     return API + results(competition_name, task)
 
@@ -122,6 +241,22 @@ def api_submission_file(submission_id: UUID) -> str:
 
 def api_choice(submission_id: UUID) -> str:
     return f"{api_submission(submission_id)}/choice"
+
+
+def api_problems(submission_id: UUID) -> str:
+    return f"{api_submission(submission_id)}/problems.csv"
+
+
+def api_validation(validation_id: UUID) -> str:
+    return f"{API}/validations/{validation_id}"
+
+
+def api_validation_problems(validation_id: UUID) -> str:
+    return f"{api_validation(validation_id)}/problems.csv"
+
+
+def api_card(submission_id: UUID) -> str:
+    return API + card(submission_id)
 
 
 def api_report(submission_id: UUID) -> str:

@@ -11,9 +11,9 @@ from pydantic import Field
 
 from app.api import links
 from app.api.base import ApiModel, example
-from app.api.boards import spreadsheet_safe
 from app.api.submissions import ScoreOut
 from app.api.visibility import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
+from app.exports.spreadsheets import spreadsheet_safe
 from app.reports import Report
 
 _SUBMISSION = "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11"

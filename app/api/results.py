@@ -9,8 +9,9 @@ from pydantic import Field
 
 from app.api import links
 from app.api.base import ApiModel, example
-from app.api.boards import CellOut, cell_out, spreadsheet_safe
+from app.api.boards import CellOut, cell_out
 from app.api.visibility import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
+from app.exports.spreadsheets import spreadsheet_safe
 from app.leaderboard import RowKind
 from app.models import Competition, CompetitionTask
 from app.results import Results

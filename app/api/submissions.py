@@ -14,6 +14,7 @@ from app.models import RunStatus, Submission
 from app.own_scores import OwnScores
 from app.queries import current_run
 from app.queue import GPU_QUEUE
+from app.rescoring.told import Rescored
 from app.stages import STATUS_WORDS, Stage, StageName
 from scoring.task import Score
 
@@ -60,9 +61,11 @@ _EXAMPLE = {
     "problems_omitted": 0,
     "visibility": EXAMPLE_VISIBILITY,
     "choice": None,
+    "rescored": [],
     "links": {
         "self": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
         "file": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11/file",
+        "problems": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11/problems.csv",
         "report": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11/report",
         "task": "/api/v1/competitions/demo/phases/evaluation/tasks/idiom-detection",
         "page": "/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
@@ -117,11 +120,22 @@ class ChoiceOut(ApiModel):
     until: Moment | None = Field(description="until then the last choice counts; null: for ever")
 
 
+class RescoredOut(ApiModel):
+    """That the organisers had it scored anew, against corrected gold or by other rules."""
+
+    at: Moment
+    note: str = Field(description="why, as the organisers say")
+    before: RunStatus
+    after: RunStatus
+    scores_before: list[ScoreOut] = Field(description="those that are others now, as far as the phase shows scores")
+
+
 class SubmissionLinks(ApiModel):
     """Where to go from a submission."""
 
     self: str
     file: str = Field(description="the file as you sent it")
+    problems: str = Field(description="the problems as CSV")
     report: str | None = Field(description="every score and the task's own report; null until it is scored")
     task: str
     page: str = Field(description="for people")
@@ -162,6 +176,7 @@ class SubmissionOut(ApiModel):
     problems_omitted: int = Field(description="how many more problems were only counted")
     visibility: VisibilityOut
     choice: ChoiceOut | None = Field(description="null where teams do not choose which submission counts")
+    rescored: list[RescoredOut] = Field(description="the latest first; `scores` are those of now")
     links: SubmissionLinks
 
 
@@ -203,17 +218,29 @@ def submission_out(submission: Submission, stage: Stage, own: OwnScores) -> Subm
         method=submission.method,
         description=submission.description,
         scores=[_score(score) for score in own.scores],
-        problems=[ProblemOut(**_known(problem)) for problem in run.problems],
+        problems=[ProblemOut(**known_problem(problem)) for problem in run.problems],
         problems_omitted=run.problems_omitted,
         visibility=visibility_out(own.view),
         choice=ChoiceOut(boards=list(own.chosen_for), until=own.settings.choose_until) if own.has_choice else None,
+        rescored=[_rescored(one) for one in own.rescored],
         links=SubmissionLinks(
             self=links.api_submission(submission.id),
             file=links.api_submission_file(submission.id),
+            problems=links.api_problems(submission.id),
             report=links.api_report(submission.id) if status is RunStatus.SCORED and own.view.own_scores else None,
             task=links.api_task(phase.competition.name, phase.name, task.name),
             page=links.submission(submission.id),
         ),
+    )
+
+
+def _rescored(told: Rescored) -> RescoredOut:
+    return RescoredOut(
+        at=told.at,
+        note=told.note,
+        before=told.before,
+        after=told.after,
+        scores_before=[_score(old) for old, _ in told.changes],
     )
 
 
@@ -229,6 +256,6 @@ def _score(score: Score) -> ScoreOut:
     )
 
 
-def _known(problem: dict[str, Any]) -> dict[str, Any]:
+def known_problem(problem: dict[str, Any]) -> dict[str, Any]:
     """Rows outlive code: fields that a later version may have written are passed over."""
     return {name: value for name, value in problem.items() if name in ProblemOut.model_fields}

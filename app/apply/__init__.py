@@ -7,7 +7,8 @@ change here: new gold or options are for runs to come. Boards, files, baselines,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,11 @@ from sqlalchemy.orm import Session
 
 from app.apply.boards import apply_boards
 from app.apply.files import apply_public_files
+from app.apply.heeding import heed
+from app.apply.method_cards import method_card_values
 from app.apply.missing import note_missing_competitions, settle_missing
+from app.apply.registration import note_unknown_names, registration_values
+from app.apply.revisions import keep_revision
 from app.apply.tracks import note_other_tracks
 from app.baselines import apply_baselines
 from app.changes import Change, Changes, Work
@@ -25,10 +30,10 @@ from app.check import LoadedCompetition
 from app.competitions import CompetitionDeclaration, PhaseDeclaration, PhaseTaskDeclaration, TaskDeclaration
 from app.errors import EvergoldError
 from app.gold import name_in_use
-from app.models import Competition, CompetitionTask, Phase, PhaseTask, Submission
+from app.models import Competition, CompetitionTask, Phase, PhaseTask, Revision, RevisionSource, Submission, User
 from app.visibility import CLOSE
 
-__all__ = ["Change", "ImpossibleChange", "apply_phases"]
+__all__ = ["Change", "ImpossibleChange", "apply_declaration", "apply_phases", "lock_declarations"]
 
 #: Ours among PostgreSQL's advisory locks: the letters "appl".
 LOCK_NUMBER = 0x6170706C
@@ -54,34 +59,78 @@ class Applied:
 
 
 def apply_phases(
-    session: Session, loaded: Sequence[LoadedCompetition], *, storage_dir: Path, now: datetime
+    session: Session,
+    loaded: Sequence[LoadedCompetition],
+    *,
+    storage_dir: Path,
+    now: datetime,
+    by: User | str | None = None,
+    overwrite_edits: bool = False,
+    is_plan: bool = False,
 ) -> list[Change]:
     """Everything that was changed, and what is worth saying besides; the caller commits, then sends the runs.
 
-    Raises ImpossibleChange, StorageFull, OSError; the caller then rolls back.
+    by: as for `app.audit.record`; overwrite_edits: also where a competition was edited on the server since; is_plan:
+    the caller rolls back, and no file is stored. Raises ImpossibleChange, StorageFull, OSError; roll back then, too.
     """
-    _lock(session)
-    work = Work(session, storage_dir, now, Changes())
+    lock_declarations(session)
+    work = Work(session, storage_dir, now, Changes(), is_plan)
     for position, competition in enumerate(loaded):
-        _apply_competition(work, competition, position)
+        with ExitStack() as stack:
+            heeded = heed(work, competition, stack, overwrite_edits=overwrite_edits)
+            if heeded.loaded is not None:
+                source = RevisionSource.FILE if heeded.is_file else None
+                _apply_and_keep(work, heeded.loaded, position, source, by)
     note_missing_competitions(work, {one.declaration.name for one in loaded})
     session.flush()
     return work.changes.made
 
 
-def _lock(session: Session) -> None:
+def apply_declaration(
+    work: Work,
+    competition: Competition,
+    loaded: LoadedCompetition,
+    source: RevisionSource,
+    by: User | str | None,
+    note: str,
+) -> Revision | None:
+    """One competition, by itself, under `lock_declarations`; the new revision, None where nothing means anything else.
+
+    What was done is in `work.changes`. Raises as `apply_phases` does.
+    """
+    return _apply_and_keep(work, loaded, competition.position, source, by, note)
+
+
+def _apply_and_keep(
+    work: Work,
+    loaded: LoadedCompetition,
+    position: int,
+    source: RevisionSource | None,
+    by: User | str | None,
+    note: str = "",
+) -> Revision | None:
+    """source: None where the newest revision itself is applied again."""
+    told = len(work.changes.made)
+    row = _apply_competition(work, loaded, position)
+    if source is None:
+        return None
+    changes = [str(change) for change in work.changes.made[told:] if change.counts]
+    return keep_revision(work, row, loaded, source=source, by=by, changes=changes, note=note)
+
+
+def lock_declarations(session: Session) -> None:
     """One at a time; SQLite's writing transactions are so by themselves."""
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK_NUMBER})
 
 
-def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> None:
+def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> Competition:
     declared = loaded.declaration
     applied = _competition(work, declared, position)
     _apply_tasks(work, declared, applied)
     _apply_phases(work, declared, applied)
     for (phase, task), phase_task in applied.phase_tasks.items():
-        quiet = Work(work.session, work.storage_dir, work.now, Changes())  # what is new was told as one thing
+        quiet = replace(work, changes=Changes())  # what is new was told as one thing
         what = _asked_words(declared.name, phase, task)
         asked = next(one for one in declared.phases if one.name == phase).tasks[task]
         apply_public_files(quiet if phase_task.id in applied.new else work, phase_task, asked, loaded.folder, what)
@@ -98,6 +147,7 @@ def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> 
         .values(board_version=PhaseTask.board_version + 1)
         .execution_options(synchronize_session=False)
     )
+    return applied.row
 
 
 def _asked_words(competition: str, phase: str, task: str) -> str:
@@ -107,6 +157,9 @@ def _asked_words(competition: str, phase: str, task: str) -> str:
 def _competition(work: Work, declared: CompetitionDeclaration, position: int) -> Applied:
     values = {**declared.model_dump(include=_COMPETITION_TEXTS), "position": position}
     values["tracks"] = [track.model_dump() for track in declared.tracks]
+    values |= registration_values(declared)
+    note_unknown_names(work, declared)
+    values["method_card"] = method_card_values(declared.method_card)
     row = work.session.scalar(select(Competition).where(Competition.name == declared.name))
     if row is None:
         row = Competition(name=declared.name, created_at=work.now, **values)

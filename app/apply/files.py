@@ -21,7 +21,7 @@ def apply_public_files(
 ) -> None:
     """The blind file that predictions are checked against, and everything under downloads."""
     downloads = _downloads(declared)
-    stored = {download.file: keep_file(folder / download.file, work.storage_dir) for download in downloads}
+    stored = {download.file: keep(work, folder / download.file) for download in downloads}
     _apply_items(work, phase_task, stored[declared.items].sha256 if declared.items else None, what)
     query = select(PublicFile).where(PublicFile.phase_task_id == phase_task.id)
     existing = {row.name: row for row in work.session.scalars(query)}
@@ -35,14 +35,26 @@ def apply_public_files(
         work.changes.add(f"removed download '{name}' of {what}")
 
 
+def keep(work: Work, path: Path) -> StoredFile:
+    """A declared file, stored; read once, however many name it. A plan stores nothing."""
+    if path not in work.kept:
+        work.kept[path] = _looked_at(path) if work.is_plan else keep_file(path, work.storage_dir)
+    return work.kept[path]
+
+
 def keep_file(path: Path, storage_dir: Path) -> StoredFile:
     """Like `store_file`, without writing what is stored already: applying again is quick."""
+    file = _looked_at(path)
+    kept = stored_path(storage_dir, file.sha256)
+    if kept.is_file() and kept.stat().st_size == file.size_bytes and keep_young(storage_dir, file.sha256):
+        return file
+    return store_file(path, storage_dir)
+
+
+def _looked_at(path: Path) -> StoredFile:
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    kept, size_bytes = stored_path(storage_dir, sha256), path.stat().st_size
-    if kept.is_file() and kept.stat().st_size == size_bytes and keep_young(storage_dir, sha256):
-        return StoredFile(sha256, size_bytes)
-    return store_file(path, storage_dir)
+    return StoredFile(sha256, path.stat().st_size)
 
 
 def _downloads(declared: PhaseTaskDeclaration) -> list[DownloadDeclaration]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from app.check.competition import check_competition, check_names, elements
 from app.check.files import check_files
@@ -16,15 +17,16 @@ from app.findings import Finding, Findings
 from app.phases_file import read_phases_files
 from app.yaml_lines import Node
 
-__all__ = ["Finding", "InvalidPhases", "LoadedCompetition", "check_phases", "load_competitions"]
+__all__ = ["Finding", "InvalidPhases", "LoadedCompetition", "check_phases", "load_checked", "load_competitions"]
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedCompetition:
-    """A declaration without errors, and the folder that its paths are relative to."""
+    """A declaration without errors, the folder that its paths are relative to, and how it was written."""
 
     declaration: CompetitionDeclaration
     folder: Path
+    document: dict[str, Any]
 
 
 class InvalidPhases(Exception):
@@ -44,13 +46,19 @@ def check_phases(path: Path, *, now: datetime) -> list[Finding]:
 
 def load_competitions(path: Path) -> list[LoadedCompetition]:
     """The competitions in the order of the files; raises InvalidPhases with everything wrong."""
-    competitions, found = _check(path, None)
+    return load_checked(path, now=None)[0]
+
+
+def load_checked(path: Path, *, now: datetime | None) -> tuple[list[LoadedCompetition], list[Finding]]:
+    """The competitions with what is worth a warning, as `check_phases` says it; raises InvalidPhases."""
+    competitions, found = _check(path, now)
     if found.errors:
         raise InvalidPhases(found.in_order())
-    return [
-        LoadedCompetition(CompetitionDeclaration.model_validate(node.plain()), Path(node.file).parent)
-        for node in competitions
-    ]
+    return [_loaded(node.plain(), Path(node.file).parent) for node in competitions], found.in_order()
+
+
+def _loaded(document: dict[str, Any], folder: Path) -> LoadedCompetition:
+    return LoadedCompetition(CompetitionDeclaration.model_validate(document), folder, document)
 
 
 def _check(path: Path, now: datetime | None) -> tuple[list[Node], Findings]:

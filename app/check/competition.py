@@ -13,6 +13,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from app.check.method_cards import check_method_card
+from app.check.registration import check_registration
 from app.check.shape import report
 from app.check.tracks import check_tracks
 from app.check.visibility import PhaseTimes, check_visibility
@@ -84,6 +86,8 @@ def check_competition(competition: Node, now: datetime | None, found: Findings) 
             found.warning(task.node, f"no phase asks the task '{name}': it is shown nowhere")
     _warn_of_overlaps(asked, found)
     check_visibility([PhaseTimes(one.node, one.name, one.start, one.end, one.ends) for one in phases], found)
+    check_method_card(competition, found)
+    check_registration(competition, found)
     check_names(elements(competition, "tracks"), "the track", found)
     check_tracks(
         elements(competition, "tracks"),

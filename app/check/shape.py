@@ -82,6 +82,7 @@ _ONE_OF = {
     "historic": "the entry of 'historic'",
     "downloads": "the download",
     "baselines": "the baseline",
+    "fields": "the field",
 }
 
 

@@ -148,6 +148,7 @@ def _team(row: Json) -> str:
     """With what the row is, where it is not just a team's of this phase."""
     notes = [row["kind"]] if row["kind"] != "team" else []
     notes += [f"from {row['carried_from']}"] if row["carried_from"] else []
+    notes += [f"{row['status']}: {row['note']}".removesuffix(": ")] if row["status"] else []
     return f"{row['team']} ({', '.join(notes)})" if notes else str(row["team"])
 
 

@@ -136,8 +136,14 @@ def results(
     team: Annotated[
         str, typer.Option(metavar="NAME", help="The column of the teams; default: found by its name.")
     ] = "",
+    date: Annotated[
+        str, typer.Option(metavar="NAME", help="The column of the dates; default: found by its name.")
+    ] = "",
+    date_format: Annotated[
+        str, typer.Option(metavar="FORMAT", help="How dates are written, e.g. %d.%m.%Y; default: as 2026-01-31.")
+    ] = "",
 ) -> None:
-    """A results list of Codabench, as JSON, or as a table in CSV or HTML: to historic rows for a board."""
+    """A results list of CodaLab, Codabench or anybody, as CSV, HTML or JSON: to historic rows for a board."""
     from app.historic import COLUMNS
     from app.importers.files import write_csv
     from app.importers.parseme_results import read_codabench_results
@@ -148,7 +154,15 @@ def results(
         raise CommandError(f"Nothing was imported: there is {into} already; move it away to import anew.")
     with _told():
         get_task(task)
-        found = read_codabench_results(file, meanings, task=task, percent=percent, team=team or None)
+        found = read_codabench_results(
+            file,
+            meanings,
+            task=task,
+            percent=percent,
+            team=team or None,
+            date=date or None,
+            date_format=date_format or None,
+        )
         write_csv(into, COLUMNS, found.rows)
     for warning in found.warnings:
         remark(f"Warning: {warning}")
@@ -198,6 +212,7 @@ def _told() -> Iterator[None]:
 
 def _is_included(declaration: Path) -> bool:
     """Whether phases.yaml brings this file in."""
+    import app.check  # noqa: F401 - before `app.phases_file`, which cannot be the first of both
     from app.config import get_settings
     from app.findings import Findings
     from app.phases_file import read_phases_files

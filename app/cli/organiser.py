@@ -1,8 +1,10 @@
-"""`evergold check`, `apply`: from phases.yaml to the database."""
+"""`evergold check`, `plan`, `apply`: from phases.yaml to the database."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,10 +14,17 @@ from app.cli.settings import DataDirOption, JsonOption, PhasesOption, use_settin
 
 if TYPE_CHECKING:
     from app.changes import Change
+    from app.declaring.effects import Effect
+    from app.declaring.plan import Plan
     from app.findings import Finding
 
 PANEL = "Organising"
 commands = typer.Typer()
+
+OverwriteOption = Annotated[
+    bool,
+    typer.Option("--overwrite-edits", help="Apply the file also where a competition was edited on the server since."),
+]
 
 
 @commands.command(rich_help_panel=PANEL)
@@ -43,20 +52,71 @@ def apply(
     migrate_first: Annotated[
         bool, typer.Option("--migrate", help="Bring the tables to this version's form first.")
     ] = False,
+    overwrite_edits: OverwriteOption = False,
     phases_file: PhasesOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bring the database in line with phases.yaml, and say what changed."""
     use_settings(data_dir, phases_file)
-    changes = apply_declared(migrate_first)
+    changes = apply_declared(migrate_first, overwrite_edits=overwrite_edits)
     if as_json:
         print_json({"changes": [{"message": str(change), "counts": change.counts} for change in changes]})
     else:
         say_changes(changes)
+    if any(change.keeps_edits for change in changes):
+        if not as_json:
+            remark(EDITS_HINT)
+        raise typer.Exit(Code.REFUSED)
 
 
-def apply_declared(migrate_first: bool) -> list[Change]:
+@commands.command(rich_help_panel=PANEL)
+def plan(
+    phases_file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="Default: EVERGOLD_PHASES_FILE, else ./phases.yaml.", show_default=False),
+    ] = None,
+    overwrite_edits: OverwriteOption = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what `apply` would change, and whom it would affect. Nothing is changed; exit code 2: there are changes."""
+    use_settings(data_dir, phases_file)
+    planned = plan_declared(overwrite_edits)
+    if as_json:
+        print_json(
+            {
+                "changes": [{"message": str(change), "counts": change.counts} for change in planned.changes],
+                "effects": [asdict(effect) for effect in planned.effects],
+                "rescore": planned.rescore,
+            }
+        )
+    else:
+        say_changes(planned.changes)
+        say_effects(planned.effects)
+    if planned.changes_something:
+        raise typer.Exit(Code.REJECTED)
+
+
+#: What may be done about competitions that were left as they were edited.
+EDITS_HINT = (
+    "`evergold export yaml COMPETITION` writes what holds, edits included; --overwrite-edits applies the file instead."
+)
+
+
+def plan_declared(overwrite_edits: bool) -> Plan:
+    """What applying phases.yaml would do; what is wrong with it or with the database is a CommandError."""
+    from app.serving import prepare
+    from app.serving.datadir import ServeError
+
+    try:
+        prepare.check_migrated()
+        return prepare.plan(overwrite_edits=overwrite_edits)
+    except ServeError as error:
+        raise CommandError(str(error)) from None
+
+
+def apply_declared(migrate_first: bool, *, overwrite_edits: bool = False) -> list[Change]:
     """Bring the database in line with phases.yaml; what is wrong with either is a CommandError."""
     from app.serving import prepare
     from app.serving.datadir import ServeError
@@ -66,7 +126,7 @@ def apply_declared(migrate_first: bool) -> list[Change]:
             prepare.check_migrated()
         elif prepare.migrate():
             remark("The database was migrated.")
-        return prepare.apply()
+        return prepare.apply(overwrite_edits=overwrite_edits)
     except ServeError as error:
         raise CommandError(str(error)) from None
 
@@ -77,6 +137,14 @@ def say_changes(changes: list[Change]) -> None:
         say(str(change))
     counted = sum(change.counts for change in changes)
     say(f"{count(counted, 'change')}." if counted else "Nothing to change.")
+
+
+def say_effects(effects: list[Effect]) -> None:
+    """Whom the changes affect."""
+    if effects:
+        say("\nWho is affected:")
+    for effect in effects:
+        say(f"  {effect}")
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -25,7 +25,7 @@ ServerOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 #: Refusals that are nobody's mistake: a limit, or a phase that is not open.
-_REFUSALS = frozenset({"limit_reached", "phase_not_open", "gold_missing", "no_choice"})
+_REFUSALS = frozenset({"limit_reached", "phase_not_open", "gold_missing", "no_choice", "registration_needed"})
 
 
 def chosen(server: str | None) -> tuple[str, str | None]:
@@ -51,6 +51,16 @@ def connected(address: str, token: str | None) -> Iterator[httpx.Client]:
         raise refused(error, address) from None
 
 
+@contextmanager
+def logged_in(server: str | None) -> Iterator[tuple[httpx.Client, str]]:
+    """The same with a token, and the server's address; raises CommandError where there is none."""
+    address, token = chosen(server)
+    if not token:
+        raise CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
+    with connected(address, token) as client:
+        yield client, address
+
+
 def refused(error: Refused, address: str) -> CommandError:
     """A server's error in the words of the command line."""
     if error.code == "not_evergold":
@@ -64,6 +74,13 @@ def refused(error: Refused, address: str) -> CommandError:
         message = " ".join([message, *(f"{name}: {sentence}" for name, sentence in fields.items())])
     code = Code.REFUSED if error.code in _REFUSALS else Code.ERROR
     return CommandError(message, code, name=error.code, details=error.details)
+
+
+def quoted(name: str) -> str:
+    """A name as a part of a path."""
+    from urllib.parse import quote
+
+    return quote(name.strip("/"), safe="")
 
 
 def parse_place(text: str, last: str) -> Place:

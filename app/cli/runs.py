@@ -25,14 +25,22 @@ def runs(
     queue_again: Annotated[
         bool, typer.Option("--queue-again", help="With --failed: score the listed ones after all.")
     ] = False,
-    competition: Annotated[str, typer.Option(metavar="NAME", help="Only of this competition.")] = "",
+    competition: Annotated[
+        str,
+        typer.Option(metavar="NAME[/PHASE[/TASK]]", help="Only of this competition; with --failed, of a part of it."),
+    ] = "",
+    run: Annotated[
+        list[int] | None, typer.Option(metavar="ID", help="With --failed: only this run; may be given several times.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="With --failed: how many.")] = 200,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say how many submissions wait, are scored, rejected or failed; --failed tells why, and whose they are."""
-    if queue_again and not failed:
-        raise CommandError("--queue-again goes with --failed.", Code.USAGE)
+    name, phase, task = _parts(competition)
+    for option, is_given in (("--queue-again", queue_again), ("--run", run), ("NAME/PHASE", phase)):
+        if is_given and not failed:
+            raise CommandError(f"{option} goes with --failed.", Code.USAGE)
     use_settings(data_dir)
     from app.config import get_settings
     from app.db import get_engine, writing
@@ -40,11 +48,11 @@ def runs(
     from app.failures import queue_again as put_back
 
     with writing(get_engine(get_settings().database_address)) as session:
-        competitions = _competition_ids(session, competition)
+        competitions = _competition_ids(session, name, phase, task)
         if not failed:
             _show_counts(run_counts(session, competitions), as_json)
             return
-        found = failed_runs(session, competitions, limit)
+        found = failed_runs(session, competitions, limit, phase=phase, task=task, runs=run)
         again = [run for run in found if queue_again and put_back(session, run.run_id, actor=None, now=_now())]
     _show_failed(found, as_json)
     if queue_again:
@@ -55,16 +63,29 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _competition_ids(session: Session, name: str) -> list[int] | None:
+def _parts(place: str) -> tuple[str, str | None, str | None]:
+    """Of `NAME[/PHASE[/TASK]]`."""
+    name, *more = place.strip("/").split("/")
+    if len(more) > 2 or not all(more):
+        raise CommandError(f"'{place}' is not NAME[/PHASE[/TASK]].", Code.USAGE)
+    return name, more[0] if more else None, more[1] if len(more) > 1 else None
+
+
+def _competition_ids(session: Session, name: str, phase: str | None, task: str | None) -> list[int] | None:
     from app.errors import NotFound
-    from app.queries import find_competition
+    from app.queries import find_competition, find_phase_task
 
     if not name:
         return None
     try:
-        return [find_competition(session, name).id]
+        if phase is not None and task is not None:
+            find_phase_task(session, name, phase, task)
+        found = find_competition(session, name)
     except NotFound as error:
         raise CommandError(error.message) from None
+    if phase is not None and phase not in [one.name for one in found.phases]:
+        raise CommandError(f"Competition '{name}' has no phase '{phase}'.")
+    return [found.id]
 
 
 def _show_counts(counts: list[RunCounts], as_json: bool) -> None:

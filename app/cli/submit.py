@@ -1,17 +1,17 @@
-"""`evergold submit` and `evergold validate`: a file on its way to the server, and its check at home."""
+"""`evergold submit`: a file on its way to the server."""
 
 from __future__ import annotations
 
-import json
 import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.cli.cards import read_card
 from app.cli.output import Code, CommandError, print_json, print_problems, print_table, remark, say
 from app.cli.remote import TEAM_PANEL, JsonOption, ServerOption, chosen, connected, parse_place
 
@@ -31,7 +31,11 @@ def submit(
     to: Annotated[str, typer.Option("--to", metavar="COMPETITION/PHASE/TASK", help="Where it goes.")],
     track: Annotated[str, typer.Option(help="The track, where the competition has tracks.")] = "",
     method: Annotated[str, typer.Option(help="The name of your method, for the board.")] = "",
-    description: Annotated[str, typer.Option(help="More words about it.")] = "",
+    description: Annotated[str, typer.Option(help="Notes for yourself and the organisers.")] = "",
+    card: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Its method card, as JSON or YAML."),
+    ] = None,
     wait: Annotated[bool, typer.Option(help="Wait for the scores.")] = True,
     idempotency_key: Annotated[
         str, typer.Option(metavar="KEY", help="Uploads with the same key count once; default: a new key each time.")
@@ -42,12 +46,12 @@ def submit(
     """Submit a file, and wait for its scores; the exit code says what became of it."""
     from app import client as api
 
-    place = parse_place(to, "TASK")
+    place, said = parse_place(to, "TASK"), read_card(card) if card else None
     address, token = chosen(server)
     if not token:
         raise CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
     with connected(address, token) as client:
-        with _progress(file) as sent:
+        with upload_progress(file) as sent:
             submission = api.submit(
                 client,
                 place,
@@ -55,6 +59,7 @@ def submit(
                 track=track,
                 method=method,
                 description=description,
+                card=said,
                 idempotency_key=idempotency_key or uuid.uuid4().hex,
                 sent=sent,
                 noticed=lambda reason: remark(f"The upload did not arrive ({reason}); trying again."),
@@ -113,7 +118,7 @@ def _value(score: Json, precision: int | None) -> str:
 
 
 @contextmanager
-def _progress(file: Path) -> Iterator[Callable[[int], None]]:
+def upload_progress(file: Path) -> Iterator[Callable[[int], None]]:
     """A bar of the upload, on a terminal."""
     if not sys.stderr.isatty():
         yield lambda sent_bytes: None
@@ -145,56 +150,3 @@ def _live() -> Iterator[Callable[[Json], None]]:
 
     with Console(stderr=True).status("queued") as line:
         yield lambda submission: line.update(escape(_in_words(submission)))
-
-
-# ------------------------------------------------------------------------------------------------------------ at home
-
-
-@commands.command(rich_help_panel=TEAM_PANEL)
-def validate(
-    file: PredictionArgument,
-    task: Annotated[str, typer.Option(metavar="TYPE", help="The task type, e.g. idiom-detection.")],
-    items: Annotated[Path, typer.Option(metavar="FILE", exists=True, help="The blind file of the phase.")],
-    option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the task, as the competition sets it.")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Check a file at home, exactly as the server would; needs neither network nor gold."""
-    import scoring
-
-    try:
-        warnings = scoring.validate(task, items, file, _options(option or []))
-    except scoring.InvalidPrediction as error:
-        _show_problems(error.problems, error.omitted, as_json)
-        raise typer.Exit(Code.REJECTED) from None
-    except (scoring.ScoringError, OSError) as error:
-        raise CommandError(str(error)) from None
-    if as_json:
-        print_json({"valid": True, "problems": [], "warnings": [warning.as_dict() for warning in warnings]})
-        return
-    for warning in warnings:
-        remark(f"Warning: {warning}")
-    say("The file can be scored.")
-
-
-def _show_problems(problems: tuple[Any, ...], omitted: int, as_json: bool) -> None:
-    told = [problem.as_dict() for problem in problems]
-    if as_json:
-        print_json({"valid": False, "problems": told, "problems_omitted": omitted, "warnings": []})
-    else:
-        print_problems(told, omitted)
-
-
-def _options(pairs: list[str]) -> dict[str, Any]:
-    """NAME=VALUE pairs, each value JSON or plain text."""
-    options: dict[str, Any] = {}
-    for pair in pairs:
-        name, sign, text = pair.partition("=")
-        if not sign:
-            raise CommandError(f"--option {pair} is not NAME=VALUE.", Code.USAGE)
-        try:
-            options[name] = json.loads(text)
-        except ValueError:
-            options[name] = text
-    return options

@@ -25,6 +25,8 @@ _LATEX = {
 }
 _MARKDOWN_MARKS = re.compile(r"([\\`*_\[\]<>|~#])")
 _UNDEFINED = "–"
+#: Before the name of a question of method cards, where columns are named.
+CARD = "card"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +37,37 @@ class _Table:
     rows: list[list[str]]
     bold: list[list[bool]]
     texts: int  # so many columns from the left are text, the others numbers
+    notes: list[str]
 
 
 def chosen_columns(board: Leaderboard, names: Sequence[str], decimals: int | None) -> Leaderboard:
-    """The board with these columns only, `metric split` each, in this order (all if none is named), so rounded.
+    """The board with these columns only, `metric split` each, in this order (all if none is named), so rounded; what
+    method cards say is named `card NAME`.
 
     Raises KeyError with the names that the board does not have.
     """
     by_name = {f"{column.metric} {column.split}": at for at, column in enumerate(board.columns)}
-    if unknown := [name for name in names if name not in by_name]:
+    said = {f"{CARD} {column.name}": column for column in board.card_columns}
+    if unknown := [name for name in names if name not in by_name and name not in said]:
         raise KeyError(*unknown)
-    kept = [by_name[name] for name in names] or list(range(len(board.columns)))
+    kept = [by_name[name] for name in names if name in by_name] or list(range(len(board.columns)))
+    cards = tuple(said[name] for name in names if name in said) if names else board.card_columns
     columns = tuple(_rounding(board.columns[at], decimals) for at in kept)
     rows = tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in board.rows if row.cells)
-    return replace(board, columns=columns, rows=rows, rank_by=0)
+    return replace(board, columns=columns, rows=rows, rank_by=0, card_columns=cards)
 
 
 def markdown_table(board: Leaderboard) -> str:
     """A table as GitHub and Pandoc read it."""
-    table = _table(board, _markdown_text, "\N{MINUS SIGN}")
+    table = _table(board, _markdown_text, "\N{MINUS SIGN}", "<sup>{}</sup>")
     head = [table.head, [":--" if at < table.texts else "--:" for at in range(len(table.head))]]
     rows = [_bold(cells, bold, "**{}**") for cells, bold in zip(table.rows, table.bold, strict=True)]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in [*head, *rows])
+    return "".join([*(f"| {' | '.join(cells)} |\n" for cells in [*head, *rows]), *(f"\n{n}\n" for n in table.notes)])
 
 
 def latex_table(board: Leaderboard, caption: str, label: str) -> str:
     """A `table` with booktabs' rules, to be put into a paper as it is; needs `\\usepackage{booktabs}` and UTF-8."""
-    table = _table(board, latex_text, "$-$")
+    table = _table(board, latex_text, "$-$", r"\textsuperscript{{{}}}")
     rows = [_bold(cells, bold, r"\textbf{{{}}}") for cells, bold in zip(table.rows, table.bold, strict=True)]
     kinds = "l" * table.texts + "r" * (len(table.head) - table.texts)
     lines = [
@@ -74,6 +80,7 @@ def latex_table(board: Leaderboard, caption: str, label: str) -> str:
         *(f"    {' & '.join(cells)} \\\\" for cells in rows),
         r"    \bottomrule",
         r"  \end{tabular}",
+        *(rf"  \par\smallskip{{\footnotesize {note}}}" for note in table.notes),
         rf"  \caption{{{latex_text(caption)}}}",
         rf"  \label{{{label}}}",
         r"\end{table}",
@@ -86,24 +93,30 @@ def latex_text(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
 
 
-def _table(board: Leaderboard, escaped: Callable[[str], str], minus: str) -> _Table:
+def _table(board: Leaderboard, escaped: Callable[[str], str], minus: str, raised: str) -> _Table:
+    """raised: how the mark of a footnote is written."""
     track = ["Track"] if board.has_tracks else []
-    head = [escaped(text) for text in ["#", "Team", *track, *(_title(column) for column in board.columns)]]
+    said = [column.title for column in board.card_columns]
+    head = [escaped(text) for text in ["#", "Team", *track, *said, *(_title(column) for column in board.columns)]]
     rows, bold = [], []
     best = [_best(board, at) for at in range(len(board.columns))]
     for row in board.rows:
-        texts = ["" if row.rank is None else str(row.rank), _team(row), *([row.track or ""] if track else [])]
+        answers = [answer.text if (answer := row.answer(one.name)) else "" for one in board.card_columns]
+        texts = ["" if row.rank is None else str(row.rank), _team(row), *([row.track or ""] if track else []), *answers]
         shown = [shown_cell(cell, column) for cell, column in zip(row.cells, board.columns, strict=True)]
-        rows.append([*(escaped(text) for text in texts), *(text.replace("-", minus) for text in shown)])
-        is_best = [row.kind == "team" and text == found for text, found in zip(shown, best, strict=True)]
+        written = [escaped(text) for text in texts]
+        written[1] += raised.format(board.mark(row)) if row.status else ""
+        rows.append([*written, *(text.replace("-", minus) for text in shown)])
+        is_best = [row.competes and text == found for text, found in zip(shown, best, strict=True)]
         bold.append([False] * len(texts) + is_best)
-    return _Table(head, rows, bold, 2 + len(track))
+    notes = [f"{raised.format(note.mark)} {escaped(note.text)}" for note in board.footnotes]
+    return _Table(head, rows, bold, 2 + len(track) + len(said), notes)
 
 
 def _best(board: Leaderboard, at: int) -> str | None:
-    """The best value of teams in a column, as it is shown: what looks equal is equally good."""
+    """The best value of those that compete in a column, as it is shown: what looks equal is equally good."""
     column = board.columns[at]
-    cells = [row.cells[at] for row in board.rows if row.kind == "team" and row.cells[at].value is not None]
+    cells = [row.cells[at] for row in board.rows if row.competes and row.cells[at].value is not None]
     best = min(cells, key=lambda cell: sign_of(column) * (cell.value or 0.0), default=None)
     return shown_cell(best, column) if best else None
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from app.findings import did_you_mean, listed
 from app.importers.parseme_texts import TRACKS
-from app.importers.result_tables import ResultRow, ResultTable, read_result_table
+from app.importers.result_tables import NO_VALUE, ResultRow, ResultTable, read_result_table
 from app.times import in_utc
 from scoring.errors import InvalidFile, Problem, Problems, shorten
 from scoring.numerals import finite_number
@@ -37,8 +37,6 @@ _RANKING = ("mwe_f1", f"{MACRO}/unseen")
 HistoricRow = tuple[str, str, str, str, str]
 #: What a list calls a column -> (metric, split), or None: known, and left out.
 Meaning = Mapping[str, tuple[str, str] | None]
-
-_NO_VALUE = frozenset(("", "-", "–", "—", "n/a", "na", "none", "null"))
 
 
 # --------------------------------------------------------------------------------------------------------- edition 1.2
@@ -105,21 +103,32 @@ class CodabenchResults:
 
 
 def read_codabench_results(
-    path: Path, columns: Meaning, *, task: str = NAME, percent: bool = False, team: str | None = None
+    path: Path,
+    columns: Meaning,
+    *,
+    task: str = NAME,
+    percent: bool = False,
+    team: str | None = None,
+    date: str | None = None,
+    date_format: str | None = None,
 ) -> CodabenchResults:
-    """The results of a list: JSON of `/api/phases/{id}/get_leaderboard/`, or a table as CSV or HTML.
+    """The results of a list: JSON of `/api/phases/{id}/get_leaderboard/`, or a table as CSV or HTML, CodaLab's too.
 
     columns: what the list calls a column (its key, its title, or, where tasks share these, `TASK/key`) -> (metric,
     split), or None for one that is left out on purpose; percent: whether scores of metrics that pages show in percent
-    are percent here, too; team: the column with the teams' names, of a table where it has an unusual one. Values with
-    a % sign are percent always. Columns without a meaning are warned about. Raises InvalidFile with every problem, also
-    for a meaning without a column, or OSError.
+    are percent here, too (where there are none of these: all whose range ends at 1); team, date: the columns with the
+    teams' names and with dates, of a table where these have unusual ones; date_format: how dates are written, as
+    `strptime` has it, if not as 2026-01-31. Values with a % sign are percent always. Columns without a meaning are
+    warned about. Raises InvalidFile with every problem, also for a meaning without a column, or OSError.
     """
-    table = read_result_table(path, team)
+    table = read_result_table(path, team, date)
     problems = Problems(_PROBLEMS_SHOWN)
     metrics = get_task(task).metrics
     meanings = _meanings(table, columns, task, problems)
-    rows = [score for row in table.rows for score in _row_scores(row, meanings, metrics, percent, problems)]
+    in_percent = _in_percent({metrics[name] for name, _ in meanings.values() if name in metrics}) if percent else ()
+    rows = [
+        score for row in table.rows for score in _row_scores(row, meanings, metrics, in_percent, date_format, problems)
+    ]
     if not rows and not problems.errors:
         problems.add("no-results", "the list has no score in any of the columns that have a meaning")
     _note_repeated(rows, problems)
@@ -160,7 +169,8 @@ def _row_scores(
     row: ResultRow,
     meanings: Mapping[int, tuple[str, str]],
     metrics: Mapping[str, Metric],
-    percent: bool,
+    in_percent: Collection[str],
+    date_format: str | None,
     problems: Problems,
 ) -> Iterator[HistoricRow]:
     """The scores of one result; cells without a value are no scores."""
@@ -169,41 +179,52 @@ def _row_scores(
     if not team:
         problems.add("no-team", f"{where}the team has no name", line=row.line)
         return
-    date = _date(row, where, problems)
+    date = _date(row, where, date_format, problems)
     for number, (metric, split) in meanings.items():
         text = row.cells.get(number, "").strip()
-        if text.lower() in _NO_VALUE or metric not in metrics:
+        if text.lower() in NO_VALUE or metric not in metrics:
             continue
-        value = _value(text, metrics[metric], percent)
+        value = _value(text, metrics[metric], metric in in_percent)
         if isinstance(value, Decimal):
             yield team, date, metric, split, f"{value.normalize():f}"
         else:
             problems.add("bad-value", f"{where}{metric} {split}: {value}", line=row.line, text=text)
 
 
-def _value(text: str, metric: Metric, percent: bool) -> Decimal | str:
+def _value(text: str, metric: Metric, in_percent: bool) -> Decimal | str:
     """The number as the metric has it, or what is wrong with it."""
     written = text.removesuffix("%").strip()
     if finite_number(written) is None:
         return f"{shorten(text)!r} is not a number"
-    is_percent = text.endswith("%") or (percent and metric.percent)
+    is_percent = text.endswith("%") or in_percent
     value = Decimal(written) / (100 if is_percent else 1)
     low, high = metric.minimum, metric.maximum
     if (low is not None and value < Decimal(low)) or (high is not None and value > Decimal(high)):
-        hint = "" if is_percent or not metric.percent else "; are the scores of this list percent?"
+        hint = (
+            ""
+            if is_percent or not (metric.percent or metric.maximum == 1)
+            else "; are the scores of this list percent?"
+        )
         return f"{shorten(text)} lies outside the range of {metric.name}{hint}"
     return value
 
 
-def _date(row: ResultRow, where: str, problems: Problems) -> str:
+def _in_percent(read: Collection[Metric]) -> frozenset[str]:
+    """Of the metrics that a list has, those that are percent where it gives percent."""
+    usual = {metric.name for metric in read if metric.percent}
+    return frozenset(usual or {metric.name for metric in read if metric.maximum == 1})
+
+
+def _date(row: ResultRow, where: str, date_format: str | None, problems: Problems) -> str:
     """The moment as historic files write it; the day alone where no zone is given, nothing where it is no date."""
     text = row.moment.strip()
-    if text.lower() in _NO_VALUE:
+    if text.lower() in NO_VALUE:
         return ""
     try:
-        moment = datetime.fromisoformat(text)
+        # Without a zone its day alone is kept, see below.
+        moment = datetime.strptime(text, date_format) if date_format else datetime.fromisoformat(text)  # noqa: DTZ007
     except ValueError:
-        message = f"{where}{shorten(text)!r} is not a date like 2026-01-31: left out"
+        message = f"{where}{shorten(text)!r} is not a date like {date_format or '2026-01-31'}: left out"
         problems.add("bad-date", message, line=row.line, severity="warning")
         return ""
     if moment.tzinfo is not None:

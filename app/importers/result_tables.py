@@ -1,4 +1,4 @@
-"""Result lists of Codabench as rows of text: the JSON of its API, CSV exports, tables of HTML pages.
+"""Result lists of CodaLab and Codabench as rows of text: CSV, tables of HTML pages, the JSON of Codabench's API.
 
 What a column means, and what its values say, is left to `parseme_results`.
 """
@@ -24,6 +24,12 @@ FILE_LIMIT_BYTES = 8 * 1024 * 1024
 #: Headings, in any case, of the column with the teams' names: the first of these that a table has.
 TEAM_HEADINGS = ("team", "participant", "username", "user", "owner", "system")
 DATE_HEADINGS = ("date", "created when", "created_when", "submitted", "submission date")
+#: Headings of a column that only numbers the rows; CodaLab's lists give it none.
+_POSITION_HEADINGS = ("", "#")
+#: What stands where there is no value.
+NO_VALUE = frozenset(("", "-", "–", "—", "n/a", "na", "none", "null"))
+#: How CodaLab's pages write a score with its rank: `0.9385 (1)`.
+_WITH_RANK = re.compile(r"(?P<score>[^()\s]+)\s*\([0-9]+\)")
 #: How many rows may stand above the headings: names of tasks, say.
 _ROWS_ABOVE = 5
 #: How the CSV export of Codabench writes `Task (its number)-Title`, and what else only this export has.
@@ -51,8 +57,16 @@ class ResultTable:
     unread: Sequence[str] = ()
 
 
-def read_result_table(path: Path, team: str | None = None) -> ResultTable:
-    """The list in a file; its content decides what it is. team: the heading of the teams' names, if it is unusual.
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Headings that are unusual: of the teams' names, of dates; None: they are found by what is usual."""
+
+    team: str | None = None
+    date: str | None = None
+
+
+def read_result_table(path: Path, team: str | None = None, date: str | None = None) -> ResultTable:
+    """The list in a file; its content decides what it is. team, date: the headings of these, if they are unusual.
 
     Raises InvalidFile with every problem, OSError when the file cannot be opened.
     """
@@ -62,16 +76,16 @@ def read_result_table(path: Path, team: str | None = None) -> ResultTable:
     if len(data) > FILE_LIMIT_BYTES:
         problems.add("too-large", f"the file is larger than {FILE_LIMIT_BYTES // 2**20} MiB")
     text = None if problems.errors else decode_text(data, problems)
-    table = _read(text, team, problems) if text is not None else None
+    table = _read(text, _Named(team, date), problems) if text is not None else None
     problems.raise_if_any(InvalidFile)
     return table or ResultTable((), ())
 
 
-def _read(text: str, team: str | None, problems: Problems) -> ResultTable | None:
+def _read(text: str, named: _Named, problems: Problems) -> ResultTable | None:
     start = text.lstrip()[:1]
     if start in ("{", "["):
         return _from_json(text, problems)
-    return _from_html(text, team, problems) if start == "<" else _from_csv(text, team, problems)
+    return _from_html(text, named, problems) if start == "<" else _from_csv(text, named, problems)
 
 
 # ---------------------------------------------------------------------------------------------------------------- JSON
@@ -143,7 +157,7 @@ def _from_json(text: str, problems: Problems) -> ResultTable | None:
 _Row = tuple[int, Sequence[str]]
 
 
-def _from_csv(text: str, team: str | None, problems: Problems) -> ResultTable | None:
+def _from_csv(text: str, named: _Named, problems: Problems) -> ResultTable | None:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows: list[_Row] = []
     try:
@@ -155,10 +169,10 @@ def _from_csv(text: str, team: str | None, problems: Problems) -> ResultTable | 
         problems.add("not-csv", f"the table cannot be read: {error}", line=reader.line_num)
         return None
     rows = [row for row in rows if any(cell.strip() for cell in row[1])]
-    return _from_rows(rows, team, problems)
+    return _from_rows(rows, named, problems)
 
 
-def _from_html(text: str, team: str | None, problems: Problems) -> ResultTable | None:
+def _from_html(text: str, named: _Named, problems: Problems) -> ResultTable | None:
     """The first table with a column of teams; the others are left unread, and said."""
     try:
         tables = [[(row.line, row.cells) for row in table] for table in read_html_tables(text)]
@@ -166,18 +180,18 @@ def _from_html(text: str, team: str | None, problems: Problems) -> ResultTable |
         problems.add("too-complex", f"{error}: this is no list of results")
         return None
     tables = [rows for rows in tables if rows]
-    lists = [rows for rows in tables if _headings_at(rows, team) is not None]
+    lists = [rows for rows in tables if _headings_at(rows, named.team) is not None]
     if not tables:
         problems.add("no-table", "there is no table on this page; a page that is built by scripts has none when saved")
         return None
     chosen = lists[0] if lists else tables[0]
-    table = _from_rows(chosen, team, problems)
+    table = _from_rows(chosen, named, problems)
     others = [f"the table on line {rows[0][0]}" for rows in tables if rows is not chosen]
     return None if table is None else replace(table, unread=others)
 
 
-def _from_rows(rows: Sequence[_Row], team: str | None, problems: Problems) -> ResultTable | None:
-    at = _headings_at(rows, team)
+def _from_rows(rows: Sequence[_Row], named: _Named, problems: Problems) -> ResultTable | None:
+    team, at = named.team, _headings_at(rows, named.team)
     if at is None:
         wanted = f"no column is called {shorten(team)}" if team else f"none of {', '.join(TEAM_HEADINGS)} is a heading"
         found = listed(shorten(cell) for cell in rows[0][1]) if rows else "none"
@@ -185,7 +199,11 @@ def _from_rows(rows: Sequence[_Row], team: str | None, problems: Problems) -> Re
         problems.add("no-team", message, line=rows[0][0] if rows else None)
         return None
     headings = [cell.strip() for cell in rows[at][1]]
-    teams, moments = _column_of(headings, [team] if team else TEAM_HEADINGS), _column_of(headings, DATE_HEADINGS)
+    teams = _column_of(headings, [team] if team else TEAM_HEADINGS)
+    moments = _column_of(headings, [named.date] if named.date else DATE_HEADINGS)
+    if named.date and moments is None:
+        message = f"no column is called {shorten(named.date)}; the headings are {listed(map(shorten, headings))}"
+        problems.add("no-date", message, line=rows[at][0])
     above = rows[at - 1][1] if at and len(rows[at - 1][1]) == len(headings) else [""] * len(headings)
     results = []
     for line, cells in rows[at + 1 :]:
@@ -198,8 +216,10 @@ def _from_rows(rows: Sequence[_Row], team: str | None, problems: Problems) -> Re
         results.append(ResultRow(cells[teams or 0], moment, values, line, f"line {line}"))
     if _EXPORT_MARK in headings:
         results = _without_numbers(results)
+    positions = {number for number, name in enumerate(headings) if _is_position(name, number, results)}
+    results = _without_ranks(results, len(headings))
     names = [
-        () if number in (teams, moments) else _names(*pair) or (f"column {number + 1}",)
+        () if number in {teams, moments, *positions} else _names(*pair) or (f"column {number + 1}",)
         for number, pair in enumerate(zip(above, headings, strict=True))
     ]
     return ResultTable(names, results)
@@ -230,6 +250,25 @@ def _without_numbers(rows: Sequence[ResultRow]) -> list[ResultRow]:
     names = [re.sub(r"-[0-9]+$", "", row.team.strip()) for row in rows]
     often = Counter(names)
     return [replace(row, team=name) if often[name] == 1 else row for row, name in zip(rows, names, strict=True)]
+
+
+def _is_position(heading: str, number: int, rows: Sequence[ResultRow]) -> bool:
+    """Whether a column does nothing but number the rows; a row may have no number."""
+    cells = [row.cells.get(number, "").strip() for row in rows]
+    is_number = all(cell.isdecimal() or cell.lower() in NO_VALUE for cell in cells)
+    return heading.strip() in _POSITION_HEADINGS and is_number and any(cell.isdecimal() for cell in cells)
+
+
+def _without_ranks(rows: Sequence[ResultRow], columns: int) -> list[ResultRow]:
+    """Ranks in brackets behind scores go, where a whole column is written so."""
+    found = list(rows)
+    for number in range(columns):
+        cells = [row.cells.get(number, "").strip() for row in rows]
+        matches = [_WITH_RANK.fullmatch(cell) for cell in cells if cell.lower() not in NO_VALUE]
+        if matches and all(matches):
+            alone = [match["score"] if (match := _WITH_RANK.fullmatch(cell)) else cell for cell in cells]
+            found = [replace(row, cells={**row.cells, number: cell}) for row, cell in zip(found, alone, strict=True)]
+    return found
 
 
 def _fields(count: int) -> str:

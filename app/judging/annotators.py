@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.audit import record
@@ -20,6 +20,7 @@ from app.judging.rounds import check_unpublished, languages_of, lock_round, subj
 from app.models import (
     Competition,
     CompetitionRole,
+    FormerMember,
     JudgedEntry,
     Judgement,
     JudgingAnnotator,
@@ -166,13 +167,15 @@ def _check_appointment(session: Session, judging: JudgingRound, language: str, u
 
 
 def _judged_team(session: Session, judging: JudgingRound, user: User) -> str | None:
-    """The team of this user's whose work would be judged; organisers' baselines are nobody's."""
+    """The team of this user's, or one that they have left, whose work would be judged; baselines are nobody's."""
+    present = select(TeamMember.team_id).where(TeamMember.user_id == user.id)
+    past = select(FormerMember.team_id).where(FormerMember.user_id == user.id)
     return session.scalar(
         select(Team.name)
         .join(Submission, Submission.team_id == Team.id)
         .join(JudgedEntry, JudgedEntry.submission_id == Submission.id)
-        .join(TeamMember, TeamMember.team_id == Team.id)
-        .where(JudgedEntry.round_id == judging.id, TeamMember.user_id == user.id, Team.kind == TeamKind.TEAM)
+        .where(JudgedEntry.round_id == judging.id, Team.kind == TeamKind.TEAM)
+        .where(or_(Submission.user_id == user.id, Team.id.in_(present), Team.id.in_(past)))
         .limit(1)
     )
 

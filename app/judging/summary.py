@@ -24,6 +24,7 @@ from app.models import (
     Competition,
     JudgedEntry,
     JudgingRound,
+    RowStatus,
     RunStatus,
     ScoringRun,
     Submission,
@@ -31,6 +32,7 @@ from app.models import (
     User,
 )
 from app.neutral_names import neutral_name
+from app.row_marks import marks_of
 from app.runs import read_report
 from app.visibility import View, coarser, rounded, until_words, view_of
 from scoring.correlation import kendall, pearson, spearman
@@ -105,9 +107,11 @@ def summary_of(
     languages = tuple(document["languages"])
     splits = (MACRO, *languages) if len(languages) > 1 else languages
     automatic = _automatic_scores(session, judging, metric.name, languages)
+    out = set() if view.is_organiser else _set_aside(session, judging)
     systems = [
         _system(competition, judging, entry, document, automatic.get(entry.submission_id, {}), splits, view, decimals)
         for entry in _entries(session, judging)
+        if view.is_organiser or entry.submission_id not in out
     ]
     systems.sort(key=lambda one: (-(one.human[splits[0]].value or 0.0), one.name) if splits else (0.0, one.name))
     return Summary(
@@ -126,6 +130,19 @@ def _entries(session: Session, judging: JudgingRound) -> Sequence[JudgedEntry]:
     above = joinedload(JudgedEntry.submission).joinedload(Submission.team)
     query = select(JudgedEntry).where(JudgedEntry.round_id == judging.id).options(above).order_by(JudgedEntry.id)
     return session.scalars(query).all()
+
+
+def _set_aside(session: Session, judging: JudgingRound) -> set[UUID]:
+    """The submissions that boards do not show, or show without scores, since organisers marked them or their team."""
+    marks = marks_of(session, judging.phase_task)
+    return {
+        entry.submission_id
+        for entry in _entries(session, judging)
+        if any(
+            mark is not None and mark.status is not RowStatus.UNRANKED
+            for mark in (marks.submissions.get(entry.submission_id), marks.teams.get(entry.submission.team_id))
+        )
+    }
 
 
 def _system(

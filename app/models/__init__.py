@@ -18,6 +18,16 @@ from app.models.accounts import (
 from app.models.audit import (
     AuditEntry,
 )
+from app.models.cards import (
+    CardVersion,
+    RowMark,
+    RowStatus,
+)
+from app.models.checking import (
+    CHECKED,
+    Validation,
+    ValidationStatus,
+)
 from app.models.climbing import (
     ClimbingAlert,
     LineChange,
@@ -54,6 +64,21 @@ from app.models.judging import (
     JudgingRound,
     RoundSource,
 )
+from app.models.messages import (
+    Announcement,
+    MailChoice,
+    Question,
+)
+from app.models.revisions import (
+    Revision,
+    RevisionFile,
+    RevisionSource,
+)
+from app.models.rescoring import (
+    RescoredTask,
+    Rescoring,
+    RescoringState,
+)
 from app.models.roles import (
     CompetitionRole,
     Role,
@@ -73,23 +98,36 @@ from app.models.submitted import (
     ScoringRun,
     Submission,
 )
+from app.models.taking_part import (
+    EmailConfirmation,
+    FormerMember,
+    Registration,
+    RegistrationMode,
+    RegistrationStatus,
+    TeamInvitation,
+)
 from app.models.working import (
     SelfCheck,
     Worker,
 )
 
 __all__ = [
+    "CardVersion",
     "ClimbingAlert",
     "LineChange",
+    "Announcement",
     "ApiToken",
     "AuditEntry",
     "Board",
     "BoardShown",
+    "CHECKED",
     "Competition",
     "CompetitionRole",
     "CompetitionTask",
+    "EmailConfirmation",
     "EntryChoice",
     "EntryRule",
+    "FormerMember",
     "GoldVersion",
     "Heartbeat",
     "HistoricRow",
@@ -100,6 +138,7 @@ __all__ = [
     "JudgingAnnotator",
     "JudgingRound",
     "LoginSession",
+    "MailChoice",
     "NAME_CHARACTERS",
     "OutgoingMail",
     "OwnScores",
@@ -107,8 +146,20 @@ __all__ = [
     "Phase",
     "PhaseTask",
     "PublicFile",
+    "Registration",
+    "RegistrationMode",
+    "RegistrationStatus",
+    "Question",
+    "Revision",
+    "RevisionFile",
+    "RevisionSource",
+    "RescoredTask",
+    "Rescoring",
+    "RescoringState",
     "Role",
     "RoundSource",
+    "RowMark",
+    "RowStatus",
     "RunStatus",
     "ScoreRow",
     "ScoringRun",
@@ -121,10 +172,13 @@ __all__ = [
     "Submission",
     "TERMINAL",
     "Team",
+    "TeamInvitation",
     "TeamKind",
     "TeamMember",
     "TokenScope",
     "User",
+    "Validation",
+    "ValidationStatus",
     "Worker",
     "WorkerKey",
 ]

@@ -103,6 +103,7 @@ class Team(Base):
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
     name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     kind: Mapped[TeamKind] = mapped_column(String(20), default=TeamKind.TEAM)
+    captain_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # see app.teams.captain_of
     created_at: Mapped[datetime]
 
 
@@ -115,5 +116,7 @@ class TeamMember(Base):
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), primary_key=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
+    joined_at: Mapped[datetime | None]  # None: from the team's beginning
 
     team: Mapped[Team] = relationship(lazy="raise")
+    user: Mapped[User] = relationship(lazy="raise")

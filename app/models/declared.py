@@ -71,6 +71,9 @@ class Competition(Base):
     website: Mapped[str] = mapped_column(String(500), default="")
     contact: Mapped[str] = mapped_column(String(320), default="")
     tracks: Mapped[list[Any]] = mapped_column(default=list)  # [{"name", "title", "description"}]; a submission has one
+    method_card: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what its cards ask for; app.method_cards
+    registration: Mapped[dict[str, Any]] = mapped_column(default=dict)  # who may take part, as declared
+    teams: Mapped[dict[str, Any]] = mapped_column(default=dict)  # how large they may be, until when they are renamed
     position: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
     neutral_salt: Mapped[str] = mapped_column(String(64), default=new_salt)  # see app.neutral_names; never shown
@@ -145,6 +148,7 @@ class PhaseTask(Base):
     entry: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase: entry, choose_until, …
     limits: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase: per_day, total, …
     visibility: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase, key by key
+    ranked_baselines: Mapped[list[Any]] = mapped_column(default=list)  # ids of those teams that have a rank
     board_version: Mapped[int] = mapped_column(default=0)  # rises with every change that a board could show
 
     phase: Mapped[Phase] = relationship(lazy="raise", overlaps="phase_tasks")

@@ -32,6 +32,7 @@ class OutgoingMail(Base):
     next_attempt_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
     last_error: Mapped[str | None] = mapped_column(Text)
+    unsubscribe: Mapped[str | None] = mapped_column(String(500))  # the address that ends such mails; erased as well
 
 
 class Heartbeat(Base):

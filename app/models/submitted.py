@@ -68,7 +68,10 @@ class Submission(Base):
 
 
 class ScoringRun(Base):
-    """One scoring of a submission against one gold; exactly one run of a submission is `current`."""
+    """One scoring of a submission against one gold; exactly one run of a submission is `current`.
+
+    Those of a rescoring set stand beside it until the set is published.
+    """
 
     __tablename__ = "runs"
     __table_args__ = (
@@ -80,6 +83,7 @@ class ScoringRun(Base):
             postgresql_where=text("is_current"),
         ),
         Index("ix_runs_status_queued_at", "status", "queued_at"),
+        UniqueConstraint("rescoring_id", "submission_id"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -106,6 +110,8 @@ class ScoringRun(Base):
     failure: Mapped[str | None] = mapped_column(Text)  # for organisers; participants only learn that it was our fault
     report: Mapped[bytes | None] = mapped_column(LargeBinary)  # scores, aggregates, texts: zlib-compressed JSON
     outcomes_id: Mapped[int | None] = mapped_column(ForeignKey("sealed_files.id"))  # per item; only workers can open it
+    rescoring_id: Mapped[int | None] = mapped_column(ForeignKey("rescorings.id"))  # the set that it was made for
+    replaced_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))  # whose place it took; see app.rescoring
 
     submission: Mapped[Submission] = relationship(lazy="raise", overlaps="runs")
     scores: Mapped[list[ScoreRow]] = relationship(lazy="raise", order_by="ScoreRow.id")

@@ -10,10 +10,12 @@ from sqlalchemy.orm import Session
 
 from app.api import links
 from app.api.boards import BoardOut, board_csv, board_out
+from app.board_query import BoardQuery
 from app.db import reading
 from app.leaderboard import Leaderboard, board_version, build_leaderboard
 from app.models import Board, Competition, Phase, Snapshot, User
 from app.queries import find_board, find_competition
+from app.routes.board_queries import ApiQuery, arranged, insist
 from app.routes.caching import is_known, not_modified, prefers_csv, strong_etag
 from app.routes.competitions import CompetitionName, PhaseName
 from app.routes.errors import error_responses
@@ -58,8 +60,9 @@ def read_board_csv(
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
+    query: ApiQuery,
 ) -> Response:
-    return _board_response(request, serving, looking, (competition, phase, board), "csv")
+    return _board_response(request, serving, looking, (competition, phase, board), "csv", query)
 
 
 @router.get(
@@ -67,7 +70,9 @@ def read_board_csv(
     operation_id="get_board",
     summary="A leaderboard",
     description="JSON, or CSV by `format=csv` or `Accept: text/csv`. Send the `ETag` back in `If-None-Match`: the "
-    "answer is 304 as long as nothing changed. What is hidden from you, and until when, `visibility` says.",
+    "answer is 304 as long as nothing changed. What is hidden from you, and until when, `visibility` says. The other "
+    "parameters sort, search and filter what you are shown; ranks stay those of the whole board, and what is not on it "
+    "is a 422.",
     response_model=BoardOut,
     responses=_RESPONSES,
 )
@@ -78,9 +83,10 @@ def read_board(
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
+    query: ApiQuery,
     format: FormatParameter = None,  # noqa: A002
 ) -> Response:
-    return _board_response(request, serving, looking, (competition, phase, board), _chosen(request, format))
+    return _board_response(request, serving, looking, (competition, phase, board), _chosen(request, format), query)
 
 
 @router.get(
@@ -99,9 +105,11 @@ def read_official(
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
+    query: ApiQuery,
     format: FormatParameter = None,  # noqa: A002
 ) -> Response:
-    return _official_response(request, serving, looking, (competition, phase, board), None, _chosen(request, format))
+    place = (competition, phase, board)
+    return _official_response(request, serving, looking, place, None, _chosen(request, format), query)
 
 
 @router.get(
@@ -120,14 +128,20 @@ def read_official_by_number(
     phase: PhaseName,
     board: BoardName,
     number: SnapshotNumber,
+    query: ApiQuery,
     format: FormatParameter = None,  # noqa: A002
 ) -> Response:
     place = (competition, phase, board)
-    return _official_response(request, serving, looking, place, number, _chosen(request, format))
+    return _official_response(request, serving, looking, place, number, _chosen(request, format), query)
 
 
 def _board_response(
-    request: Request, serving: Serving, looking: Looking, place: tuple[str, str, str], chosen: Format
+    request: Request,
+    serving: Serving,
+    looking: Looking,
+    place: tuple[str, str, str],
+    chosen: Format,
+    query: BoardQuery,
 ) -> Response:
     competition_name, phase_name, board_name = place
     now = serving.clock()
@@ -137,11 +151,12 @@ def _board_response(
         snapshot = last_snapshot(session, phase, board, looking.user, now, seen_as=looking.seen_as)
         version = board_version(session, phase, board, looking.user, now, seen_as=looking.seen_as)
         viewer = viewer_tag(session, competition, looking)
-        etag = strong_etag(request, version, viewer, snapshot.number if snapshot else None, chosen)
+        etag = strong_etag(request, version, viewer, snapshot.number if snapshot else None, chosen, query)
         headers = {"ETag": etag, "Cache-Control": cache_control(looking.user), "Vary": _VARY}
         if is_known(request, etag):
             return not_modified(headers)
         leaderboard = build_leaderboard(session, phase, board, looking.user, now, seen_as=looking.seen_as)
+        leaderboard = insist(arranged(session, competition, phase, board, leaderboard, query))
     return _WRITERS[chosen](competition, phase, board, leaderboard, snapshot, "-".join(place), headers)
 
 
@@ -152,6 +167,7 @@ def _official_response(
     place: tuple[str, str, str],
     number: int | None,
     chosen: Format,
+    query: BoardQuery,
 ) -> Response:
     competition_name, phase_name, board_name = place
     now = serving.clock()
@@ -160,11 +176,12 @@ def _official_response(
         phase, board = find_board(competition, phase_name, board_name)
         snapshot = find_snapshot(session, phase, board, number, looking.user, now, seen_as=looking.seen_as)
         version = official_version(session, snapshot, looking.user, now, seen_as=looking.seen_as)
-        etag = strong_etag(request, version, viewer_tag(session, competition, looking), chosen)
+        etag = strong_etag(request, version, viewer_tag(session, competition, looking), chosen, query)
         headers = {"ETag": etag, "Cache-Control": cache_control(looking.user), "Vary": _VARY}
         if is_known(request, etag):
             return not_modified(headers)
         leaderboard = official_board(session, snapshot, looking.user, now, seen_as=looking.seen_as)
+        leaderboard = insist(arranged(session, competition, phase, board, leaderboard, query))
     name = "-".join([*place, "official"])
     return _WRITERS[chosen](competition, phase, board, leaderboard, snapshot, name, headers)
 

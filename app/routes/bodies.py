@@ -20,7 +20,7 @@ BODY_LIMIT_BYTES = 128 * 1024
 LINGER_BYTES = 8 * 1024 * 1024
 LINGER_SECONDS = 3.0
 UPLOADS = re.compile(
-    r"^(/api/v1)?/competitions/[^/]+/phases/[^/]+/tasks/[^/]+/(submissions|submit|gold|judging/marks)/?$"
+    r"^(/api/v1)?/competitions/[^/]+/phases/[^/]+/tasks/[^/]+/(submissions|submit|validations|validate|gold|judging/marks)/?$"
 )
 
 

@@ -87,6 +87,6 @@ def read_task(
         used = None
         if visitor.user is not None:
             team = find_team(session, visitor.user, found.id)
-            used = limits.quota(session, team, phase_task, now)
+            used = limits.quota(session, team, phase_task, now, user=visitor.user)
         view = view_of(session, phase_task, visitor.user, now)
     return phase_task_out(phase_task, boards, serving.settings, used, view, now)

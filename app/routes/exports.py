@@ -13,7 +13,7 @@ from app.api import links
 from app.db import reading
 from app.errors import InvalidForm
 from app.exports.citations import cite_competition, cite_snapshot
-from app.exports.tables import chosen_columns, latex_table, markdown_table
+from app.exports.tables import CARD, chosen_columns, latex_table, markdown_table
 from app.leaderboard import Leaderboard, build_leaderboard
 from app.models import Board, Competition, Phase, User
 from app.queries import find_board, find_competition
@@ -51,8 +51,9 @@ class _Found:
     "/competitions/{competition}/phases/{phase}/boards/{board}/table",
     operation_id="export_board",
     summary="A leaderboard as a table for a paper",
-    description="Markdown, or LaTeX with booktabs; the best value of each column in bold (teams only). `column` may be "
-    "given several times, as `metric split`; `official` asks for the board as it was when its phase closed.",
+    description="Markdown, or LaTeX with booktabs; the best value of each column in bold (of those that compete). "
+    "`column` may be given several times, as `metric split`, or `card NAME` for what method cards say; `official` asks "
+    "for the board as it was when its phase closed.",
     response_class=Response,
     responses={
         200: {
@@ -152,7 +153,9 @@ def _chosen(leaderboard: Leaderboard, names: list[str], decimals: int | None) ->
     try:
         return chosen_columns(leaderboard, names, decimals)
     except KeyError as unknown:
-        known = ", ".join(f"`{column.metric} {column.split}`" for column in leaderboard.columns)
+        names = [f"{column.metric} {column.split}" for column in leaderboard.columns]
+        names += [f"{CARD} {column.name}" for column in leaderboard.card_columns]
+        known = ", ".join(f"`{name}`" for name in names)
         asked = ", ".join(f"`{name}`" for name in unknown.args)
         raise InvalidForm(f"The board has no column {asked}; it has {known}.", fields={"column": "Unknown."}) from None
 

@@ -7,10 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from app.api import links
-from app.api.failures import FailedRunsOut, QueuedAgain, failed_runs_out
+from app.api.failures import AllQueuedAgain, FailedRunsOut, QueuedAgain, failed_runs_out
 from app.db import reading, writing
 from app.errors import NotFound
-from app.failures import failed_runs, queue_again
+from app.failures import failed_runs, queue_again, queue_all_again
+from app.models import Competition
 from app.queries import find_competition
 from app.roles import check_may_organise
 from app.routes.competitions import CompetitionName
@@ -43,6 +44,29 @@ def read_failed_runs(
 
 
 @router.post(
+    "/competitions/{competition}/failed-runs/queue-again",
+    operation_id="queue_failed_runs_again",
+    summary="Score all failed submissions after all, for organisers",
+    description="Of the competition, or of one phase or task of it; at most 1000 at once.",
+    status_code=202,
+    responses=error_responses(401, 403, 404, 422),
+)
+def queue_failed_runs_again(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    phase: Annotated[str | None, Query(description="only of this phase", examples=["evaluation"])] = None,
+    task: Annotated[str | None, Query(description="only of this task", examples=["idiom-detection"])] = None,
+) -> AllQueuedAgain:
+    with writing(serving.engine) as session:
+        found = find_competition(session, competition)
+        check_may_organise(session, user, found)
+        check_names(found, phase, task)
+        again = queue_all_again(session, found.id, phase=phase, task=task, actor=user, now=serving.clock())
+    return AllQueuedAgain(runs=again)
+
+
+@router.post(
     "/competitions/{competition}/failed-runs/{run_id}/queue-again",
     operation_id="queue_failed_run_again",
     summary="Score a failed submission after all, for organisers",
@@ -62,3 +86,11 @@ def queue_failed_run_again(
         if not queue_again(session, run_id, competition_id=found.id, actor=user, now=serving.clock()):
             raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
     return QueuedAgain(run_id=run_id)
+
+
+def check_names(competition: Competition, phase: str | None, task: str | None) -> None:
+    """Raises NotFound for a phase or task that the competition does not have: nothing failed there for a reason."""
+    phases, tasks = [one.name for one in competition.phases], [one.name for one in competition.tasks]
+    for what, wanted, known in (("phase", phase, phases), ("task", task, tasks)):
+        if wanted is not None and wanted not in known:
+            raise NotFound(f"Competition '{competition.name}' has no {what} '{wanted}'; it has {', '.join(known)}.")

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.links import API
 from app.freshness import freshness
+from app.routes.board_queries import canonical
 from app.routes.caching import accepts_gzip, is_known, prefers_csv
 from app.routes.identity import SESSION_COOKIE
 from app.routes.kept_answers import Answer, KeptAnswers, answer_of
@@ -32,6 +33,8 @@ _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _COMPETITION = rf"/competitions/(?P<competition>{_NAME})"
 _BOARD = rf"{_COMPETITION}/phases/{_NAME}/boards/{_NAME}"
 _QUERY_CHARACTERS = 200
+#: So much of the memory, one part of this many, is for what there is no end of.
+SHARE_OF_MANY = 4
 #: What a route may still see: not who asks, nor what they have.
 _SEEN_HEADERS = frozenset({b"host", b"accept", b"user-agent"})
 #: Said anew of everything that is kept.
@@ -45,21 +48,44 @@ _SAID = (
 @dataclass(frozen=True, slots=True)
 class Kind:
     """Addresses that are answered from memory. parameters: the only ones it knows; ticks: it says how long something
-    still takes, and so is made anew each minute; is_stored: it shows what the database has."""
+    still takes, and so is made anew each minute; is_stored: it shows what the database has; is_arranged: it can be
+    asked to sort and filter; is_one_of_many: so are there too many of it to stand beside whole boards."""
 
     path: re.Pattern[str]
     parameters: frozenset[str] = frozenset()
     ticks: bool = True
     is_stored: bool = True
+    is_arranged: bool = False
+    is_one_of_many: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked for: query, the same for addresses that ask for the same; is_one_of_many: of things of which there
+    is no end, such as searches."""
+
+    kind: Kind
+    competition: str | None
+    query: str
+    is_one_of_many: bool
 
 
 KINDS = (
-    Kind(re.compile(_BOARD), frozenset({"split"})),
-    Kind(re.compile(rf"{API}{_BOARD}"), frozenset({"format"}), ticks=False),
+    Kind(re.compile(_BOARD), frozenset({"split"}), is_arranged=True),
+    Kind(re.compile(rf"{API}{_BOARD}"), frozenset({"format"}), ticks=False, is_arranged=True),
+    Kind(
+        re.compile(rf"{_BOARD}(/official/[0-9]{{1,9}})?/rows/[0-9a-f-]{{36}}"),
+        frozenset({"sort"}),
+        ticks=False,
+        is_one_of_many=True,
+    ),
+    Kind(re.compile(rf"{_BOARD}/pictures"), frozenset({"split"}), ticks=False),
+    Kind(re.compile(rf"{API}{_BOARD}/pictures"), ticks=False),
+    Kind(re.compile(rf"{API}{_BOARD}/pictures/{_NAME}"), frozenset({"split"}), ticks=False),
     Kind(re.compile(rf"{_COMPETITION}|/")),
     Kind(re.compile(rf"{_COMPETITION}/tasks/{_NAME}/results"), frozenset({"sort"})),
-    Kind(re.compile(rf"{_BOARD}/official(/[0-9]{{1,9}})?")),
-    Kind(re.compile(rf"{API}{_BOARD}/official(/[0-9]{{1,9}})?"), frozenset({"format"}), ticks=False),
+    Kind(re.compile(rf"{_BOARD}/official(/[0-9]{{1,9}})?"), is_arranged=True),
+    Kind(re.compile(rf"{API}{_BOARD}/official(/[0-9]{{1,9}})?"), frozenset({"format"}), ticks=False, is_arranged=True),
     Kind(re.compile(r"/guide(/[a-z-]+)?"), ticks=False, is_stored=False),
 )
 
@@ -73,62 +99,69 @@ class PublicAnswers:
         self._being_made: WeakValueDictionary[tuple[str, ...], asyncio.Lock] = WeakValueDictionary()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        key = await self._key(scope) if self._limit_bytes and scope["type"] == "http" else None
-        if key is None:
+        asked = _asked(scope) if self._limit_bytes and scope["type"] == "http" else None
+        key = await self._key(scope, asked) if asked else None
+        if asked is None or key is None:
             await self._app(scope, receive, send)
             return
-        kept: KeptAnswers = scope["app"].state.serving.answers
+        kept, limit_bytes = self._memory(scope, asked)
         answer = kept.get(key)
         if answer is None:
             being_made = self._being_made.setdefault(key, asyncio.Lock())
             async with being_made:  # once, however many ask for it at the same time
                 answer = kept.get(key)
                 if answer is None:
-                    messages = await self._made(scope, receive)
+                    messages = await self._made(scope, receive, asked)
                     answer = await _worth_keeping(messages)
                     if answer is None:
                         await _send_all(messages, send)
                         return
-                    kept.keep(key, answer, self._limit_bytes)
+                    kept.keep(key, answer, limit_bytes)
         await _send(scope, send, answer)
 
-    async def _key(self, scope: Scope) -> tuple[str, ...] | None:
-        """Everything that the answer depends on; None where it depends on more."""
-        kind_and_competition = _kind_of(scope)
-        if kind_and_competition is None:
-            return None
-        kind, competition = kind_and_competition
+    def _memory(self, scope: Scope, asked: Asked) -> tuple[KeptAnswers, int]:
+        """Where such an answer is kept, and how much there may be of them: nobody drives out boards by searching."""
+        serving: Serving = scope["app"].state.serving
+        share = self._limit_bytes // SHARE_OF_MANY
+        return (serving.many_answers, share) if asked.is_one_of_many else (serving.answers, self._limit_bytes - share)
+
+    async def _key(self, scope: Scope, asked: Asked) -> tuple[str, ...] | None:
+        """Everything that the answer depends on; None where there is nothing of the kind."""
+        kind = asked.kind
         headers = Headers(scope=scope)
         serving: Serving = scope["app"].state.serving
         now = serving.clock()
-        state = await run_sync(_state, serving, competition, now) if kind.is_stored else ""
+        state = await run_sync(_state, serving, asked.competition, now) if kind.is_stored else ""
         if state is None:
             return None
         minute = now.isoformat(timespec="minutes") if kind.ticks else ""
         form = "csv" if prefers_csv(headers.get("accept", "")) else ""
-        query = scope["query_string"].decode("latin-1")
-        return (scope["scheme"], headers.get("host", ""), scope["path"], query, form, state, minute)
+        return (scope["scheme"], headers.get("host", ""), scope["path"], asked.query, form, state, minute)
 
-    async def _made(self, scope: Scope, receive: Receive) -> list[Message]:
+    async def _made(self, scope: Scope, receive: Receive, asked: Asked) -> list[Message]:
         messages: list[Message] = []
 
         async def keep(message: Message) -> None:
             messages.append(message)
 
         seen = [(name, value) for name, value in scope["headers"] if name in _SEEN_HEADERS]
-        await self._app({**scope, "headers": seen}, receive, keep)
+        query = asked.query.encode("latin-1")
+        await self._app({**scope, "headers": seen, "query_string": query}, receive, keep)
         return messages
 
 
-def _kind_of(scope: Scope) -> tuple[Kind, str | None] | None:
-    """What kind of address it is, and of which competition; None for what is no matter for this module."""
+def _asked(scope: Scope) -> Asked | None:
+    """None for what is no matter for this module."""
     if scope["method"] != "GET" or not _is_anybody(scope):
         return None
     for kind in KINDS:
         if found := kind.path.fullmatch(scope["path"]):
-            if not _is_known_query(scope["query_string"], kind):
+            known = _known_query(scope["query_string"], kind)
+            if known is None:
                 return None
-            return kind, found.groupdict().get("competition")
+            query, is_arranged = known
+            competition = found.groupdict().get("competition")
+            return Asked(kind, competition, query, is_arranged or kind.is_one_of_many)
     return None
 
 
@@ -140,12 +173,16 @@ def _is_anybody(scope: Scope) -> bool:
     return True
 
 
-def _is_known_query(query: bytes, kind: Kind) -> bool:
-    """What is not known might say anything, `as` for one; and nobody shall fill the memory with it."""
-    if not query:
-        return True
-    names = [name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)]
-    return len(query) <= _QUERY_CHARACTERS and len(set(names)) == len(names) and kind.parameters.issuperset(names)
+def _known_query(query: bytes, kind: Kind) -> tuple[str, bool] | None:
+    """The query in one form, and whether it asks to sort or filter. None for what is not known: it might say anything,
+    `as` for one; and nobody shall fill the memory with it."""
+    text = query.decode("latin-1")
+    if len(text) > _QUERY_CHARACTERS:
+        return None
+    if kind.is_arranged:
+        return canonical(text, kind.parameters)
+    names = [name for name, _ in parse_qsl(text, keep_blank_values=True)]
+    return (text, False) if len(set(names)) == len(names) and kind.parameters.issuperset(names) else None
 
 
 def _state(serving: Serving, competition: str | None, now: datetime) -> str | None:

@@ -9,26 +9,34 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import structlog
 from anyio.to_thread import run_sync
 from fastapi import Request
 
+from app.card_edits import field_names, sent_card
+from app.cards import form_of
 from app.db import reading, writing
 from app.limits import declared_limits
+from app.method_cards import CardForm
 from app.models import User
 from app.queries import find_phase_task
 from app.queue import send_run
 from app.routes.arrival import arrival_of
 from app.routes.limiting import limits_of
 from app.routes.serving import Serving
-from app.submissions import accept_submission, check_words, find_replay, precheck
+from app.submissions import accept_submission, check_said, check_words, find_replay, precheck
 from app.teams import find_team
 from app.uploads import Incoming, Upload, receive_upload
 from scoring.tasks import TASKS
 
 log = structlog.get_logger(__name__)
+
+
+#: What an upload may say beside its file.
+UPLOAD_FIELDS = frozenset({"track", "method", "description"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,15 @@ class Target:
     competition: str
     phase: str
     task: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What an upload may be: its size, what method cards ask, and what is to be checked before its file is kept."""
+
+    limit_bytes: int
+    form: CardForm
+    check: Callable[[Mapping[str, str]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +76,15 @@ async def receive_submission(
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
 ) -> Received:
     """The accepted submission. `more_fields`: what a form sends besides; `before_file` sees them before the file."""
-    limit_bytes = await run_sync(_refuse_early, request, serving, user, target, idempotency_key)
+    expected = await run_sync(_refuse_early, request, serving, user, target, idempotency_key)
     incoming, arrived_at = incoming_of(request), list[datetime]()
     upload = await receive_upload(
         replace(incoming, chunks=_noting_the_end(incoming.chunks, request, serving, arrived_at)),
         folder=serving.settings.storage_dir,
-        limit_bytes=limit_bytes,
-        fields=more_fields | {"track", "method", "description"},
+        limit_bytes=expected.limit_bytes,
+        fields=more_fields | UPLOAD_FIELDS | field_names(expected.form),
         before_file=before_file,
+        before_storing=expected.check,
     )
     return await run_sync(_accept, serving, user, target, upload, idempotency_key, arrived_at[0])
 
@@ -80,18 +98,37 @@ async def _noting_the_end(
     arrived_at.append(arrival_of(request, serving))
 
 
-def _refuse_early(request: Request, serving: Serving, user: User, target: Target, idempotency_key: str | None) -> int:
-    """Every refusal that is sure before a byte was read; returns how large the file may be."""
+def _refuse_early(
+    request: Request, serving: Serving, user: User, target: Target, idempotency_key: str | None
+) -> Expected:
+    """Every refusal that is sure before a byte was read."""
     check_words("", "", idempotency_key)
     limits = limits_of(request)
     with reading(serving.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
         team = find_team(session, user, phase_task.phase.competition_id)
         limits.hit(limits.rules.uploads, f"team {team.id}" if team else f"user {user.id}", serving.clock())
-        if not (idempotency_key and find_replay(session, user, idempotency_key)):
+        is_replay = bool(idempotency_key and find_replay(session, user, idempotency_key))
+        if not is_replay:
             precheck(session, user, phase_task, arrival_of(request, serving))
         declared = declared_limits(phase_task.phase, phase_task)
-        return min(declared.upload_bytes, serving.settings.upload_limit_bytes)
+    form, limit_bytes = form_of(phase_task), min(declared.upload_bytes, serving.settings.upload_limit_bytes)
+
+    def check(fields: Mapping[str, str]) -> None:
+        if not is_replay:
+            check_said(phase_task, **said_with(fields, form))
+
+    return Expected(limit_bytes, form, check)
+
+
+def said_with(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]:
+    """What the fields of an upload say, as `accept_submission` takes it."""
+    return {
+        "track": fields.get("track"),
+        "method": fields.get("method", ""),
+        "description": fields.get("description", ""),
+        "card": sent_card(fields, form),
+    }
 
 
 def _accept(serving: Serving, user: User, target: Target, upload: Upload, key: str | None, now: datetime) -> Received:
@@ -103,9 +140,7 @@ def _accept(serving: Serving, user: User, target: Target, upload: Upload, key: s
             phase_task=phase_task,
             upload=upload.file,
             filename=upload.filename,
-            track=upload.fields.get("track"),
-            method=upload.fields.get("method", ""),
-            description=upload.fields.get("description", ""),
+            **said_with(upload.fields, form_of(phase_task)),
             idempotency_key=key,
             now=now,
         )

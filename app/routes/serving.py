@@ -21,12 +21,14 @@ def server_clock() -> datetime:
 
 @dataclass(frozen=True)
 class Serving:
-    """`clock` is asked once per decision; tests set it. answers: what `app.routes.public_answers` keeps."""
+    """`clock` is asked once per decision; tests set it. answers: what `app.routes.public_answers` keeps, apart from
+    those of which there are too many."""
 
     settings: Settings
     engine: Engine
     clock: Callable[[], datetime] = server_clock
     answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
+    many_answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
 
 
 async def serving_of(request: Request) -> Serving:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated, Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-import anyio
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from sqlalchemy import select
@@ -16,22 +14,22 @@ from app.api import links
 from app.api.submissions import SubmissionList, SubmissionOut, submission_out
 from app.choices import choose_entry, withdraw_choice
 from app.db import reading, writing
-from app.models import TERMINAL, ScoringRun, User
+from app.models import TERMINAL, RunStatus, ScoringRun, User
 from app.own_scores import own_scores_of, own_scores_of_all
 from app.queries import current_run, get_submission, list_submissions
 from app.routes.errors import error_responses
 from app.routes.files import FILE_RESPONSES, stored_file_response
 from app.routes.identity import ApiSubmitter, ApiUser
 from app.routes.looking import ApiLooking, Looking
+from app.routes.problem_lists import PROBLEMS_CSV_RESPONSE, problems_csv_response
 from app.routes.receiving import Target, receive_submission
 from app.routes.serving import Serving, ServingHere
+from app.routes.waiting import wait_for_news
 from app.stages import stage_of, stamp_of
 from app.submissions import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
 
 router = APIRouter(prefix=links.API, tags=["submissions"])
 
-#: A waiting reader looks often at first, for the usual file is scored within a moment, then less often.
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, PAUSE_GROWTH = 0.02, 0.25, 1.3
 PAGE_LENGTH = 50
 
 _UPLOAD_BODY: dict[str, Any] = {
@@ -134,12 +132,13 @@ def read_submissions(
     competition: Annotated[str | None, Query(description="only of this competition")] = None,
     phase: Annotated[str | None, Query(description="only of this phase")] = None,
     task: Annotated[str | None, Query(description="only of this task")] = None,
+    status: Annotated[RunStatus | None, Query(description="only in this state")] = None,
     after: Annotated[UUID | None, Query(description="as in `next`")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = PAGE_LENGTH,
 ) -> SubmissionList:
     filters = {"competition": competition, "phase": phase, "task": task}
     with reading(serving.engine) as session:
-        found, cursor = list_submissions(session, user, **filters, after=after, limit=limit)
+        found, cursor = list_submissions(session, user, **filters, status=status, after=after, limit=limit)
         now = serving.clock()
         own = own_scores_of_all(session, found, looking.user, now, seen_as=looking.seen_as)
         listed = [
@@ -148,7 +147,8 @@ def read_submissions(
         ]
     following = None
     if cursor is not None:
-        chosen = {name: value for name, value in filters.items() if value is not None}
+        asked = {**filters, "status": status and status.value}
+        chosen = {name: value for name, value in asked.items() if value is not None}
         following = f"{links.API}/submissions?{urlencode({**chosen, 'limit': limit, 'after': str(cursor)})}"
         response.headers["Link"] = f'<{following}>; rel="next"'
     return SubmissionList(submissions=listed, next=following)
@@ -200,6 +200,20 @@ def download_submission(request: Request, serving: ServingHere, user: ApiUser, s
     return stored_file_response(request, serving, submission.sha256, name, is_public=False)
 
 
+@router.get(
+    "/submissions/{submission_id}/problems.csv",
+    operation_id="get_problems_csv",
+    summary="What is wrong with the file, line by line, as CSV",
+    description="Errors of a rejected file, warnings of a scored one; the same as `problems` of the submission.",
+    response_class=Response,
+    responses=PROBLEMS_CSV_RESPONSE | error_responses(401, 404, 422),
+)
+def read_problems_csv(serving: ServingHere, user: ApiUser, submission_id: UUID) -> Response:
+    with reading(serving.engine) as session:
+        submission = get_submission(session, submission_id, user)
+    return problems_csv_response(current_run(submission).problems, submission.filename)
+
+
 # ------------------------------------------------------------------------------------------------------------ waiting
 
 
@@ -222,19 +236,14 @@ def check_visible(serving: Serving, submission_id: UUID, user: User | None) -> N
 async def wait_for_change(
     request: Request, serving: Serving, submission_id: UUID, *, seconds: float, seen: str | None
 ) -> None:
-    """Return when the submission's state is final, when its stamp is not `seen` any more, or when the time is over.
-
-    No thread and no connection to the database is held between two looks.
-    """
-    deadline = time.monotonic() + min(seconds, serving.settings.long_poll_limit_seconds)
-    pause = FIRST_PAUSE_SECONDS
-    while seconds > 0:
-        stamp = await run_sync(_stamp, serving, submission_id)
-        left = deadline - time.monotonic()
-        if stamp in TERMINAL or (seen is not None and stamp != seen) or left <= 0 or await request.is_disconnected():
-            return
-        await anyio.sleep(min(pause, left))
-        pause = min(pause * PAUSE_GROWTH, LONGEST_PAUSE_SECONDS)
+    """Return when the submission's state is final, when its stamp is not `seen` any more, or when the time is over."""
+    await wait_for_news(
+        request,
+        serving,
+        lambda: _stamp(serving, submission_id),
+        lambda stamp: stamp in TERMINAL or (seen is not None and stamp != seen),
+        seconds=seconds,
+    )
 
 
 def _stamp(serving: Serving, submission_id: UUID) -> str:

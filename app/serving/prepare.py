@@ -10,7 +10,8 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from app.changes import Change
 from app.check import InvalidPhases, load_competitions
 from app.config import Settings, get_settings
 from app.db import get_engine, reading, writing
+from app.declaring.plan import Plan, plan_phases
 from app.errors import EvergoldError
 from app.migrate import DatabaseTooNew, is_current, upgrade
 from app.models import CompetitionTask, PhaseTask, ScoringRun, Submission
@@ -60,26 +62,51 @@ def check_migrated() -> None:
         raise ServeError(f"The database ({shown_address(settings)}) is not of this version: `evergold migrate` first.")
 
 
-def apply() -> list[Change]:
-    """Apply phases.yaml and wake the workers for new runs; raises ServeError, which has all findings by line."""
+def apply(*, overwrite_edits: bool = False) -> list[Change]:
+    """Apply phases.yaml and wake the workers for new runs; raises ServeError, which has all findings by line.
+
+    Competitions that were edited on the server since are left as they are, unless edits are to be overwritten.
+    """
     settings, now = get_settings(), datetime.now(UTC)
     engine = get_engine(settings.database_address)
-    try:
+    with _in_words(settings):
         loaded = load_competitions(settings.phases_file)
         with writing(engine) as session:
-            changes = apply_phases(session, loaded, storage_dir=settings.storage_dir, now=now)
+            changes = apply_phases(
+                session, loaded, storage_dir=settings.storage_dir, now=now, overwrite_edits=overwrite_edits
+            )
             made = [str(change) for change in changes if change.counts]
             if made:
                 details = {"changes": made[:CHANGES_RECORDED], "count": len(made)}
                 audit.record(session, None, "phases.apply", settings.phases_file.name, details, now=now)
+    wake_workers(engine, [change.run_id for change in changes if change.run_id is not None], now)
+    return changes
+
+
+def plan(*, overwrite_edits: bool = False) -> Plan:
+    """What `apply` would do, and whom it would affect; nothing is changed. Raises as `apply` does."""
+    settings, now = get_settings(), datetime.now(UTC)
+    with _in_words(settings):
+        return plan_phases(
+            get_engine(settings.database_address),
+            load_competitions(settings.phases_file),
+            storage_dir=settings.storage_dir,
+            now=now,
+            overwrite_edits=overwrite_edits,
+        )
+
+
+@contextmanager
+def _in_words(settings: Settings) -> Iterator[None]:
+    """What is wrong with phases.yaml or the database becomes a ServeError."""
+    try:
+        yield
     except InvalidPhases as error:
         raise ServeError(_listed(settings, error)) from None
     except (EvergoldError, OSError) as error:
         raise ServeError(f"{settings.phases_file} cannot be applied: {_words(error)}") from None
     except SQLAlchemyError as error:
         raise ServeError(f"The database ({shown_address(settings)}) cannot be used: {_reason(error)}") from None
-    wake_workers(engine, [change.run_id for change in changes if change.run_id is not None], now)
-    return changes
 
 
 def add_demo(gold_dir: Path) -> list[dict[str, str]]:
@@ -181,7 +208,7 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         document = _prepare(arguments.demo)
-        sys.stdout.writelines(f"{line}\n" for line in document["changes"])  # the log
+        sys.stdout.writelines(f"{line}\n" for line in document["changes"] + document["edits"])  # the log
     except ServeError as error:
         document = {"error": str(error)}
     unfinished = arguments.report.with_suffix(".unfinished")
@@ -195,7 +222,9 @@ def _prepare(with_demo: bool) -> dict[str, Any]:
     changes = apply()
     logins = add_demo(Path(os.environ["EVERGOLD_GOLD_DIR"])) if with_demo else []
     return {
-        "changes": (["migrated the database"] if migrated else []) + [str(change) for change in changes],
+        "changes": (["migrated the database"] if migrated else [])
+        + [str(change) for change in changes if not change.keeps_edits],
+        "edits": [str(change) for change in changes if change.keeps_edits],
         "logins": logins,
         "database": shown_address(get_settings()),
         "encodes": encodes(),

@@ -238,6 +238,9 @@ def _say_summary(server: Server, prepared: dict[str, Any], broker_name: str) -> 
         say(f"  {'Demo login':<12} {login['username']:<12} password {login['password']}")
     if prepared["logins"] and not is_private(server.listener):
         say("  Everybody who reaches this address can log in with these passwords.")
+    for edits in prepared["edits"]:
+        say(f"  {options.phases_file.name} was not applied as it is, {edits}.")
+        say("  `evergold export yaml` writes what holds; `evergold apply --overwrite-edits` applies the file.\n")
     facts = {
         "Changed": _changed(prepared["changes"], options),
         "Data": str(options.data_dir),

@@ -14,10 +14,10 @@ from app.runs import (
     RESEND_SECONDS,
     UNCLAIMED_SECONDS,
     mark_sent,
-    queue_position,
     requeue_lost_runs,
 )
 from app.submissions import Accepted
+from app.workforce import queue_position
 from tests.app.runs import sweep
 from tests.threads import in_threads
 from tests.world import (

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from app.apply import apply_phases
 from app.check import check_phases, load_competitions
@@ -16,17 +16,25 @@ from app.db import get_engine, reading, writing
 from app.errors import LimitReached, PhaseNotOpen
 from app.leaderboard import Leaderboard, build_leaderboard
 from app.migrate import upgrade
-from app.models import User
+from app.models import RegistrationStatus, Role, ScoringRun, User
 from app.queries import find_board, find_competition, find_phase_task
+from app.registration import RegistrationNeeded, decide, register
+from app.registration_rules import rules_of
+from app.rescoring.difference import Difference, difference_of
+from app.rescoring.publishing import RescoringNotReady, publish_rescoring
+from app.rescoring.sets import find_rescoring, start_rescoring
+from app.roles import grant_role
 from app.snapshots import find_snapshot, freeze_due, official_board
 from app.storage import store_file
 from app.submissions import accept_submission
 from tests.conformance import conformance
+from tests.sealed import make_key, seal_gold
 from tests.world import add_user
 
 PRACTICE, EVALUATION, CLOSE = (datetime(2026, month, 1, tzinfo=UTC) for month in (1, 2, 3))
 HOUR, INSTANT = timedelta(hours=1), timedelta(microseconds=1)
 BOARD = "zero-shot"
+NOTE = "Every seventh label stood the wrong way round."
 
 PHASES = """\
 version: 1
@@ -149,3 +157,121 @@ def test_ten_submissions_and_no_more(engine: Engine) -> None:
         submit(engine, ada, "evaluation", "A_noisy.csv", EVALUATION)
     with pytest.raises(LimitReached, match="all 10 submissions"):
         submit(engine, ada, "evaluation", "A_noisy.csv", EVALUATION + HOUR)
+
+
+# -------------------------------------------------------------------------------- with people, and gold that was wrong
+
+
+OLGA, TERMS = "olga", "Results may be named in the overview paper."
+SEALED = ("semeval/evaluation/detection", "semeval/post-evaluation/detection")
+
+
+@pytest.fixture
+def guarded(engine: Engine, tmp_path: Path) -> Engine:
+    """The same, but organisers decide who takes part, and the gold is sealed: at first with wrong labels."""
+    declaration = tmp_path / "phases.yaml"
+    rules = f"    registration: {{mode: approval, terms: {TERMS!r}}}\n    tasks:"
+    declaration.write_text(PHASES.replace("    tasks:", rules, 1), encoding="utf-8")
+    assert check_phases(declaration, now=PRACTICE) == []
+    with writing(engine) as session:
+        apply_phases(session, load_competitions(declaration), storage_dir=get_settings().storage_dir, now=PRACTICE)
+    olga = add_user(engine, OLGA)
+    with writing(engine) as session:
+        grant_role(session, find_competition(session, "semeval"), olga, Role.ORGANISER, PRACTICE)
+    make_key(engine)
+    seal_gold(engine, spoilt(official_gold()), places=SEALED)
+    return engine
+
+
+def official_gold() -> str:
+    path = conformance("semeval2022", "repository", "SubTaskA", "Data", "dev_gold.csv")
+    return path.read_text(encoding="utf-8")
+
+
+def spoilt(gold: str) -> bytes:
+    """Every seventh label the other way round: the slip of a tired organiser."""
+    header, *rows = gold.splitlines()
+    wrong = [f"{row[:-1]}{1 - int(row[-1])}" if number % 7 == 0 else row for number, row in enumerate(rows)]
+    return "\n".join([header, *wrong, ""]).encode()
+
+
+def take_part(engine: Engine, name: str, *, is_approved: bool = True) -> User:
+    """Somebody who accepts the terms and asks to be let in."""
+    user = add_user(engine, name)
+    with writing(engine) as session:
+        competition = find_competition(session, "semeval")
+        accepted = rules_of(competition).terms_sha256
+        register(session, competition, user, get_settings(), PRACTICE, accepted=accepted)
+        if is_approved:
+            olga = session.scalars(select(User).where(User.username == OLGA)).one()
+            verdict = RegistrationStatus.APPROVED
+            decide(session, competition, user, verdict, get_settings(), PRACTICE, actor=olga)
+    return user
+
+
+def correct_gold(engine: Engine, now: datetime) -> Difference:
+    """A second version is sealed, everything is scored against it, and published as a whole; who moved."""
+    seal_gold(engine, official_gold().encode(), places=SEALED)
+    with writing(engine) as session:
+        competition = find_competition(session, "semeval")
+        made = start_rescoring(session, competition, [], note=NOTE, user=None, now=now)
+        runs = list(session.scalars(select(ScoringRun.id).where(ScoringRun.rescoring_id == made.id)))
+    with writing(engine) as session, pytest.raises(RescoringNotReady):
+        publish_rescoring(session, competition, made.id, settings=get_settings(), user=None, now=now)
+    for run_id in runs:
+        score_submission_now(run_id)
+    with writing(engine) as session:
+        competition = find_competition(session, "semeval")
+        found = difference_of(session, find_rescoring(session, competition, made.id))
+        publish_rescoring(session, competition, made.id, settings=get_settings(), user=None, now=now)
+    return found
+
+
+def score_submission_now(run_id: int) -> None:
+    from workers.score import score_submission
+
+    score_submission(run_id)
+
+
+def organisers_board(engine: Engine, phase: str, now: datetime) -> Leaderboard:
+    with reading(engine) as session:
+        olga = session.scalars(select(User).where(User.username == OLGA)).one()
+        place = find_board(find_competition(session, "semeval"), phase, BOARD)
+        return build_leaderboard(session, *place, olga, now)
+
+
+def test_from_registration_to_the_everlasting_board_with_a_correction_under_embargo(guarded: Engine) -> None:
+    engine = guarded
+    ada, bob = take_part(engine, "ada"), take_part(engine, "bob")
+    eve = take_part(engine, "eve", is_approved=False)
+    noisy, majority = (pytest.approx(expected(name), abs=1e-9) for name in ("A_noisy", "A_majority"))
+    for stranger in (eve, add_user(engine, "zoe")):
+        with pytest.raises(RegistrationNeeded):
+            submit(engine, stranger, "practice", "A_noisy.csv", PRACTICE)
+    submit(engine, ada, "practice", "A_noisy.csv", PRACTICE)
+    assert shown(board(engine, "practice", PRACTICE)) == [(1, "Ada", noisy, None)]
+
+    submit(engine, ada, "evaluation", "A_noisy.csv", EVALUATION)
+    submit(engine, bob, "evaluation", "A_majority.csv", EVALUATION)
+    wrong = {team: value for _, team, value, _ in shown(organisers_board(engine, "evaluation", EVALUATION))}
+    assert wrong["Ada"] != noisy, "the gold is wrong"
+    assert shown(board(engine, "evaluation", EVALUATION)) == []
+
+    moved = correct_gold(engine, EVALUATION + HOUR)
+    (of_board,) = [one for one in moved.boards if one.board == BOARD and one.phase == "evaluation"]
+    ada_s = next(move for move in of_board.moves if move.team == "Ada")
+    assert (ada_s.score_before, ada_s.score_after) == (wrong["Ada"], noisy)
+    results = [(1, "Ada", noisy, None), (2, "Bob", majority, None)]
+    assert shown(organisers_board(engine, "evaluation", EVALUATION + HOUR)) == results
+    assert shown(board(engine, "evaluation", CLOSE - INSTANT)) == [], "a correction lifts no embargo"
+
+    submit(engine, bob, "evaluation", "A_majority.csv", CLOSE - INSTANT)
+    assert shown(board(engine, "evaluation", CLOSE)) == results, "who submits later is scored against the same gold"
+    with writing(engine) as session:
+        freeze_due(session, CLOSE + HOUR)
+    assert shown(official(engine, CLOSE + HOUR)) == results
+    carried = [(*row[:3], "evaluation") for row in results]
+    assert shown(board(engine, "post-evaluation", CLOSE + HOUR)) == carried, "both phases use the corrected gold"
+    submit(engine, bob, "post-evaluation", "A_noisy.csv", CLOSE + HOUR)
+    assert (1, "Bob", noisy, None) in shown(board(engine, "post-evaluation", CLOSE + HOUR))
+    assert shown(official(engine, CLOSE + HOUR)) == results

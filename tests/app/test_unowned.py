@@ -39,6 +39,7 @@ NOT_FILES = {
     "login_sessions.secret_hash",
     "password_resets.secret_hash",
     "runs.claim_token",
+    "validations.claim_token",
 }
 
 

@@ -10,13 +10,13 @@ from sqlalchemy import Engine, func, select, update
 
 from app.db import reading, writing
 from app.models import CompetitionTask, ScoringRun, SelfCheck, User, Worker
-from app.runs import queue_position
 from app.workforce import (
     SILENT_SECONDS,
     Waiting,
     announce_worker,
     forget_silent_workers,
     live_workers,
+    queue_position,
     retire_worker,
     unheard_task_types,
     waiting_for_worker,

@@ -446,3 +446,17 @@ def test_validate_names_the_task_types_it_knows(evergold: Evergold) -> None:
     answer = evergold("validate", MAGPIE, "--task", "idiom-detektion", "--items", MAGPIE)
     assert answer.code == Code.ERROR
     assert "did you mean idiom-detection?" in answer.err
+
+
+def test_the_server_checks_a_file_and_nothing_is_submitted(ada: str, evergold: Evergold) -> None:
+    before = evergold("status", "--json").json
+    good = evergold("validate", MAGPIE, "--to", PRACTICE)
+    assert (good.code, good.out.startswith("Your file can be scored.")) == (Code.OK, True)
+    bad = evergold("validate", DEMO / "broken/float-label.csv", "--to", PRACTICE, "--json")
+    assert (bad.code, bad.json["status"]) == (Code.REJECTED, "invalid")
+    assert evergold("status", "--json").json == before
+
+
+@pytest.mark.parametrize("more", [(), ("--task", "idiom-detection"), ("--to", PRACTICE, "--task", "idiom-detection")])
+def test_validate_is_told_where_to_check(evergold: Evergold, more: tuple[str, ...]) -> None:
+    assert evergold("validate", MAGPIE, *more).code == Code.USAGE

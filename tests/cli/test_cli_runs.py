@@ -82,3 +82,16 @@ def test_a_competition_can_be_chosen(evergold: Evergold, failed: int, sqlite_eng
 
 def test_queue_again_alone_is_wrong_usage(evergold: Evergold, tmp_path: Path) -> None:
     assert evergold("runs", "--queue-again")[0] == Code.USAGE
+
+
+def test_one_run_or_a_part_of_a_competition_can_be_chosen(
+    evergold: Evergold, failed: int, sqlite_engine: Engine
+) -> None:
+    fail(sqlite_engine, other := submit(sqlite_engine, add_user(sqlite_engine, "bob"), content="b").run_id)
+    assert len(evergold("runs", "--failed", "--competition", "idioms/evaluation/detection")[1].splitlines()) == 3
+    for place in ("idioms/nowhere", "idioms/evaluation/nothing"):
+        assert evergold("runs", "--failed", "--competition", place)[0] == Code.ERROR
+    assert evergold("runs", "--failed", "--competition", "a/b/c/d")[0] == Code.USAGE
+    assert evergold("runs", "--failed", "--queue-again", "--run", str(other))[0] == Code.OK
+    assert [the_run(sqlite_engine, run_id).status for run_id in (failed, other)] == [RunStatus.FAILED, RunStatus.QUEUED]
+    assert evergold("runs", "--run", "1")[0] == Code.USAGE

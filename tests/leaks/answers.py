@@ -12,6 +12,7 @@ _FLEETING_TEXT = (
     re.compile(r'(?<=name="csrf_token" value=")[^"]*'),
     re.compile(r'(?<=name="csrf-token" content=")[^"]*'),
     re.compile(r"(?<=name=key value=)[0-9a-f-]+|(?<=name=\"key\" value=\")[^\"]*|(?<=submit\?key=)[0-9A-Za-z_-]+"),
+    re.compile(r"(?<=validate\?key=)[0-9A-Za-z_-]+"),
     re.compile(r"\b[0-9a-f]{16}\b(?=</code>)"),  # the request's id on an error page
     re.compile(r"last ran \d+ s ago"),
 )

@@ -12,6 +12,9 @@ _SENSES = {"removed": "yes", "mwe_sense": "3", "rest_sense": "2", "naturalness":
 _NEW_ACCOUNT = {"username": "newton", "email": "newton@example.org", "password": PASSWORD}
 _API_TASK = "/api/v1/competitions/{competition}/phases/{phase}/tasks/{task}"
 _TASK = "/competitions/{competition}/phases/{phase}/tasks/{task}"
+_COMPETITION = "/competitions/{competition}"
+_API_COMPETITION = "/api/v1/competitions/{competition}"
+_SAID = {"title": "A title", "text": "Some words."}
 _ROUND = "/competitions/{competition}/judging/{round_name}"
 
 
@@ -21,9 +24,37 @@ def _file(content: str, **fields: str) -> dict[str, Any]:
 
 #: Those that are not here need no body.
 BODIES: dict[str, dict[str, Any]] = {
+    "PUT /api/v1/me/mail": {"json": {"announcements": False, "results": True}},
+    f"POST {_COMPETITION}/announcements": {"data": {**_SAID, "mail": "all"}},
+    f"POST {_COMPETITION}/announcements/{{announcement_id}}": {"data": _SAID},
+    f"POST {_COMPETITION}/questions": {"data": _SAID},
+    f"POST {_COMPETITION}/questions/{{question_id}}/answer": {"data": {"answer": "Some words."}},
+    f"POST {_API_COMPETITION}/announcements": {"json": {**_SAID, "mail": "all"}},
+    f"PUT {_API_COMPETITION}/announcements/{{announcement_id}}": {"json": _SAID},
+    f"GET {_API_COMPETITION}/announcements/receivers": {"params": {"group": "all"}},
+    f"POST {_API_COMPETITION}/questions": {"json": _SAID},
+    f"PUT {_API_COMPETITION}/questions/{{question_id}}/answer": {"json": {"answer": "Some words."}},
+    f"POST {_COMPETITION}/rescoring": {"data": {"tasks": "evaluation/detection", "note": "Wrong labels."}},
+    f"POST {_API_COMPETITION}/rescorings": {"json": {"tasks": ["evaluation"], "note": "Wrong labels."}},
+    f"POST {_COMPETITION}/edit": {"data": {"base": "1"}},
+    f"POST {_COMPETITION}/edit/texts": {"data": {"base": "1"}},
+    f"POST {_COMPETITION}/history/{{number}}": {"data": {"base": "1"}},
+    f"PATCH {_API_COMPETITION}/declaration": {"json": {"base": 1, "values": {}}, "params": {"preview": "true"}},
+    f"POST {_API_COMPETITION}/revisions/{{number}}/apply": {"json": {"base": 1}, "params": {"preview": "true"}},
     "POST /account/email": {"data": {"email": "new@example.org", "email_password": PASSWORD}},
     "POST /account/password": {"data": {"current_password": PASSWORD, "password": "another long pass phrase"}},
     "POST /account/tokens": {"data": {"name": "new", "scopes": ["read"], "days": "30"}},
+    "POST /competitions/{competition}/registrations/{username}": {"data": {"decision": "approve"}},
+    "POST /competitions/{competition}/team/captain": {"data": {"username": "nora"}},
+    "POST /competitions/{competition}/team/join": {"data": {"link": "guessed"}},
+    "POST /competitions/{competition}/team/name": {"data": {"name": "New"}},
+    "POST /competitions/{competition}/team/remove": {"data": {"username": "nora"}},
+    "PUT /api/v1/competitions/{competition}/registration": {"json": {}},
+    "PUT /api/v1/competitions/{competition}/registrations/{username}": {"json": {"status": "approved"}},
+    "POST /api/v1/competitions/{competition}/team": {"json": {"name": "New"}},
+    "PUT /api/v1/competitions/{competition}/team/captain": {"json": {"username": "nora"}},
+    "POST /api/v1/competitions/{competition}/team/members": {"json": {"invitation": "guessed"}},
+    "PUT /api/v1/competitions/{competition}/team/name": {"json": {"name": "New"}},
     "POST /login": {"data": {"username": "alpha", "password": "a wrong pass phrase"}},
     "POST /register": {"data": _NEW_ACCOUNT},
     "POST /password/forgot": {"data": {"username": "alpha"}},
@@ -32,7 +63,12 @@ BODIES: dict[str, dict[str, Any]] = {
     f"POST {_TASK}/gold": _file("new gold"),
     f"POST {_TASK}/judging": {"data": {"name": "new", "annotators": "en anna", "seed": "1"}},
     f"POST {_TASK}/judging/marks": _file(_MARKS, round="brought"),
+    f"POST {_TASK}/rows": {"data": {"team": "Alpha", "status": "unranked", "note": "used additional data"}},
+    f"PUT {_API_TASK}/rows": {"json": {"team": "Alpha", "status": "unranked", "note": "used additional data"}},
+    "PUT /api/v1/submissions/{submission_id}/card": {"json": {"method": "ours"}},
+    "POST /submissions/{submission_id}/card": {"data": {"method": "ours"}},
     f"POST {_TASK}/submit": _file("ID\n"),
+    f"POST {_TASK}/validate": _file("ID\n"),
     f"POST {_ROUND}/annotators": {"data": {"language": "pt", "username": "anna"}},
     f"POST {_ROUND}/publish": {"data": {"unfinished": "1"}},
     f"POST {_ROUND}/items/{{language}}/{{place}}": {"data": _SENSES},
@@ -40,6 +76,7 @@ BODIES: dict[str, dict[str, Any]] = {
     f"POST {_API_TASK}/judging": {"json": {"name": "new", "annotators": []}},
     f"POST {_API_TASK}/judging/marks": {**_file(_MARKS), "params": {"round": "brought"}},
     f"POST {_API_TASK}/submissions": _file("ID\n"),
+    f"POST {_API_TASK}/validations": _file("ID\n"),
     "PUT /api/v1/competitions/{competition}/judging/{round_name}/publication": {"params": {"unfinished": "true"}},
     "POST /api/v1/register": {"json": _NEW_ACCOUNT},
     "POST /api/v1/tokens": {"json": {"name": "new"}},

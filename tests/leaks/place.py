@@ -20,13 +20,16 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from app import auth
+from app.announcements import AnnouncementForm, publish
 from app.config import Settings, get_settings
 from app.db import reading, writing
 from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import find_round, publish_round
 from app.models import ApiToken, PublicFile, Role, ScoringRun, Submission, TokenScope, User
 from app.queries import find_competition, find_phase_task
+from app.questions import QuestionForm, ask
 from app.rate_limits import RateLimits
+from app.rescoring.sets import start_rescoring
 from app.roles import grant_role
 from app.routes import csrf
 from app.routes.identity import SESSION_COOKIE
@@ -34,11 +37,15 @@ from app.routes.serving import Serving
 from app.runs import record_scores
 from app.storage import StoredFile, store_upload
 from app.submissions import accept_submission
+from app.validation_runs import claim_validation, record_invalid
+from app.validations import accept_validation
+from scoring.errors import Problem
 from scoring.task import NOT_ENTERED, Score
 from tests import judging, world
 from tests.app.embargo import add_phase, freeze, hide
+from tests.declaring.rows import keep_declaration
 from tests.sealed import make_key, seal_gold
-from tests.web.routes import Address
+from tests.web.routes import NOWHERE, Address
 from tests.web.site import Site, csrf_of
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK
 
@@ -110,6 +117,7 @@ class Place:
         several = {
             "phase": [PHASE, "practice", "post"],
             "round_name": [PUBLISHED, DRAFT],
+            "picture": ["progress", "distribution", "bertscore-entropy", "languages", "categories", "submissions"],
             "submission_id": [str(self.submitted[team][0]) for team in ("alpha", "gamma")],
         }
         parts = re.findall(r"{(\w+)(?::\w+)?}", template)
@@ -156,6 +164,8 @@ NAMES_BY_TEMPLATE: dict[str, dict[str, str]] = {
     "/competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg": {"name": "languages"},
     "/api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/submissions": {"phase": "practice"},
     "/competitions/{competition}/phases/{phase}/tasks/{task}/submit": {"phase": "practice"},
+    "/api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/validations": {"phase": "practice"},
+    "/competitions/{competition}/phases/{phase}/tasks/{task}/validate": {"phase": "practice"},
     "/guide/{name}": {"name": "api"},
     "/submissions/{submission_id}/report/figures/{name}.svg": {"name": "languages"},
 }
@@ -187,7 +197,11 @@ def build(site: Site) -> Place:
     make_key(engine)
     seal_gold(engine, b"sealed gold", places=[f"{COMPETITION}/{phase}/{TASK}" for phase in (PHASE, "post")])
     submitted = _submit_all(engine)
+    rescore(engine, "practice")
+    _say_something(engine, site.settings)
     place = Place(site, secrets, names_of(engine, submitted["alpha"][0], submitted["nobody"][1]), submitted)
+    place.names["validation_id"] = _have_checked(engine)
+    keep_declaration(engine, phases=(PHASE, "practice", "post"), metric="bertscore", split="macro")
     place.save()
     return place
 
@@ -282,6 +296,16 @@ def appoint(engine: Engine) -> None:
         grant_role(session, here, _user(session, "anna"), Role.ANNOTATOR, NOW)
 
 
+def _say_something(engine: Engine, settings: Settings) -> None:
+    """An announcement, and a question of alpha's that nobody has answered."""
+    with writing(engine) as session:
+        here, olga = find_competition(session, COMPETITION), _user(session, "olga")
+        said = AnnouncementForm("Welcome", "Have a good time.")
+        publish(session, here, said, author=olga, group=None, key=None, settings=settings, now=NOW)
+        asked = QuestionForm("A question", "Why?")
+        ask(session, here, asked, asker=_user(session, "alpha"), key=None, settings=settings, now=NOW)
+
+
 def _submit_all(engine: Engine) -> dict[str, tuple[UUID, int]]:
     """Every team submits to the evaluation, where all wait, and to practice, where all are scored; one run failed."""
     waiting = {team: _accept(engine, team, PHASE, CLOSE - HOUR) for team in TEAMS}
@@ -335,6 +359,32 @@ def _score(engine: Engine, run_id: int, values: tuple[float | None, float | None
     assert recorded
 
 
+def _have_checked(engine: Engine) -> str:
+    """A file of alpha's that was only checked."""
+    with writing(engine) as session:
+        accepted = accept_validation(
+            session,
+            user=_user(session, "alpha"),
+            phase_task=find_phase_task(session, COMPETITION, "practice", TASK),
+            upload=world.upload_of("not in order"),
+            now=NOW - HOUR,
+        )
+        claim = claim_validation(session, accepted.validation.id, worker="w", lease_seconds=60, now=NOW - HOUR)
+        assert claim is not None
+        record_invalid(session, claim, problems=[Problem("bad", "it is not in order")], omitted=0, now=NOW - HOUR)
+        return str(accepted.validation.id)
+
+
+def rescore(engine: Engine, phase: str) -> None:
+    """An open set of a phase, ready to be published: everything scores otherwise."""
+    with writing(engine) as session:
+        competition, olga = find_competition(session, COMPETITION), _user(session, "olga")
+        made = start_rescoring(session, competition, [phase], note="Wrong labels.", user=olga, now=NOW - 40 * MINUTE)
+        runs = session.scalars(select(ScoringRun.id).where(ScoringRun.rescoring_id == made.id)).all()
+    for number, run_id in enumerate(runs):
+        _score(engine, run_id, (0.07 + number / 100, 0.013))
+
+
 def _forget(engine: Engine, run_id: int) -> None:
     """As if this team had never taken part in the evaluation."""
     with writing(engine) as session:
@@ -355,14 +405,20 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "task": TASK,
         "board": "zero-shot",
         "number": "1",
+        "rescoring": "1",
+        "picture": "progress",
         "version": "1",
         "round_name": DRAFT,
         "language": "en",
         "place": "1",
         "username": "nora",
         "role": "annotator",
+        "announcement_id": "1",
+        "question_id": "1",
         "submission_id": str(submission_id),
+        "validation_id": NOWHERE,
         "run_id": str(failed_run),
+        "mark_id": "1",
         "token_id": str(token),
     }
 

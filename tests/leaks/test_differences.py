@@ -26,6 +26,8 @@ QUERIES = {
     "/table": ("?format=markdown", "?format=latex", "?format=csv"),
     "/citation": ("?format=bibtex", "?format=cff"),
     "/official": ("?format=csv",),
+    "/pictures": ("?as=participant", "?as=public"),
+    "/pictures/{picture}": ("?as=participant",),
     "/boards/{board}": ("?as=participant",),
     "/results": ("?as=public", "?sort=1"),
     "/report": ("?as=participant",),
@@ -115,12 +117,7 @@ def _everything(unscored: Place, pair: Pair, hidden: Hidden, roles: Sequence[str
     place.reveal(unscored, hidden, pair.visibility)
     if pair.judged:
         place.judge(unscored, pair.judged)
-    found = {}
-    for role in roles:
-        with unscored.client(role) as visitor:
-            for path in _paths(unscored):
-                found[role, path] = plain(visitor.send("GET", path))
-    return found
+    return _answers(unscored, roles)
 
 
 def _paths(unscored: Place) -> list[str]:
@@ -131,3 +128,29 @@ def _paths(unscored: Place) -> list[str]:
             more = next((ways for end, ways in QUERIES.items() if address.template.endswith(end)), ())
             paths += [f"{path}{way}" for path in unscored.fill_all(address) for way in ("", *more)]
     return paths
+
+
+def test_an_open_rescoring_set_makes_no_difference(unscored: Place) -> None:
+    """Every board is shown, all is scored; then all of it is scored otherwise beside."""
+    roles = ("anonymous", "participant", "organiser")
+    place.reveal(unscored, HIDDEN, {})
+    before = _answers(unscored, roles)
+    place.reveal(unscored, HIDDEN, {})
+    place.rescore(unscored.site.engine, "evaluation")
+    during = _answers(unscored, roles)
+    told = [asked for asked in before if before[asked] != during[asked]]
+    assert [f"{role} {path}" for role, path in told if role != "organiser"] == []
+    assert ("organiser", "/competitions/idioms/rescoring") in told, "organisers see it: so it was there to be told"
+    board = "/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot"
+    with unscored.client("organiser") as organiser, unscored.client("anonymous") as anybody:
+        assert organiser.send("POST", "/api/v1/competitions/idioms/rescorings/2/publish").status_code == 200
+        assert plain(anybody.send("GET", board)) != before["anonymous", board]
+
+
+def _answers(unscored: Place, roles: Sequence[str]) -> dict[tuple[str, str], str]:
+    found = {}
+    for role in roles:
+        with unscored.client(role) as visitor:
+            for path in _paths(unscored):
+                found[role, path] = plain(visitor.send("GET", path))
+    return found

@@ -170,6 +170,11 @@ def register(site: Site, username: str = "ada") -> None:
         pass
 
 
+def without_log(said: str) -> str:
+    """What a command in this process said, without the server's own log."""
+    return "".join(line for line in said.splitlines(keepends=True) if "[info " not in line)
+
+
 def csrf_of(page: str) -> str:
     """The token of the first form on a page."""
     return page.split('name="csrf_token" value="')[1].split('"')[0]

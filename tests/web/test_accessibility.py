@@ -5,6 +5,7 @@ A route of a page that no visit below leads to fails a test, and so does one tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,17 +16,32 @@ import pytest
 from playwright.sync_api import Browser
 from sqlalchemy import select
 
+from app.announcements import AnnouncementForm, publish
 from app.config import Settings
 from app.db import reading, writing
+from app.email_confirmations import send_link
 from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import publish_round
+from app.mail_groups import group_of
 from app.main import create_app
-from app.models import EntryRule, Role, TeamKind, User
-from app.queries import find_competition
+from app.models import EntryRule, OutgoingMail, Role, RowStatus, TeamKind, User
+from app.queries import find_competition, find_phase_task
+from app.questions import QuestionForm, answer
+from app.questions import ask as ask_organisers
+from app.registration import register
+from app.registration_rules import rules_of
 from app.roles import grant_role
 from app.routes.pages.guide import GUIDES
+from app.team_invitations import invite
+from app.validation_runs import claim_validation, record_invalid
+from app.validations import accept_validation
+from scoring.errors import Problem
 from tests import judging, world
+from tests.app.cards import ask as ask_for_cards
 from tests.app.embargo import add_phase, declare, enter, freeze
+from tests.app.marks import mark
+from tests.app.rescored import score_set, start
+from tests.declaring.rows import keep_detection
 from tests.web import mwe_world, probing_world
 from tests.web.access import Reader, reader_of
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, SUBMIT_PAGE
@@ -55,6 +71,7 @@ NO_PAGES = {
     "/readyz": "for whoever runs the server",
     "/metrics": "for whoever runs the server",
     "/submissions/{submission_id}/live": "a part of the submission's page",
+    "/validations/{validation_id}/live": "a part of the check's page",
     "/submissions/{submission_id}/report/figures/{name}.svg": "a file to download",
     "/competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg": "a file to download",
     "/competitions/{competition}/judging/{round_name}/figures/{name}.svg": "a file to download",
@@ -103,17 +120,54 @@ IDIOMS = [
     Visit("/docs", without="#api"),
     Visit("/competitions/{competition}", COMPETITION_PAGE),
     Visit("/competitions/{competition}", COMPETITION_PAGE, OLGA),
+    Visit("/competitions/{competition}/desk", f"{COMPETITION_PAGE}/desk", OLGA),
+    Visit("/competitions/{competition}/failed", f"{COMPETITION_PAGE}/failed", OLGA),
+    Visit("/competitions/{competition}/rescoring", f"{COMPETITION_PAGE}/rescoring", OLGA),
+    Visit("/competitions/{competition}/rescoring", f"{COMPETITION_PAGE}/rescoring", OLGA, is_refused=True),
+    Visit("/competitions/{competition}/rescoring/{rescoring}", f"{COMPETITION_PAGE}/rescoring/1", OLGA),
+    Visit("/competitions/{competition}/registration", f"{COMPETITION_PAGE}/registration"),
+    Visit("/competitions/{competition}/registration", f"{COMPETITION_PAGE}/registration", ADA),
+    Visit("/competitions/{competition}/registrations", f"{COMPETITION_PAGE}/registrations", OLGA),
+    Visit("/competitions/{competition}/team", f"{COMPETITION_PAGE}/team", ADA),
+    Visit("/competitions/{competition}/team", f"{COMPETITION_PAGE}/team", OLGA),
+    Visit("/competitions/{competition}/team/join", "{invitation}", OLGA),
+    Visit("/account/confirm-email", "{confirmation}", OLGA),
     Visit(BOARD, BOARD_PAGE),
     Visit(BOARD, BOARD_PAGE, ADA),
     Visit(BOARD, BOARD_PAGE, OLGA),
+    Visit(f"{BOARD}/pictures", f"{BOARD_PAGE}/pictures"),
+    Visit(BOARD, f"{BOARD_PAGE}?sort=team&order=desc&delta=Majority&since=2026-01-01&kind=team"),
+    Visit(f"{BOARD}/rows/{{submission_id}}", "{row}"),
+    Visit(f"{BOARD}/rows/{{submission_id}}", "{row}", ADA),
+    Visit(f"{BOARD}/official/{{number}}/rows/{{submission_id}}", "{official_row}"),
     Visit(f"{BOARD}/official", f"{BOARD_PAGE}/official"),
     Visit(f"{BOARD}/official/{{number}}", f"{BOARD_PAGE}/official/1"),
     Visit("/competitions/{competition}/tasks/{task}/results", f"{COMPETITION_PAGE}/tasks/{TASK}/results"),
     Visit(f"{ASKED}/submit", SUBMIT_PAGE.replace(PHASE, "post"), ADA),
     Visit(f"{ASKED}/submit", SUBMIT_PAGE.replace(PHASE, "post"), ADA, is_refused=True),
     Visit(f"{ASKED}/gold", f"{COMPETITION_PAGE}/phases/{PHASE}/tasks/{TASK}/gold", OLGA),
+    Visit("/competitions/{competition}/edit", f"{COMPETITION_PAGE}/edit", OLGA),
+    Visit("/competitions/{competition}/edit/texts", f"{COMPETITION_PAGE}/edit/texts", OLGA),
+    Visit("/competitions/{competition}/history", f"{COMPETITION_PAGE}/history", OLGA),
+    Visit("/competitions/{competition}/history/{number}", f"{COMPETITION_PAGE}/history/1", OLGA),
+    Visit(f"{ASKED}/rows", f"{COMPETITION_PAGE}/phases/{PHASE}/tasks/{TASK}/rows", OLGA),
+    Visit("/submissions/{submission_id}/card", "{writable}/card", ADA),
+    Visit("/submissions/{submission_id}/card", "{scored}/card", ADA),
+    Visit("/submissions/{submission_id}/card", "{scored}/card", OLGA),
     Visit("/account", who=ADA),
+    Visit("/competitions/{competition}/announcements", f"{COMPETITION_PAGE}/announcements"),
+    Visit("/competitions/{competition}/announcements", f"{COMPETITION_PAGE}/announcements", OLGA),
+    Visit("/competitions/{competition}/announcements/{announcement_id}", "{announcement}", OLGA),
+    Visit("/competitions/{competition}/questions", f"{COMPETITION_PAGE}/questions"),
+    Visit("/competitions/{competition}/questions", f"{COMPETITION_PAGE}/questions", ADA),
+    Visit("/competitions/{competition}/questions", f"{COMPETITION_PAGE}/questions", ADA, is_refused=True),
+    Visit("/competitions/{competition}/questions", f"{COMPETITION_PAGE}/questions", OLGA),
+    Visit("/competitions/{competition}/exports", f"{COMPETITION_PAGE}/exports", OLGA),
+    Visit("/mail/unsubscribe", "{unsubscribe}"),
     Visit("/submissions", who=ADA),
+    Visit("/submissions", f"/submissions?phase={PHASE}&status=scored", ADA),
+    Visit("/submissions/compare", "{compare}", ADA),
+    Visit("/validations/{validation_id}", "{check}", ADA),
     Visit("/submissions/{submission_id}", "{queued}", ADA),
     Visit("/submissions/{submission_id}", "{scored}", ADA),
     Visit("/submissions/{submission_id}", "{scored}", OLGA),
@@ -141,6 +195,8 @@ PARAPHRASING = [
     Visit("/competitions/{competition}/judging", f"{COMPETITION_PAGE}/judging", ADA),
     Visit(SHEETS, ROUND, OLGA),
     Visit(SHEETS, ROUND),
+    Visit("/competitions/{competition}/registration", f"{COMPETITION_PAGE}/registration", ADA),
+    Visit("/competitions/{competition}/registration", f"{COMPETITION_PAGE}/registration", ADA, is_refused=True),
     Visit("/judging", who=ADA),
     Visit(f"{SHEETS}/items/{{language}}/{{place}}", f"{COMPETITION_PAGE}/judging/second/items/en/1", ADA),
     Visit(f"{SHEETS}/items/{{language}}", f"{ROUND}/items/en", ADA),
@@ -194,17 +250,79 @@ def idioms(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         enter(site.engine, user(site, "bot"), 0.4)
         enter(site.engine, world.add_user(site.engine, "noa", "צוות חיפה"), 0.7, 0.2, method="שיטה" * 9)
         states = {"scored": enter(site.engine, ada, 0.7037, 0.5, minute=1, method="m" * 150)}
+        second = enter(site.engine, ada, 0.6, method="w" * 100)  # sent before it
         for state, end in (("rejected", world.reject), ("failed", world.fail)):
             accepted = world.submit(site.engine, ada, content=state)
             states[state] = accepted.submission.id
             end(site.engine, accepted.run_id)
+        keep_detection(site.engine)
         site.set_clock(NOW + 2 * HOUR)
         assert freeze(site.engine, site.now), "nothing waits, so the board is frozen"
+        score_set(site.engine, start(site.engine, PHASE), {states["scored"]: 0.3})
         states["queued"] = world.submit(site.engine, ada, content="queued").submission.id
+        ask_for_cards(site.engine)
+        answered = {"parameters": 560, "ensemble": True}
+        said_of_it = {"summary": "שיטה", "code": "https://example.org/", "fields": answered}
+        states["writable"] = enter(site.engine, ada, 0.6, phase="post", at=site.now, card=said_of_it)
+        mark(site.engine, "Majority", RowStatus.DISQUALIFIED, "only to compare with")
+        mark(site.engine, "צוות חיפה", RowStatus.UNRANKED, "used additional data")
+        said = say_something(site) | take_part(site)
         with site.client(**BROWSER) as forgetful:
             ask(forgetful, "ada")
         paths = {state: f"/submissions/{id_}" for state, id_ in states.items()}
-        yield World(people, {**paths, "password": path_of(links(site)[0])})
+        paths["row"] = f"{BOARD_PAGE}/rows/{states['scored']}"
+        paths["official_row"] = f"{BOARD_PAGE}/official/1/rows/{states['scored']}"
+        with writing(site.engine) as session:
+            post = find_phase_task(session, COMPETITION, "post", TASK)
+            file = world.upload_of("not in order")
+            check = accept_validation(session, user=ada, phase_task=post, upload=file, now=site.now).validation.id
+            held = claim_validation(session, check, worker="w", lease_seconds=60, now=site.now)
+            assert held is not None
+            wrong = [Problem("bad-value", "the label 'שלום' is unknown", line=2, text="می‌روم")]
+            record_invalid(session, held, problems=wrong, omitted=3, now=site.now)
+        paths |= {"check": f"/validations/{check}", "compare": f"/submissions/compare?a={states['scored']}&b={second}"}
+        yield World(people, {**paths, **said, "password": path_of(links(site)[0])})
+
+
+def take_part(site: Site) -> dict[str, str]:
+    """Somebody waits for the organisers; Olga holds an invitation to Ada's team, and a link to confirm her address."""
+    cat = world.add_user(site.engine, "cat")
+    with writing(site.engine) as session:
+        here = find_competition(session, COMPETITION)
+        here.registration, here.teams = {"mode": "approval", "terms": "# Terms\n\nBe **kind**."}, {"members_max": 3}
+        accepted = rules_of(here).terms_sha256
+        for who in (cat, user(site, "ada")):
+            register(session, here, who, site.settings, NOW, accepted=accepted)
+        _, secret = invite(session, here, user(site, "ada"), site.now)
+        send_link(session, user(site, "olga"), site.settings, site.now)
+        [confirmation] = [
+            found[0]
+            for body in session.scalars(select(OutgoingMail.body))
+            if (found := re.search(r"/account/confirm-email\S+", body))
+        ]
+    return {"invitation": f"{COMPETITION_PAGE}/team/join?link={secret}", "confirmation": confirmation}
+
+
+def say_something(site: Site) -> dict[str, str]:
+    """Announcements with Ada's link in a mail, a question with an answer for everybody, and one that waits."""
+    ada, olga, settings = user(site, "ada"), user(site, "olga"), site.settings
+    with writing(site.engine) as session:
+        here = find_competition(session, COMPETITION)
+        for number, is_pinned in ((1, True), (2, False)):
+            said = AnnouncementForm(f"News, number {number}", "Until **Sunday**.\n\n- see [here](/)\n", is_pinned)
+            group = group_of(here, "all" if is_pinned else "")
+            publish(session, here, said, author=olga, group=group, key=None, settings=settings, now=NOW)
+        for title in ("מה זה?", "And this?"):
+            form = QuestionForm(title, "May we?\nReally?", shows_name=True)
+            question = ask_organisers(session, here, form, asker=ada, key=None, settings=settings, now=NOW)
+        words = "You **may**."
+        answer(session, here, question.id, words, is_public=True, organiser=olga, settings=settings, now=NOW)
+        mail = select(OutgoingMail.unsubscribe).where(OutgoingMail.recipient == ada.email)
+        link = str(session.scalars(mail.where(OutgoingMail.unsubscribe.is_not(None))).one())
+    return {
+        "announcement": f"{COMPETITION_PAGE}/announcements/1",
+        "unsubscribe": "/mail/unsubscribe?" + link.partition("?")[2],
+    }
 
 
 @contextmanager
@@ -248,6 +366,7 @@ def paraphrasing(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
                 save_marks(session, held, annotator, text_id, {"removed": "yes", **marks}, NOW)
             competition = find_competition(session, COMPETITION)
             publish_round(session, competition, held, actor=olga, unfinished=True, now=NOW)
+            competition.registration = {"mode": "domain", "domains": ["uni.edu"], "terms": "# Terms\n\nBe **kind**."}
         judging.start(site.engine, olga, annotators={"ada": "en"}, guidelines="Read on.", name="second", seed=1)
         yield World(people, {})
 

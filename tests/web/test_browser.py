@@ -150,7 +150,7 @@ def test_a_newcomer_registers_errs_understands_and_stands_on_the_board(
     row = page.get_by_role("row").filter(has_text="ada")
     expect(row).to_contain_text("you")
     expect(row).to_contain_text("0.7037")
-    row.get_by_role("link", name="ada").click()
+    row.get_by_role("link", name="ada", exact=True).click()
     assert "/submissions/" in page.url
 
 

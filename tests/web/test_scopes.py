@@ -19,7 +19,25 @@ from tests.world import DAY, NOW, SECOND
 
 READ, SUBMIT_SCOPE, ORGANISE = TokenScope.READ, TokenScope.SUBMIT, TokenScope.ORGANISE
 #: What those who take part change. Everything else that changes something is for organisers.
-PARTICIPATING = {"create_submission", "choose_submission", "withdraw_choice"}
+PARTICIPATING = {
+    "create_submission",
+    "create_validation",
+    "choose_submission",
+    "withdraw_choice",
+    "register_for_competition",
+    "create_team",
+    "leave_team",
+    "rename_team",
+    "transfer_team",
+    "join_team",
+    "remove_team_member",
+    "invite_to_team",
+    "revoke_invitation",
+} | {
+    "ask_question",
+    "choose_mail",
+    "edit_card",
+}
 #: What only organisers and administrators see, besides what is tagged `organising`.
 ORGANISERS_VIEW = {"read_audit_log"}
 #: Tagged so, and yet read by others, too: annotators.

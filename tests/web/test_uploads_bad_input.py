@@ -105,7 +105,7 @@ def test_malformed_multipart_is_refused(ada: Person, body: bytes, content_type: 
         (part("method", b"mBERT") + b"--b--\r\n", "invalid_form", "The file is missing"),
         (FILE_PART + CONTENT + b"\r\n" + FILE_PART + CONTENT + END, "invalid_form", "sent twice"),
         (part("method", b"a") + part("method", b"b") + FILE_PART + CONTENT + END, "invalid_form", "sent twice"),
-        (part("methd", b"mBERT") + FILE_PART + CONTENT + END, "invalid_form", "'description', 'method'"),
+        (part("methd", b"mBERT") + FILE_PART + CONTENT + END, "invalid_form", "'description', 'languages', 'method'"),
         (part("method", b"m\xff") + FILE_PART + CONTENT + END, "invalid_form", "not UTF-8"),
         (part("method", b"m" * 201) + FILE_PART + CONTENT + END, "invalid_form", "At most 200 characters"),
         (part("description", b"m" * 40_000) + FILE_PART + CONTENT + END, "invalid_form", "too long"),

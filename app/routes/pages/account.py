@@ -12,6 +12,7 @@ from app import audit, auth, password_resets
 from app.api.base import RowId
 from app.db import reading, writing
 from app.errors import EvergoldError, InvalidForm, LimitReached, NameTaken, NotAuthenticated
+from app.mail_choices import MailKind, choice_of, wants
 from app.models import TokenScope, User
 from app.routes.identity import VisitorHere
 from app.routes.pages.login import to_login, with_headers
@@ -35,6 +36,7 @@ SCOPE_WORDS = {
 DONE = {
     "password": "Your password was changed; you were logged out everywhere else.",
     "email": "Your address was changed.",
+    "mail": "Kept: you get the mails that are ticked below.",
 }
 FormText = Annotated[str, Form()]
 
@@ -173,6 +175,7 @@ def _page(
     now = serving.clock()
     with reading(serving.engine) as session:
         tokens = [(token, auth.scopes_of(token)) for token in auth.list_tokens(session, user)]
+        choice = choice_of(session, user)
     response = render(
         request,
         "account.html",
@@ -187,5 +190,6 @@ def _page(
         proposed=typed.fields.get("scopes", PROPOSED_SCOPES),
         days_allowed=auth.TOKEN_DAYS_ALLOWED,
         token_days=auth.TOKEN_DAYS,
+        mails={kind.value: wants(choice, kind) for kind in MailKind},
     )
     return with_headers(response, typed.error, serving) if typed.error else response

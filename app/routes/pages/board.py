@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated
 
@@ -11,24 +11,28 @@ from sqlalchemy.orm import Session
 
 from app.api import links
 from app.api.base import RowId
+from app.board_compare import Move, moves
+from app.board_query import BoardQuery, since_moment
+from app.board_rows import scored_with
 from app.db import reading
 from app.errors import NotFound
-from app.judging.columns import METRIC as HUMAN
 from app.judging.columns import published_round
 from app.leaderboard import Leaderboard, build_leaderboard
 from app.limits import phase_state
 from app.models import Board, BoardShown, Competition, Phase
 from app.queries import boards_of, find_board, find_competition
 from app.results import short_titles
+from app.routes.board_queries import PageQuery, arranged, languages_of
 from app.routes.looking import Looking, LookingHere
 from app.routes.pages.board_pictures import Picture, more_columns, picture_of
+from app.routes.pages.board_table import TableShown, known_metrics, table_of
 from app.routes.pages.drawings import drawings_of, svg_response
 from app.routes.pages.rendering import render
 from app.routes.serving import Serving, ServingHere
 from app.snapshots import find_snapshot, last_snapshot, list_snapshots, official_board
+from app.tracks import tracks_of
 from app.visibility import asked_by
 from app.workforce import words_for_board
-from scoring.tasks import TASKS
 
 router = APIRouter()
 
@@ -53,6 +57,7 @@ def read_board(
     competition: str,
     phase: str,
     board: str,
+    query: PageQuery,
     split: SplitShown = None,
 ) -> Response:
     now, user, seen_as = serving.clock(), looking.user, looking.seen_as
@@ -64,6 +69,8 @@ def read_board(
         picture = _picture(session, (phase_found, board_found), looking, now, split, leaderboard)
         waiting = _waiting(session, phase_found, board_found, leaderboard, now)
         human_round = published_round(session, phase_found, board_found)
+        moved = _moves(session, (phase_found, board_found), looking, now, leaderboard, query)
+        table = _table(session, found, (phase_found, board_found), leaderboard, query, kept_of(looking, split), moved)
     figures = links.board_figures(competition, phase, board)
     return render(
         request,
@@ -76,11 +83,15 @@ def read_board(
         boards=_same_task(found, phase_found, board_found),
         phases=_phases_with(found, board_found),
         leaderboard=leaderboard,
+        table=table,
+        with_history=leaderboard.view.board is BoardShown.PUBLIC,
+        row_link=lambda row_id: links.board_row(competition, phase, board, row_id),
         metrics=_metrics(board_found, leaderboard),
         signatures=_signatures(leaderboard),
         human_round=human_round,
         picture=picture,
         waiting=waiting,
+        scored_with=scored_with(leaderboard),
         drawings=drawings_of(picture.figures, figures, picture.split) if picture else [],
         titles={phase.name: phase.title for phase in found.phases},
         snapshot=snapshot,
@@ -91,9 +102,15 @@ def read_board(
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official")
 def read_official(
-    request: Request, serving: ServingHere, looking: LookingHere, competition: str, phase: str, board: str
+    request: Request,
+    serving: ServingHere,
+    looking: LookingHere,
+    competition: str,
+    phase: str,
+    board: str,
+    query: PageQuery,
 ) -> Response:
-    return _official_page(request, serving, looking, (competition, phase, board), None)
+    return _official_page(request, serving, looking, (competition, phase, board), None, query)
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}")
@@ -105,12 +122,18 @@ def read_official_by_number(
     phase: str,
     board: str,
     number: RowId,
+    query: PageQuery,
 ) -> Response:
-    return _official_page(request, serving, looking, (competition, phase, board), number)
+    return _official_page(request, serving, looking, (competition, phase, board), number, query)
 
 
 def _official_page(
-    request: Request, serving: Serving, looking: Looking, place: tuple[str, str, str], number: int | None
+    request: Request,
+    serving: Serving,
+    looking: Looking,
+    place: tuple[str, str, str],
+    number: int | None,
+    query: BoardQuery,
 ) -> Response:
     """The board as it was frozen; without a number the last time."""
     now, user, seen_as = serving.clock(), looking.user, looking.seen_as
@@ -120,6 +143,9 @@ def _official_page(
         snapshot = find_snapshot(session, phase, board, number, user, now, seen_as=seen_as)
         every = list_snapshots(session, phase, board, user, now, seen_as=seen_as)
         leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
+        # What is frozen has no history.
+        asked = replace(query, since="")
+        table = _table(session, found, (phase, board), leaderboard, asked, kept_of(looking))
     return render(
         request,
         "official.html",
@@ -128,6 +154,9 @@ def _official_page(
         board=board,
         state=phase_state(phase, now),
         leaderboard=leaderboard,
+        table=table,
+        with_history=False,
+        row_link=lambda row_id: links.board_row(*place, row_id, snapshot.number),
         metrics=_metrics(board, leaderboard),
         signatures=_signatures(leaderboard),
         titles={one.name: one.title for one in found.phases},
@@ -155,6 +184,43 @@ def read_figure(
     if picture is None:
         raise NotFound("This board has no figures.")
     return svg_response(picture.figures, name, f"{competition}-{phase}-{picture.split.replace('/', '-')}")
+
+
+def kept_of(looking: Looking, split: str | None = None) -> list[tuple[str, str]]:
+    """What links of the table hand on of the page's address."""
+    found = {"as": looking.seen_as, "split": split}
+    return [(name, str(value)) for name, value in found.items() if value]
+
+
+def _table(
+    session: Session,
+    competition: Competition,
+    place: tuple[Phase, Board],
+    leaderboard: Leaderboard,
+    query: BoardQuery,
+    kept: list[tuple[str, str]],
+    moved: dict[tuple[object, ...], Move] | None = None,
+) -> TableShown:
+    """The board as it is asked for."""
+    found = arranged(session, competition, *place, leaderboard, query)
+    tracks = tracks_of(competition)
+    return table_of(found, query, place[1], languages_of(session, *place), tracks, kept=kept, moved=moved)
+
+
+def _moves(
+    session: Session,
+    place: tuple[Phase, Board],
+    looking: Looking,
+    now: datetime,
+    leaderboard: Leaderboard,
+    query: BoardQuery,
+) -> dict[tuple[object, ...], Move] | None:
+    """Changes of rank since a day, on boards that show everything; None where nobody asked."""
+    until = since_moment(query)
+    if until is None or leaderboard.view.board is not BoardShown.PUBLIC:
+        return None
+    then = build_leaderboard(session, *place, looking.user, now, seen_as=looking.seen_as, until=until)
+    return moves(leaderboard, then)
 
 
 def _picture(
@@ -199,7 +265,7 @@ def _same_task(competition: Competition, phase: Phase, shown: Board) -> list[tup
 
 def _metrics(board: Board, leaderboard: Leaderboard) -> list[MetricShown]:
     """Each metric once, in the order of the columns."""
-    known = {**TASKS[board.task.task_type].metrics, HUMAN.name: HUMAN}
+    known = known_metrics(board)
     names = dict.fromkeys(column.metric for column in leaderboard.columns)
     return [MetricShown(known[name].title, known[name].description, known[name].higher_is_better) for name in names]
 

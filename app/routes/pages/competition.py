@@ -8,6 +8,7 @@ from datetime import datetime
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
+from app.announcements import announcements_of
 from app.db import reading
 from app.entry_rules import EntrySettings, entry_settings
 from app.judging.annotators import may_judge_or_organise
@@ -15,13 +16,19 @@ from app.leaderboard import count_entries
 from app.limits import PhaseState, phase_state
 from app.models import Board, Competition, Phase, PhaseTask
 from app.queries import boards_of, find_competition
+from app.registration import standing
+from app.registration_rules import rules_of
 from app.results import short_titles
+from app.roles import may_organise
 from app.routes.looking import Looking, LookingHere
 from app.routes.pages.rendering import render
 from app.routes.serving import ServingHere
 from app.visibility import View, views_of
 
 router = APIRouter()
+
+#: The others have a page of their own.
+ANNOUNCEMENTS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,9 @@ def read_competition(request: Request, serving: ServingHere, looking: LookingHer
         views = _views(session, found, looking, now)
         teams = count_entries(session, views)
         has_judging = may_judge_or_organise(session, looking.user, found)
+        announcements = announcements_of(session, found)
+        missing = standing(session, found, looking.user).missing if looking.user else None
+        has_desk = looking.seen_as is None and may_organise(session, looking.user, found)
     phases = [
         PhaseShown(phase, phase_state(phase, now), [_task(found, asked, teams, views) for asked in phase.phase_tasks])
         for phase in found.phases
@@ -62,7 +72,13 @@ def read_competition(request: Request, serving: ServingHere, looking: LookingHer
         "competition.html",
         competition=found,
         phases=phases,
+        announcements=announcements[:ANNOUNCEMENTS_SHOWN],
+        more_announcements=len(announcements) > ANNOUNCEMENTS_SHOWN,
+        rules=rules_of(found),
+        missing=missing,
+        is_participant=looking.user is not None,
         has_judging=has_judging,
+        has_desk=has_desk,
         seen_as=looking.seen_as,
         now=now,
     )

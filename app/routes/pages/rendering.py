@@ -18,6 +18,7 @@ from app.routes import csrf
 from app.routes.errors import phrase
 from app.routes.identity import Visitor, known_visitor
 from app.routes.pages import words
+from app.routes.pages.bidi import isolated
 from app.routes.pages.markdown import render_inline, render_markdown
 from app.sizes import readable_size
 from app.svg import shown
@@ -83,6 +84,7 @@ def environment() -> Environment:
         number=shown,
         plural=words.plural,
         ordinal=words.ordinal,
+        isolated=isolated,
     )
     return made
 

@@ -7,7 +7,7 @@ parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -23,7 +23,7 @@ from app.routes.pages.login import to_login
 from app.routes.pages.rendering import render
 from app.routes.pages.report_mwe import show_mwes
 from app.routes.pages.report_probing import show_probing
-from app.routes.pages.report_tables import Column, Row, Table, make_table, score_cell
+from app.routes.pages.report_tables import Column, Linked, Row, Table, make_table, score_cell
 from app.routes.serving import ServingHere
 from scoring.task import Score
 from scoring.tasks import TASKS
@@ -71,23 +71,33 @@ def read_report(
 
 
 def all_scores(report: Report, sort: str) -> Table:
+    """Of a submission's report; a link for each column sorts it."""
+
+    def linked(wanted: str) -> str:
+        return f"{links.report(report.submission.id, view=ALL_SCORES, sort=wanted)}#{ALL_SCORES}"
+
+    return scores_table(report.task_type, report.scores, report.view.precision, sort, linked)
+
+
+def scores_table(
+    task_type: str, scores: Sequence[Score], precision: int | None, sort: str = "", linked: Linked = str
+) -> Table:
     """A row for each split, a column for each metric."""
-    metrics = TASKS[report.task_type].metrics
+    metrics = TASKS[task_type].metrics
     by_split: dict[str, dict[str, Score]] = {}
-    for score in report.scores:
+    for score in scores:
         by_split.setdefault(score.split, {})[score.metric] = score
     columns = [
         Column(name, metric.title, metric.description, metric.percent)
         if (metric := metrics.get(name))
         else Column(name, name)
-        for name in dict.fromkeys(score.metric for score in report.scores)
+        for name in dict.fromkeys(score.metric for score in scores)
     ]
     rows = [
         Row(
             split,
             tuple(
-                score_cell(found.get(column.key), metrics.get(column.key), precision=report.view.precision)
-                for column in columns
+                score_cell(found.get(column.key), metrics.get(column.key), precision=precision) for column in columns
             ),
         )
         for split, found in by_split.items()
@@ -99,7 +109,7 @@ def all_scores(report: Report, sort: str) -> Table:
         columns,
         rows,
         sort=sort,
-        linked=lambda wanted: f"{links.report(report.submission.id, view=ALL_SCORES, sort=wanted)}#{ALL_SCORES}",
+        linked=linked,
     )
 
 

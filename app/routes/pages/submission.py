@@ -1,4 +1,4 @@
-"""A submission's page, live until its state is final; and the list of one's own."""
+"""A submission's page, live until its state is final."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from fastapi.responses import RedirectResponse
 from app.api import links
 from app.board_columns import BoardColumn, board_columns
 from app.board_rows import decimals_of, with_decimals
+from app.card_edits import frozen_by, is_of_team
+from app.cards import card_of_submission
 from app.choices import NoChoice, boards_entered, choose_entry, withdraw_choice
 from app.db import reading, writing
 from app.models import TERMINAL, Board, RunStatus, ScoringRun, Submission
 from app.own_scores import OwnScores, own_scores_of
-from app.queries import boards_of, current_run, find_competition, get_submission, list_submissions
+from app.queries import boards_of, current_run, find_competition, get_submission
 from app.roles import may_organise
 from app.routes.identity import VisitorHere
 from app.routes.looking import Looking, LookingHere, looking_as
@@ -25,6 +27,7 @@ from app.routes.pages.login import to_login
 from app.routes.pages.rendering import check_form, render
 from app.routes.serving import Serving, ServingHere
 from app.routes.submissions import check_visible, wait_for_change
+from app.row_marks import mark_of_submission
 from app.stages import stage_of
 from app.visibility import rounded
 from scoring.task import Score
@@ -35,7 +38,6 @@ router = APIRouter()
 FormText = Annotated[str, Form()]
 #: How long the live part of the page waits for news before it asks again.
 LIVE_SECONDS = 20.0
-PAGE_LENGTH = 30
 #: A task with more scores than this (languages by views) shows those of its boards.
 SCORES_SHOWN = 60
 
@@ -104,18 +106,6 @@ async def read_live(
     return render(request, "submission_live.html", **shown, is_update=True, is_announced=not same_stage)
 
 
-@router.get("/submissions")
-def read_submissions(
-    request: Request, serving: ServingHere, visitor: VisitorHere, after: Annotated[UUID | None, Query()] = None
-) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    with reading(serving.engine) as session:
-        found, cursor = list_submissions(session, visitor.user, after=after, limit=PAGE_LENGTH)
-    rows = [(submission, current_run(submission)) for submission in found]
-    return render(request, "submissions.html", rows=rows, next=cursor, is_first=after is None)
-
-
 def _shown(serving: Serving, looking: Looking, submission_id: UUID, error: NoChoice | None = None) -> dict[str, Any]:
     """What both the page and its live part show."""
     now = serving.clock()
@@ -125,6 +115,8 @@ def _shown(serving: Serving, looking: Looking, submission_id: UUID, error: NoCho
         stage = stage_of(session, run, submission.phase_task.task.task_type, now)
         own = own_scores_of(session, submission, looking.user, now, seen_as=looking.seen_as)
         choosable = boards_entered(session, submission) if own.has_choice else []
+        card, mark = card_of_submission(session, submission), mark_of_submission(session, submission)
+        is_editable = frozen_by(session, submission) is None and is_of_team(session, submission, looking.user)
         is_organiser = may_organise(session, looking.user, submission.phase_task.phase.competition)
         competition = find_competition(session, submission.phase_task.phase.competition.name)
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
@@ -141,6 +133,9 @@ def _shown(serving: Serving, looking: Looking, submission_id: UUID, error: NoCho
         "competition": competition,
         "task": submission.phase_task.task,
         "own": own,
+        "card": card,
+        "card_is_editable": is_editable,
+        "mark": mark,
         "choosable": choosable,
         "seen_as": looking.seen_as,
         "error": error,

@@ -12,18 +12,21 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.api import links
+from app.cards import form_of
 from app.db import reading
 from app.errors import EvergoldError, Forbidden, NotFound
 from app.limits import Quota, declared_limits, phase_state, quota
 from app.models import PhaseTask, PublicFile, User
-from app.queries import find_phase_task
+from app.queries import find_phase_task, other_open_tasks
+from app.registration import RegistrationNeeded, Standing, standing
 from app.routes import csrf
 from app.routes.errors import headers_of
 from app.routes.identity import Visitor, VisitorHere
 from app.routes.pages.login import to_login
 from app.routes.pages.rendering import check_form, render
-from app.routes.receiving import Target, receive_submission
+from app.routes.receiving import UPLOAD_FIELDS, Target, receive_submission
 from app.routes.serving import Serving, ServingHere
+from app.routes.validation_receiving import receive_validation
 from app.storage import stored_path
 from app.submissions import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS
 from app.teams import find_team
@@ -41,10 +44,11 @@ PREVIEW_BYTES, PREVIEW_LINES = 2_000, 5
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The first lines of a download."""
+    """The first lines of a download. is_input: predictions are made for what stands there."""
 
     file: PublicFile
     lines: list[str]
+    is_input: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +82,8 @@ async def send_form(
     typed: dict[str, str] = {}
 
     def before_file(fields: Mapping[str, str]) -> None:
-        typed.update({name: fields[name] for name in ("track", "method", "description") if name in fields})
-        check_form(request, fields.get(csrf.FORM_FIELD))
+        typed.update(fields)
+        check_form(request, typed.pop(csrf.FORM_FIELD, None))
 
     try:
         received = await receive_submission(
@@ -91,11 +95,52 @@ async def send_form(
             more_fields=frozenset({csrf.FORM_FIELD}),
             before_file=before_file,
         )
-    except (NotFound, Forbidden):
-        raise
+    except (NotFound, Forbidden) as error:
+        if not isinstance(error, RegistrationNeeded):
+            raise
+        return await run_sync(_page, request, serving, visitor, target, Form(typed, error))
     except EvergoldError as error:
         return await run_sync(_page, request, serving, visitor, target, Form(typed, error))
     return RedirectResponse(links.submission(received.submission_id), 303)
+
+
+@router.post("/competitions/{competition}/phases/{phase}/tasks/{task}/validate")
+async def send_to_check(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    competition: str,
+    phase: str,
+    task: str,
+    key: Annotated[str, Query(max_length=100)] = "",
+) -> Response:
+    """The same form's other button: the file is only checked, and whatever else was typed is not kept."""
+    if visitor.user is None or visitor.login is None:
+        return RedirectResponse(f"/login?next={links.submit(competition, phase, task)}", 303)
+    target = Target(competition, phase, task)
+    typed: dict[str, str] = {}
+
+    def before_file(fields: Mapping[str, str]) -> None:
+        typed.update(fields)
+        check_form(request, typed.pop(csrf.FORM_FIELD, None))
+
+    try:
+        received = await receive_validation(
+            request,
+            serving,
+            visitor.user,
+            target,
+            idempotency_key=KEY_START + key if key else None,
+            more_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD},
+            before_file=before_file,
+        )
+    except (NotFound, Forbidden) as error:
+        if not isinstance(error, RegistrationNeeded):
+            raise
+        return await run_sync(_page, request, serving, visitor, target, Form(typed, error))
+    except EvergoldError as error:
+        return await run_sync(_page, request, serving, visitor, target, Form(typed, error))
+    return RedirectResponse(links.validation(received.validation_id), 303)
 
 
 def _page(request: Request, serving: Serving, visitor: Visitor, target: Target, form: Form) -> Response:
@@ -103,21 +148,26 @@ def _page(request: Request, serving: Serving, visitor: Visitor, target: Target, 
     with reading(serving.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task)
         team = find_team(session, visitor.user, phase_task.phase.competition_id) if visitor.user else None
-        used = quota(session, team, phase_task, now)
+        used = quota(session, team, phase_task, now, user=visitor.user)
+        mine = standing(session, phase_task.phase.competition, visitor.user) if visitor.user else None
+        elsewhere = other_open_tasks(session, phase_task, now)
     phase = phase_task.phase
     response = render(
         request,
         "submit.html",
         form.error.status if form.error else 200,
         phase_task=phase_task,
+        card_form=form_of(phase_task),
         phase=phase,
         task=phase_task.task,
         task_type=TASKS[phase_task.task.task_type],
         state=phase_state(phase, now),
         limit_bytes=min(declared_limits(phase, phase_task).upload_bytes, serving.settings.upload_limit_bytes),
         used=used,
-        obstacle=_obstacle(visitor.user, used, phase_task),
+        obstacle=_obstacle(visitor.user, mine, used, phase_task),
+        missing=mine.missing if mine else None,
         previews=_previews(serving, phase_task),
+        elsewhere=elsewhere,
         tracks=tracks_of(phase.competition),
         form=form,
         form_key=secrets.token_urlsafe(18),
@@ -131,12 +181,14 @@ def _page(request: Request, serving: Serving, visitor: Visitor, target: Target, 
     return response
 
 
-def _obstacle(user: User | None, used: Quota, phase_task: PhaseTask) -> str:
+def _obstacle(user: User | None, mine: Standing | None, used: Quota, phase_task: PhaseTask) -> str:
     """What, besides the dates, already stands against an upload, as a word for the template."""
     if phase_task.gold is None:
         return "gold"
     if user is None:
         return "login"
+    if mine is not None and mine.missing:
+        return "registration"
     if used.remaining == 0:
         return "limit"
     return "pause" if used.rejected_last_hour >= used.rejected_per_hour else ""
@@ -146,13 +198,13 @@ def _previews(serving: Serving, phase_task: PhaseTask) -> list[Preview]:
     """The downloads of text, those called templates first."""
     files = [file for file in phase_task.files if file.name.lower().endswith(PREVIEWED)]
     files.sort(key=lambda file: "template" not in file.name.lower())
-    return [preview for file in files if (preview := _preview(serving, file))]
+    return [preview for file in files if (preview := _preview(serving, file, phase_task.items_sha256))]
 
 
-def _preview(serving: Serving, file: PublicFile) -> Preview | None:
+def _preview(serving: Serving, file: PublicFile, items_sha256: str | None) -> Preview | None:
     try:
         with stored_path(serving.settings.storage_dir, file.sha256).open("rb") as stored:
             start = stored.read(PREVIEW_BYTES).decode("utf-8-sig", errors="replace")
     except OSError:
         return None
-    return Preview(file, start.splitlines()[:PREVIEW_LINES])
+    return Preview(file, start.splitlines()[:PREVIEW_LINES], is_input=file.sha256 == items_sha256)

@@ -8,7 +8,16 @@ from datetime import UTC, datetime, timedelta
 from markupsafe import Markup
 
 from app.board_columns import BoardColumn
-from app.models import EntryRule, RunStatus
+from app.models import (
+    EntryRule,
+    RegistrationMode,
+    RegistrationStatus,
+    RescoringState,
+    RevisionSource,
+    RunStatus,
+    ValidationStatus,
+)
+from app.registration import MISSING_WORDS
 from app.times import in_aoe, in_utc
 
 PHASE_STATES = {"upcoming": "Upcoming", "open": "Open", "closed": "Closed"}
@@ -18,6 +27,25 @@ RUN_STATES = {
     RunStatus.SCORED: "Scored",
     RunStatus.REJECTED: "Rejected",
     RunStatus.FAILED: "Failed",
+}
+REVISION_SOURCES = {
+    RevisionSource.FILE: "phases.yaml",
+    RevisionSource.EDIT: "edited on the server",
+    RevisionSource.UNDO: "an earlier revision again",
+}
+RESCORING_STATES = {
+    RescoringState.OPEN: "Open",
+    RescoringState.PUBLISHED: "Published",
+    RescoringState.DROPPED: "Dropped",
+}
+#: Of a submission that was scored anew, so many scores are shown before and after.
+CHANGES_SHOWN = 12
+CHECK_STATES = {
+    ValidationStatus.QUEUED: "Queued",
+    ValidationStatus.RUNNING: "Checking",
+    ValidationStatus.VALID: "In order",
+    ValidationStatus.INVALID: "Not in order",
+    ValidationStatus.FAILED: "Failed",
 }
 ENTRY_RULES = {
     EntryRule.BEST: "Each team stands here with its best submission.",
@@ -33,6 +61,20 @@ ENTRY_SHORT = {
     EntryRule.CHOSEN: "Each team chooses which submission counts",
     EntryRule.LADDER: "The record counts, told in steps (a Ladder)",
 }
+REGISTRATION_MODES = {
+    RegistrationMode.OPEN: "Everybody may take part.",
+    RegistrationMode.APPROVAL: "Whom the organisers approve may take part.",
+    RegistrationMode.DOMAIN: "Whose e-mail address has one of these domains may take part:",
+    RegistrationMode.LIST: "Whom the organisers have put on their list may take part.",
+}
+REGISTRATION_STATES = {
+    RegistrationStatus.UNCONFIRMED: "waits for the address",
+    RegistrationStatus.PENDING: "waits for you",
+    RegistrationStatus.APPROVED: "approved",
+    RegistrationStatus.REFUSED: "refused",
+}
+MISSING = MISSING_WORDS
+ROW_KINDS = {"team": "Teams", "baseline": "Baselines", "historic": "Published results"}
 #: status: (title, what to do now)
 ERROR_WORDS = {
     400: ("That request was not complete", "Please go back and try again."),

@@ -1,0 +1,123 @@
+"""`evergold registrations`: who would like to take part in a competition, in this server's database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli.organiser import PANEL
+from app.cli.output import Code, CommandError, print_json, print_table, say
+from app.cli.settings import DataDirOption, JsonOption, use_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy.orm import Session
+
+    from app.models import RegistrationStatus
+
+commands = typer.Typer()
+registrations = typer.Typer(no_args_is_help=True, help="Who would like to take part in a competition.")
+commands.add_typer(registrations, name="registrations", rich_help_panel=PANEL)
+
+CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
+UserArgument = Annotated[str, typer.Argument(metavar="USER", help="A user name or an e-mail address.")]
+
+
+@registrations.command("list")
+def show(
+    competition: CompetitionArgument,
+    status: Annotated[
+        str | None, typer.Option(metavar="STATUS", help="Only unconfirmed, pending, approved or refused ones.")
+    ] = None,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List who has registered, in the order in which they came."""
+    from app.api.registration import registered_out
+    from app.queries import find_competition
+    from app.registration import list_registrations
+
+    with _database(data_dir) as session:
+        rows = list_registrations(session, find_competition(session, competition), status=_status(status))
+        found = [registered_out(row) for row in rows]
+    if as_json:
+        print_json({"registrations": [one.model_dump(mode="json") for one in found]})
+    else:
+        columns = ["User", "Name", "E-mail", "Status", "Registered (UTC)", "Answered by"]
+        print_table(
+            columns,
+            [
+                (
+                    one.username,
+                    one.display_name,
+                    one.email,
+                    one.status,
+                    f"{one.registered_at:%Y-%m-%d %H:%M}",
+                    one.decided_by or "",
+                )
+                for one in found
+            ],
+        )
+
+
+@registrations.command()
+def approve(
+    competition: CompetitionArgument, user: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False
+) -> None:
+    """Let somebody take part, also before they ask; they get a mail."""
+    _decide(competition, user, "approved", data_dir, as_json)
+
+
+@registrations.command()
+def refuse(
+    competition: CompetitionArgument, user: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False
+) -> None:
+    """Let somebody upload nothing (more); what they sent stays, and they get a mail."""
+    _decide(competition, user, "refused", data_dir, as_json)
+
+
+def _decide(competition: str, user: str, status: str, data_dir: Path | None, as_json: bool) -> None:
+    from app.config import get_settings
+    from app.models import RegistrationStatus
+    from app.queries import find_competition
+    from app.registration import decide
+    from app.roles import find_user
+
+    with _database(data_dir) as session:
+        found, theirs = find_competition(session, competition), find_user(session, user)
+        changed = decide(session, found, theirs, RegistrationStatus(status), get_settings(), datetime.now(UTC))
+        name = theirs.username
+    if as_json:
+        print_json({"username": name, "status": status, "changed": changed})
+    else:
+        say(f"{name} is {status} in {competition}." if changed else f"{name} was {status} already.")
+
+
+@contextmanager
+def _database(data_dir: Path | None) -> Iterator[Session]:
+    """A transaction on this server's database; what is unknown there becomes a CommandError."""
+    use_settings(data_dir)
+    from app.config import get_settings
+    from app.db import get_engine, writing
+    from app.errors import EvergoldError
+
+    try:
+        with writing(get_engine(get_settings().database_address)) as session:
+            yield session
+    except EvergoldError as error:
+        raise CommandError(error.message, name=error.code) from None
+
+
+def _status(name: str | None) -> RegistrationStatus | None:
+    from app.models import RegistrationStatus
+
+    try:
+        return RegistrationStatus(name) if name is not None else None
+    except ValueError:
+        known = ", ".join(RegistrationStatus)
+        raise CommandError(f"'{name}' is no status; there are {known}.", Code.USAGE) from None

@@ -1,0 +1,134 @@
+"""`evergold row`: which rows are unranked, disqualified or hidden, in this server's database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import typer
+
+from app.cli.organiser import PANEL
+from app.cli.output import Code, CommandError, print_json, print_table, say
+from app.cli.settings import DataDirOption, JsonOption, use_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy.orm import Session
+
+    from app.models import PhaseTask, RowStatus
+
+commands = typer.Typer()
+rows = typer.Typer(no_args_is_help=True, help="Which rows are unranked, disqualified or hidden.")
+commands.add_typer(rows, name="row", rich_help_panel=PANEL)
+
+PlaceArgument = Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/TASK")]
+
+
+@rows.command("list")
+def show(place: PlaceArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+    """List what is said of rows of a task in a phase."""
+    from app.api.rows import row_mark_out
+    from app.row_marks import list_marks
+
+    with _database(data_dir) as session:
+        found = [row_mark_out(one) for one in list_marks(session, _phase_task(session, place))]
+    if as_json:
+        print_json({"rows": [one.model_dump(mode="json") for one in found]})
+        return
+    if not found:
+        say("Nothing is said of any row.")
+        return
+    told = [(str(one.id), one.team, str(one.submission or "everything"), one.status, one.note) for one in found]
+    print_table(["Id", "Team", "Of it", "Status", "Why"], told, numbers=["Id"])
+
+
+@rows.command()
+def mark(
+    place: PlaceArgument,
+    status: Annotated[str, typer.Argument(metavar="STATUS", help="unranked, disqualified or hidden.")],
+    team: Annotated[str, typer.Option(metavar="NAME", help="A team, as boards name it.")] = "",
+    submission: Annotated[str, typer.Option(metavar="ID", help="Or one submission alone.")] = "",
+    note: Annotated[str, typer.Option(metavar="TEXT", help="The footnote, or the reason; boards show it.")] = "",
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say that a team, or one submission of it, is unranked, disqualified or hidden."""
+    from app.api.rows import row_mark_out
+    from app.row_marks import mark_row
+
+    with _database(data_dir) as session:
+        marked = mark_row(
+            session,
+            _phase_task(session, place),
+            team=team,
+            submission_id=_submission_id(submission),
+            status=_status(status),
+            note=note,
+            actor=None,
+            now=datetime.now(UTC),
+        )
+    if as_json:
+        print_json(row_mark_out(marked).model_dump(mode="json"))
+    else:
+        what = f"the submission {marked.submission_id} of {marked.team}" if marked.submission_id else marked.team
+        say(f"On the boards of {place}, {what} is {marked.status} now.")
+
+
+@rows.command()
+def clear(
+    place: PlaceArgument,
+    mark_id: Annotated[int, typer.Argument(metavar="ID", help="As `evergold row list` tells it.")],
+    data_dir: DataDirOption = None,
+) -> None:
+    """Take back what was said: the row stands again as its scores say."""
+    from app.row_marks import clear_mark
+
+    with _database(data_dir) as session:
+        clear_mark(session, _phase_task(session, place), mark_id, actor=None, now=datetime.now(UTC))
+    say("Taken back.")
+
+
+@contextmanager
+def _database(data_dir: Path | None) -> Iterator[Session]:
+    """A transaction on this server's database; what is wrong becomes a CommandError."""
+    use_settings(data_dir)
+    from app.config import get_settings
+    from app.db import get_engine, writing
+    from app.errors import EvergoldError
+
+    try:
+        with writing(get_engine(get_settings().database_address)) as session:
+            yield session
+    except EvergoldError as error:
+        fields = error.details.get("fields", {})
+        told = " ".join([error.message, *(f"{name}: {sentence}" for name, sentence in fields.items())])
+        raise CommandError(told, name=error.code, details=error.details) from None
+
+
+def _phase_task(session: Session, place: str) -> PhaseTask:
+    from app.queries import find_phase_task
+
+    parts = place.strip("/").split("/")
+    if len(parts) != 3 or not all(parts):
+        raise CommandError(f"'{place}' is not COMPETITION/PHASE/TASK.", Code.USAGE)
+    return find_phase_task(session, *parts, with_files=False)
+
+
+def _status(name: str) -> RowStatus:
+    from app.models import RowStatus
+
+    try:
+        return RowStatus(name)
+    except ValueError:
+        raise CommandError(f"'{name}' is no status; there are {', '.join(RowStatus)}.", Code.USAGE) from None
+
+
+def _submission_id(text: str) -> UUID | None:
+    try:
+        return UUID(text) if text else None
+    except ValueError:
+        raise CommandError(f"'{text}' is no submission's id.", Code.USAGE) from None

@@ -1,0 +1,85 @@
+"""Who takes part in a competition, for its organisers: accounts, teams, and how much each person has sent."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.exports.spreadsheets import spreadsheet_safe
+from app.models import Competition, Phase, PhaseTask, Registration, Submission, Team, TeamKind, TeamMember
+from app.registration import participants_of
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """registered_at: for this competition; None: not known. submissions: by phase, what this person has sent."""
+
+    username: str
+    email: str
+    display_name: str
+    team: str
+    registered_at: datetime | None
+    submissions: Mapping[str, int]
+
+
+def list_participants(session: Session, competition: Competition) -> list[Participant]:
+    """By user name. competition: with its phases."""
+    teams, registered = _teams(session, competition), _registered(session, competition)
+    sent = _sent(session, competition)
+    return [
+        Participant(
+            user.username,
+            user.email,
+            user.display_name,
+            teams.get(user.id, ""),
+            registered.get(user.id),
+            {phase.name: sent.get((user.id, phase.id), 0) for phase in competition.phases},
+        )
+        for user in participants_of(session, competition)
+    ]
+
+
+def participants_csv(competition: Competition, participants: Sequence[Participant]) -> str:
+    """A row for each person, a column for each phase."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    phases = [phase.name for phase in competition.phases]
+    writer.writerow(["username", "email", "display_name", "team", "registered_at", *(f"sent {one}" for one in phases)])
+    for one in participants:
+        said = [spreadsheet_safe(part) for part in (one.username, one.email, one.display_name, one.team)]
+        registered = one.registered_at.astimezone(UTC).isoformat() if one.registered_at else ""
+        writer.writerow([*said, registered, *(one.submissions[phase] for phase in phases)])
+    return text.getvalue()
+
+
+def _teams(session: Session, competition: Competition) -> dict[int, str]:
+    rows = session.execute(
+        select(TeamMember.user_id, Team.name)
+        .join(Team, Team.id == TeamMember.team_id)
+        .where(TeamMember.competition_id == competition.id, Team.kind == TeamKind.TEAM)
+    )
+    return {user_id: name for user_id, name in rows}
+
+
+def _registered(session: Session, competition: Competition) -> dict[int, datetime]:
+    rows = session.execute(
+        select(Registration.user_id, Registration.registered_at).where(Registration.competition_id == competition.id)
+    )
+    return {user_id: at for user_id, at in rows}
+
+
+def _sent(session: Session, competition: Competition) -> dict[tuple[int, int], int]:
+    rows = session.execute(
+        select(Submission.user_id, Phase.id, func.count())
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .where(Phase.competition_id == competition.id)
+        .group_by(Submission.user_id, Phase.id)
+    )
+    return {(user_id, phase_id): count for user_id, phase_id, count in rows}

@@ -1,0 +1,218 @@
+"""Predictions as one zip, streamed: a manifest, then TEAM/SUBMISSION-ID/FILE with the method card beside each.
+
+Nothing is held in memory but what is said of the files. Names are safe on every file system: no folder above, no
+separators, no names that Windows keeps for itself, no two that differ in upper and lower case alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import structlog
+
+from app.exports.predictions import ExportedSubmission
+from app.exports.spreadsheets import spreadsheet_safe
+from app.storage import stored_path
+
+log = structlog.get_logger(__name__)
+
+CHUNK_BYTES = 256 * 1024
+CARD = "card.json"
+_NAME_CHARACTERS = 60
+_KEPT_BY_WINDOWS = {"con", "prn", "aux", "nul"} | {f"{name}{n}" for name in ("com", "lpt") for n in range(10)}
+_QUICK = 3  # of zlib's nine: predictions are text, and a download should not wait for the last percent
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A submission with its place in the zip; path: empty where the stored file is gone."""
+
+    submission: ExportedSubmission
+    path: str
+    source: Path
+
+
+def packed(submissions: Sequence[ExportedSubmission], storage_dir: Path) -> list[Packed]:
+    """Where each file will stand."""
+    folders = team_folders({one.team_id: one.team for one in submissions})
+    found = []
+    for one in submissions:
+        source = stored_path(storage_dir, one.sha256)
+        name = safe_name(one.filename) or "predictions"
+        path = f"{folders[one.team_id]}/{one.id}/{'file-' if name.lower() == CARD else ''}{name}"
+        found.append(Packed(one, path if source.is_file() else "", source))
+    return found
+
+
+def zip_chunks(files: Sequence[Packed], made_at: datetime) -> Iterator[bytes]:
+    """The zip, piece by piece."""
+    sink = _Sink()
+    with ZipFile(sink, "w", ZIP_DEFLATED, compresslevel=_QUICK) as target:
+        target.writestr(_info("manifest.csv", made_at), manifest_csv(files))
+        target.writestr(_info("manifest.json", made_at), manifest_json(files, made_at))
+        yield sink.taken()
+        for file in files:
+            if not file.path:
+                log.error("stored_file_missing", sha256=file.submission.sha256)
+                continue
+            yield from _file_chunks(target, sink, file)
+            card = f"{file.path.rpartition('/')[0]}/{CARD}"
+            target.writestr(_info(card, file.submission.submitted_at), _card_json(file.submission))
+            yield sink.taken()
+    yield sink.taken()
+
+
+def manifest_csv(files: Sequence[Packed]) -> str:
+    """A row for each submission; its scores in columns of their own, called `metric split`."""
+    columns = list(dict.fromkeys(f"{score.metric} {score.split}" for file in files for score in file.submission.scores))
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow([*_COLUMNS, *(spreadsheet_safe(column) for column in columns)])
+    for file in files:
+        values = {f"{score.metric} {score.split}": score.value for score in file.submission.scores}
+        said = [_cell(value) for value in _said(file).values()]
+        writer.writerow([*said, *(values.get(column) for column in columns)])
+    return text.getvalue()
+
+
+def manifest_json(files: Sequence[Packed], made_at: datetime) -> str:
+    """The same with reasons of undefined scores, and with method cards."""
+    listed = [
+        {
+            **_said(file),
+            "notes": file.submission.notes,
+            "scores": [asdict(score) for score in file.submission.scores],
+            "card": file.submission.card,
+        }
+        for file in files
+    ]
+    document = {"made_at": made_at.astimezone(UTC).isoformat(), "submissions": listed}
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def team_folders(names: Mapping[int, str]) -> dict[int, str]:
+    """A folder for each team, by its id: its name where that can be one, and is no other team's."""
+    safe = {team_id: safe_name(name) or "team" for team_id, name in names.items()}
+    taken: dict[str, int] = {}
+    for name in safe.values():
+        taken[name.casefold()] = taken.get(name.casefold(), 0) + 1
+    folders, used = {}, set()
+    for team_id, name in sorted(safe.items()):
+        folder = name if taken[name.casefold()] == 1 else f"{name}-{team_id}"
+        while folder.casefold() in used:  # a team that is called like another one with its number
+            folder = f"{folder}-{team_id}"
+        used.add(folder.casefold())
+        folders[team_id] = folder
+    return folders
+
+
+def safe_name(name: str) -> str:
+    """The name as part of a path; empty where nothing is left of it."""
+    composed = unicodedata.normalize("NFC", name)
+    kept = "".join(c if c.isalnum() or unicodedata.category(c).startswith("M") or c in "-_." else "_" for c in composed)
+    short = kept[-_NAME_CHARACTERS:] if "." in kept[-10:] else kept[:_NAME_CHARACTERS]  # with its ending
+    bare = short.strip("._")
+    return f"_{bare}" if bare.partition(".")[0].lower() in _KEPT_BY_WINDOWS else bare
+
+
+_COLUMNS = (
+    "team",
+    "kind",
+    "submission",
+    "username",
+    "phase",
+    "task",
+    "submitted_at",
+    "state",
+    "track",
+    "method",
+    "stands_on",
+    "row_status",
+    "file",
+    "filename",
+    "size_bytes",
+    "sha256",
+)
+
+
+def _said(file: Packed) -> dict[str, Any]:
+    one = file.submission
+    known = {
+        **asdict(one),
+        "submission": str(one.id),
+        "submitted_at": one.submitted_at.astimezone(UTC).isoformat(),
+        "stands_on": list(one.stands_on),
+        "file": file.path,
+    }
+    return {name: known[name] for name in _COLUMNS}
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        value = " ".join(value)
+    return spreadsheet_safe(value) if isinstance(value, str) else value
+
+
+def _card_json(one: ExportedSubmission) -> str:
+    document = {
+        "submission": str(one.id),
+        "team": one.team,
+        "phase": one.phase,
+        "task": one.task,
+        "track": one.track or None,
+        "card": one.card,
+        "notes": one.notes,
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def _file_chunks(target: ZipFile, sink: _Sink, file: Packed) -> Iterator[bytes]:
+    is_large = file.submission.size_bytes >= 2**31 - 1
+    info = _info(file.path, file.submission.submitted_at)
+    with file.source.open("rb") as source, target.open(info, "w", force_zip64=is_large) as entry:
+        while chunk := source.read(CHUNK_BYTES):
+            entry.write(chunk)
+            yield sink.taken()
+    yield sink.taken()
+
+
+def _info(path: str, at: datetime) -> ZipInfo:
+    """Zips know dates from 1980 on."""
+    moment = max(at.astimezone(UTC), datetime(1980, 1, 1, tzinfo=UTC))
+    info = ZipInfo(path, moment.timetuple()[:6])
+    info.compress_type = ZIP_DEFLATED
+    info._compresslevel = _QUICK  # type: ignore[attr-defined]  # public as compress_level from Python 3.13 on
+    info.external_attr = 0o644 << 16
+    return info
+
+
+class _Sink:
+    """What the zip is written to: a stream that cannot seek, from which the pieces are taken as they come."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._pieces.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing waits anywhere else."""
+
+    def close(self) -> None:
+        """Nor is there anything to close."""
+
+    def taken(self) -> bytes:
+        """What was written since this was asked last."""
+        found = b"".join(self._pieces)
+        self._pieces.clear()
+        return found

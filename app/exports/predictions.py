@@ -1,0 +1,216 @@
+"""All predictions of a competition for its organisers: which submissions, and what a manifest says of each.
+
+Everything is read at once and without files; `app.exports.prediction_zip` streams these. Whoever asks here has made
+sure that it is for an organiser (`app.roles.check_may_organise`): nothing is left out for an embargo's sake.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from app.errors import NotFound
+from app.leaderboard import build_leaderboard
+from app.models import (
+    CardVersion,
+    Competition,
+    CompetitionTask,
+    Phase,
+    PhaseTask,
+    ScoreRow,
+    ScoringRun,
+    Submission,
+    Team,
+    User,
+)
+from app.queries import boards_of
+
+#: Ids of one statement: SQLite bounds them.
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """phase, task: names, None for all. entries: only what stands on a board now."""
+
+    phase: str | None = None
+    task: str | None = None
+    entries: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedScore:
+    """A score as boards have it: a value, or None with the reason."""
+
+    metric: str
+    split: str
+    value: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedSubmission:
+    """What is known of a submission. stands_on: `phase/board` where it is its team's entry; row_status: what organisers
+    say of its row there; card: its method card."""
+
+    id: UUID
+    team_id: int
+    team: str
+    kind: str
+    username: str
+    phase: str
+    task: str
+    submitted_at: datetime
+    filename: str
+    size_bytes: int
+    sha256: str
+    state: str
+    track: str
+    method: str
+    notes: str
+    stands_on: tuple[str, ...] = ()
+    row_status: str = ""
+    scores: tuple[ExportedScore, ...] = ()
+    card: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Standing:
+    """Where a submission stands."""
+
+    boards: list[str] = field(default_factory=list)
+    status: str = ""
+
+
+def submissions_to_export(
+    session: Session, competition: Competition, wanted: Wanted, organiser: User, now: datetime
+) -> list[ExportedSubmission]:
+    """By team and time. competition: as `find_competition` gives it. Raises NotFound for an unknown phase or task."""
+    asked = _asked(competition, wanted)
+    standing = _standing(session, competition, asked, organiser, now)
+    rows = _rows(session, standing.keys() if wanted.entries else None, [one.id for _, one in asked])
+    run_ids = {row.id: row.run_id for row in rows}
+    scores = _scores(session, list(run_ids.values()))
+    cards = _cards(session, list(run_ids))
+    found = []
+    for row in rows:
+        said = {name: value for name, value in row._asdict().items() if name != "run_id"}
+        said |= {"track": row.track or "", "kind": str(row.kind), "state": str(row.state)}
+        stands = standing.get(row.id, _Standing())
+        card = cards.get(row.id) or ({"method": row.method} if row.method else {})
+        found.append(
+            ExportedSubmission(
+                **said,
+                stands_on=tuple(stands.boards),
+                row_status=stands.status,
+                scores=tuple(scores[row.run_id]),
+                card=card,
+            )
+        )
+    return sorted(found, key=lambda one: (one.team.casefold(), one.team_id, one.submitted_at, one.id))
+
+
+def _asked(competition: Competition, wanted: Wanted) -> list[tuple[Phase, PhaseTask]]:
+    phases = [one for one in competition.phases if wanted.phase in (None, one.name)]
+    if not phases:
+        known = ", ".join(f"'{one.name}'" for one in competition.phases) or "none"
+        raise NotFound(f"Competition '{competition.name}' has no phase '{wanted.phase}'; it has {known}.")
+    found = [(phase, one) for phase in phases for one in phase.phase_tasks if wanted.task in (None, one.task.name)]
+    if not found and wanted.task is not None:
+        known = ", ".join(f"'{one.name}'" for one in competition.tasks) or "none"
+        raise NotFound(f"There is no task '{wanted.task}' in what is asked for; '{competition.name}' has {known}.")
+    return found
+
+
+def _standing(
+    session: Session,
+    competition: Competition,
+    asked: Sequence[tuple[Phase, PhaseTask]],
+    organiser: User,
+    now: datetime,
+) -> dict[UUID, _Standing]:
+    """Every submission that stands on a board of what is asked for, also one that was carried over to it."""
+    found: defaultdict[UUID, _Standing] = defaultdict(_Standing)
+    for phase, phase_task in asked:
+        for board in boards_of(competition, phase):
+            if board.task_id != phase_task.task_id:
+                continue
+            for row in build_leaderboard(session, phase, board, organiser, now).rows:
+                if row.submission_id is not None:
+                    stands = found[row.submission_id]
+                    stands.boards.append(f"{phase.name}/{board.name}")
+                    stands.status = str(row.status or stands.status)
+    return dict(found)
+
+
+def _whole() -> Select[*tuple[Any, ...]]:
+    return (
+        select(
+            Submission.id,
+            Submission.team_id,
+            Team.name.label("team"),
+            Team.kind,
+            User.username,
+            Phase.name.label("phase"),
+            CompetitionTask.name.label("task"),
+            Submission.submitted_at,
+            Submission.filename,
+            Submission.size_bytes,
+            Submission.sha256,
+            ScoringRun.status.label("state"),
+            Submission.track,
+            Submission.method,
+            Submission.description.label("notes"),
+            ScoringRun.id.label("run_id"),
+        )
+        .join(Team, Team.id == Submission.team_id)
+        .join(User, User.id == Submission.user_id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .join(ScoringRun, (ScoringRun.submission_id == Submission.id) & ScoringRun.is_current)
+    )
+
+
+def _rows(session: Session, submission_ids: Any, phase_task_ids: list[int]) -> list[Any]:
+    """Of these submissions, or (None) of everything that was sent to these tasks."""
+    if submission_ids is None:
+        return list(session.execute(_whole().where(Submission.phase_task_id.in_(phase_task_ids))))
+    some = _portions(list(submission_ids))
+    return [row for ids in some for row in session.execute(_whole().where(Submission.id.in_(ids)))]
+
+
+def _scores(session: Session, run_ids: list[int]) -> defaultdict[int, list[ExportedScore]]:
+    found: defaultdict[int, list[ExportedScore]] = defaultdict(list)
+    for ids in _portions(run_ids):
+        rows = session.execute(
+            select(ScoreRow.run_id, ScoreRow.metric, ScoreRow.split, ScoreRow.value, ScoreRow.reason)
+            .where(ScoreRow.run_id.in_(ids))
+            .order_by(ScoreRow.id)
+        )
+        for run_id, metric, split, value, reason in rows:
+            found[run_id].append(ExportedScore(metric, split, value, reason))
+    return found
+
+
+def _cards(session: Session, submission_ids: list[UUID]) -> dict[UUID, dict[str, Any]]:
+    found: dict[UUID, dict[str, Any]] = {}
+    for ids in _portions(submission_ids):
+        rows = session.execute(
+            select(CardVersion.submission_id, CardVersion.document).where(
+                CardVersion.submission_id.in_(ids), CardVersion.is_current
+            )
+        )
+        found |= {submission_id: document for submission_id, document in rows}
+    return found
+
+
+def _portions(ids: list[Any]) -> list[list[Any]]:
+    return [ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE)]

@@ -1,0 +1,80 @@
+"""Method cards, and what organisers say of a row. Written by `app.card_edits` and `app.row_marks` only."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db import Base
+
+
+class CardVersion(Base):
+    """A submission's method card as somebody of its team left it; exactly one of its versions is `current`.
+
+    document: as `app.method_cards` writes it. A submission without one has the method that came with its file.
+    """
+
+    __tablename__ = "method_cards"
+    __table_args__ = (
+        UniqueConstraint("submission_id", "number"),
+        Index(
+            "uq_method_cards_current",
+            "submission_id",
+            unique=True,
+            sqlite_where=text("is_current"),
+            postgresql_where=text("is_current"),
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id"))
+    number: Mapped[int]  # 1, 2, … of this submission
+    is_current: Mapped[bool] = mapped_column(default=True)
+    document: Mapped[dict[str, Any]]
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
+    changed_at: Mapped[datetime]
+
+
+class RowStatus(StrEnum):
+    """What organisers say of a row; one of which they say nothing stands as it is."""
+
+    UNRANKED = "unranked"  # in its place, without a rank, with a footnote
+    DISQUALIFIED = "disqualified"  # below the others, without rank and scores, with the reason
+    HIDDEN = "hidden"  # for organisers and its own team alone
+
+
+class RowMark(Base):
+    """The status of a team on a task in a phase, or of one submission of it; taken back, it is not there any more."""
+
+    __tablename__ = "row_marks"
+    __table_args__ = (
+        Index(
+            "uq_row_marks_team",
+            "phase_task_id",
+            "team_id",
+            unique=True,
+            sqlite_where=text("submission_id IS NULL"),
+            postgresql_where=text("submission_id IS NULL"),
+        ),
+        Index(
+            "uq_row_marks_submission",
+            "submission_id",
+            unique=True,
+            sqlite_where=text("submission_id IS NOT NULL"),
+            postgresql_where=text("submission_id IS NOT NULL"),
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), index=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
+    submission_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("submissions.id"))  # None: the whole team
+    status: Mapped[RowStatus] = mapped_column(String(20))
+    note: Mapped[str] = mapped_column(Text, default="")  # the footnote, the reason: as boards show it
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: on the command line
+    set_at: Mapped[datetime]

@@ -1,0 +1,77 @@
+"""What organisers and participants tell each other: announcements, questions, and who wants which mail.
+
+Written by `app.announcements`, `app.questions` and `app.mail_choices` only.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.db import Base
+from app.models.accounts import User
+
+TITLE_CHARACTERS = 200
+KEY_CHARACTERS = 100
+
+
+class Announcement(Base):
+    """A word of the organisers to everybody; one that was withdrawn is seen by organisers only."""
+
+    __tablename__ = "announcements"
+    __table_args__ = (UniqueConstraint("competition_id", "key"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"), index=True)
+    title: Mapped[str] = mapped_column(String(TITLE_CHARACTERS))
+    text: Mapped[str] = mapped_column(Text)  # Markdown
+    is_pinned: Mapped[bool] = mapped_column(default=False)
+    author_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
+    published_at: Mapped[datetime]
+    edited_at: Mapped[datetime | None]
+    withdrawn_at: Mapped[datetime | None]
+    mailed_to: Mapped[str] = mapped_column(String(200), default="")  # a group of people; empty: nobody
+    mailed_count: Mapped[int] = mapped_column(default=0)
+    key: Mapped[str | None] = mapped_column(String(KEY_CHARACTERS))  # sent again with the same key, it is the same one
+
+    author: Mapped[User] = relationship(lazy="raise")
+
+
+class Question(Base):
+    """A question to the organisers and their answer; for others only while it is public, and it has to be answered."""
+
+    __tablename__ = "questions"
+    __table_args__ = (UniqueConstraint("asker_id", "key"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"), index=True)
+    asker_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    title: Mapped[str] = mapped_column(String(TITLE_CHARACTERS))
+    text: Mapped[str] = mapped_column(Text)  # plain
+    shows_name: Mapped[bool] = mapped_column(default=False)  # whether others learn who asked
+    asked_at: Mapped[datetime]
+    answer: Mapped[str] = mapped_column(Text, default="")  # Markdown; empty: not answered
+    answered_at: Mapped[datetime | None]
+    answer_edited_at: Mapped[datetime | None]
+    answered_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))
+    is_public: Mapped[bool] = mapped_column(default=False)
+    closed_at: Mapped[datetime | None]
+    key: Mapped[str | None] = mapped_column(String(KEY_CHARACTERS))
+
+    asker: Mapped[User] = relationship(lazy="raise", foreign_keys=[asker_id])
+
+
+class MailChoice(Base):
+    """Which mails somebody wants besides those about their account; who has no row wants announcements.
+
+    salt: makes the links in their mails that switch these off; see `app.mail_choices`.
+    """
+
+    __tablename__ = "mail_choices"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), primary_key=True)
+    announcements: Mapped[bool] = mapped_column(default=True)
+    results: Mapped[bool] = mapped_column(default=False)
+    salt: Mapped[str] = mapped_column(String(64))

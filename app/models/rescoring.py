@@ -1,0 +1,62 @@
+"""Rescoring as a set: what is scored anew beside the scores that stand. Written by `app.rescoring` only."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ForeignKey, String, Text
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.db import Base
+from app.models.accounts import User
+from app.models.declared import PhaseTask
+from app.models.gold import GoldVersion
+
+
+class RescoringState(StrEnum):
+    """open -> published | dropped."""
+
+    OPEN = "open"
+    PUBLISHED = "published"
+    DROPPED = "dropped"
+
+
+class Rescoring(Base):
+    """A set of runs beside the current ones, to be put in their place all at once, or never.
+
+    difference: who moved by how much, kept when it was published; see `app.rescoring.difference`.
+    """
+
+    __tablename__ = "rescorings"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"), index=True)
+    state: Mapped[RescoringState] = mapped_column(String(20), default=RescoringState.OPEN)
+    note: Mapped[str] = mapped_column(Text)  # why; teams and official results show it once it is published
+    with_rejected: Mapped[bool] = mapped_column(default=False)  # whether rejected files are tried again, too
+    created_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: the command line
+    created_at: Mapped[datetime]
+    told_at: Mapped[datetime | None]  # when organisers were told that it is ready
+    ended_at: Mapped[datetime | None]
+    difference: Mapped[dict[str, Any] | None]
+
+    created_by: Mapped[User | None] = relationship(lazy="raise")
+    tasks: Mapped[list[RescoredTask]] = relationship(lazy="raise", order_by="RescoredTask.phase_task_id")
+
+
+class RescoredTask(Base):
+    """A task of a phase in a set, with all that its runs are made with: what changes meanwhile does not touch them."""
+
+    __tablename__ = "rescored_tasks"
+
+    rescoring_id: Mapped[int] = mapped_column(ForeignKey("rescorings.id"), primary_key=True)
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True, index=True)
+    gold: Mapped[str] = mapped_column(String(300))  # the name of plain gold
+    gold_version_id: Mapped[int | None] = mapped_column(ForeignKey("gold_versions.id"))  # None: plain gold
+    options: Mapped[dict[str, Any]]  # of the task, with what its phase sets otherwise
+    items_sha256: Mapped[str | None] = mapped_column(String(64))
+
+    phase_task: Mapped[PhaseTask] = relationship(lazy="raise")
+    gold_version: Mapped[GoldVersion | None] = relationship(lazy="raise")

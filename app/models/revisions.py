@@ -1,0 +1,60 @@
+"""Every declaration of a competition that ever held, with the files it names; a revision never changes.
+
+Written by `app.declaring.revisions` only.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, ForeignKey, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.db import Base
+from app.models.columns import NAME_CHARACTERS
+
+
+class RevisionSource(StrEnum):
+    """Where a declaration came from."""
+
+    FILE = "file"  # phases.yaml, or a file that it includes
+    EDIT = "edit"  # changed on the server: in the browser, by the API, by `evergold set`
+    UNDO = "undo"  # an earlier revision, applied again
+
+
+class Revision(Base):
+    """A competition as it was declared at one time; number: 1, 2, … of this competition.
+
+    document: as phases.yaml has it, keys in the organiser's order and moments as they were written (JSON, because JSONB
+    keeps no order). fingerprint: equal for declarations that mean the same. changes: sentences of `app.apply`.
+    """
+
+    __tablename__ = "revisions"
+    __table_args__ = (UniqueConstraint("competition_id", "number"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
+    number: Mapped[int]
+    source: Mapped[RevisionSource] = mapped_column(String(20))
+    made_at: Mapped[datetime]
+    author_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: the command line, or the server
+    author: Mapped[str] = mapped_column(String(NAME_CHARACTERS))  # by name: what an account was called then
+    note: Mapped[str] = mapped_column(Text, default="")
+    document: Mapped[dict[str, Any]] = mapped_column(JSON())
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    changes: Mapped[list[Any]]
+
+    files: Mapped[list[RevisionFile]] = relationship(lazy="raise", order_by="RevisionFile.path")
+
+
+class RevisionFile(Base):
+    """A file that a revision names, by its path there; the content lies in storage."""
+
+    __tablename__ = "revision_files"
+
+    revision_id: Mapped[int] = mapped_column(ForeignKey("revisions.id"), primary_key=True)
+    path: Mapped[str] = mapped_column(String(300), primary_key=True)
+    sha256: Mapped[str] = mapped_column(String(64), index=True)
+    size_bytes: Mapped[int] = mapped_column(BigInteger)

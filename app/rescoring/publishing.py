@@ -1,0 +1,251 @@
+"""Publishing a set: one transaction in which every board moves to the new scores, or nothing happens at all.
+
+Locks in this order, as everybody else does: the set, its phases, its tasks in phases; then nobody uploads, records or
+freezes there until it is done.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import exists, func, select, update
+from sqlalchemy.orm import Session, aliased
+
+from app import audit
+from app.config import Settings
+from app.errors import EvergoldError
+from app.gold import place_of, publish_gold, published_gold
+from app.models import (
+    Competition,
+    Phase,
+    PhaseTask,
+    RescoredTask,
+    Rescoring,
+    RescoringState,
+    RunStatus,
+    ScoringRun,
+    Snapshot,
+    Submission,
+    User,
+)
+from app.rescoring.difference import Difference, boards_of_set, difference_of
+from app.rescoring.sets import UNFINISHED, USABLE, check_open, find_rescoring, options_of, progress_of
+from app.rescoring.telling import tell_teams_of_moves
+from app.runs import BACK_IN_QUEUE
+from app.snapshots import AFTER_CLOSE, freeze
+
+
+class RescoringNotReady(EvergoldError):
+    """Somebody would be lost; details: waiting, failed."""
+
+    status = 409
+    code = "rescoring_not_ready"
+
+
+class RescoringStale(EvergoldError):
+    """Gold, options or items are not any more what the set was made for."""
+
+    status = 409
+    code = "rescoring_stale"
+
+
+def publish_rescoring(
+    session: Session,
+    competition: Competition,
+    rescoring_id: int,
+    *,
+    tell_teams: bool = False,
+    settings: Settings,
+    user: User | None,
+    now: datetime,
+) -> Rescoring:
+    """Put every run of a set in the place of the current one, and its gold in use; old runs stay.
+
+    tell_teams: write to those whose place changes on boards that they can see. user: None for the command line.
+    Raises NotFound, RescoringEnded, RescoringNotReady, RescoringStale, NewerGoldPublished.
+    """
+    rescoring = find_rescoring(session, competition, rescoring_id, lock=True)
+    check_open(rescoring)
+    _lock(session, rescoring)
+    rescoring = find_rescoring(session, competition, rescoring_id, lock=True)  # as it is under the locks
+    _check_current(session, rescoring)
+    _check_ready(session, rescoring, now)
+    difference = difference_of(session, rescoring)
+    for rescored in rescoring.tasks:
+        _use_gold(session, rescored, user, now)
+    _swap(session, rescoring)
+    for rescored in rescoring.tasks:
+        _score_anew(session, rescored)
+        session.execute(
+            update(PhaseTask)
+            .where(PhaseTask.id == rescored.phase_task_id)
+            .values(board_version=PhaseTask.board_version + 1)
+            .execution_options(synchronize_session=False)
+        )
+    rescoring.state, rescoring.ended_at = RescoringState.PUBLISHED, now
+    rescoring.difference = difference.as_dict()
+    session.flush()
+    frozen = _freeze_again(session, rescoring, difference, now)
+    told = tell_teams_of_moves(session, rescoring, difference, settings, now) if tell_teams else 0
+    _audit(session, rescoring, competition, difference, (frozen, told), user, now)
+    return rescoring
+
+
+def _lock(session: Session, rescoring: Rescoring) -> None:
+    """Of every phase whose official boards may be frozen anew, and of every task of the set."""
+    phases = {one.phase_task.phase_id for one in rescoring.tasks}
+    phases |= {phase.id for phase, _ in boards_of_set(session, rescoring)}
+    session.execute(select(Phase.id).where(Phase.id.in_(phases)).order_by(Phase.id).with_for_update())
+    ids = [one.phase_task_id for one in rescoring.tasks]
+    session.execute(select(PhaseTask.id).where(PhaseTask.id.in_(ids)).order_by(PhaseTask.id).with_for_update())
+    session.expire_all()
+
+
+# ----------------------------------------------------------------------------------------------------------- checking
+
+
+def _check_current(session: Session, rescoring: Rescoring) -> None:
+    """What is scored from now on must be scored as the set was. That its gold is not an older one, `_use_gold` sees."""
+    for rescored in rescoring.tasks:
+        asked = rescored.phase_task
+        changed = []
+        if options_of(asked) != rescored.options:
+            changed.append("the options")
+        if asked.items_sha256 != rescored.items_sha256:
+            changed.append("the items")
+        if _other_gold_in_use(session, rescored):
+            changed.append("the gold in use")
+        if changed:
+            raise RescoringStale(
+                f"Since this set was made, {' and '.join(changed)} of {place_of(asked)} changed: drop it, and make "
+                "another one.",
+                place=place_of(asked),
+            )
+
+
+def _other_gold_in_use(session: Session, rescored: RescoredTask) -> bool:
+    asked = rescored.phase_task
+    in_use = published_gold(session, asked.phase_id, asked.task_id)
+    if rescored.gold_version is None:
+        return bool(in_use) or asked.gold != rescored.gold
+    return bool(in_use) and in_use[-1].number > rescored.gold_version.number
+
+
+def _check_ready(session: Session, rescoring: Rescoring, now: datetime) -> None:
+    progress = progress_of(session, rescoring)
+    if not progress.is_ready:
+        waits = f"{progress.waiting} of {progress.of} submissions are not scored anew yet"
+        failed = f"{progress.failed} failed on our side and have to be scored again"
+        said = [words for words, number in ((waits, progress.waiting), (failed, progress.failed)) if number]
+        raise RescoringNotReady(
+            f"Publishing now would lose somebody: {', and '.join(said)}. Nothing was changed.",
+            waiting=progress.waiting,
+            failed=progress.failed,
+        )
+    first = _scored_for_the_first_time(session, rescoring, now)
+    if first:
+        raise RescoringNotReady(
+            f"{first} submissions are being scored for the first time, and official results would go without them. "
+            "Nothing was changed.",
+            waiting=first,
+            failed=0,
+        )
+
+
+def _scored_for_the_first_time(session: Session, rescoring: Rescoring, now: datetime) -> int:
+    """In phases whose official results are frozen again, with all that was submitted. Elsewhere they are just scored
+    against the new gold."""
+    frozen = exists().where(Snapshot.phase_id == PhaseTask.phase_id)
+    return session.scalars(
+        select(func.count())
+        .select_from(ScoringRun)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(RescoredTask, RescoredTask.phase_task_id == PhaseTask.id)
+        .where(
+            RescoredTask.rescoring_id == rescoring.id,
+            Phase.ends_at <= now - AFTER_CLOSE,
+            ScoringRun.is_current,
+            ScoringRun.status.in_(UNFINISHED),
+            frozen,
+        )
+    ).one()
+
+
+# ----------------------------------------------------------------------------------------------------------- changing
+
+
+def _use_gold(session: Session, rescored: RescoredTask, user: User | None, now: datetime) -> None:
+    version = rescored.gold_version
+    if version is not None and version.published_at is None:
+        publish_gold(session, rescored.phase_task, version.number, user=user, now=now)
+
+
+def _swap(session: Session, rescoring: Rescoring) -> None:
+    """One current run of a submission at any moment: the database insists."""
+    current = aliased(ScoringRun)
+    mine = ScoringRun.rescoring_id == rescoring.id
+    change = update(ScoringRun).execution_options(synchronize_session=False)
+    before = select(current.id).where(current.submission_id == ScoringRun.submission_id, current.is_current)
+    session.execute(
+        change.where(mine, ScoringRun.status.in_(USABLE)).values(
+            replaced_id=before.correlate(ScoringRun).scalar_subquery()
+        )
+    )
+    replacing = aliased(ScoringRun)
+    replaced = select(replacing.replaced_id).where(
+        replacing.rescoring_id == rescoring.id, replacing.replaced_id.is_not(None)
+    )
+    session.execute(change.where(ScoringRun.id.in_(replaced)).values(is_current=False))
+    session.execute(change.where(mine, ScoringRun.replaced_id.is_not(None)).values(is_current=True))
+
+
+def _score_anew(session: Session, rescored: RescoredTask) -> None:
+    """What has no scores yet gets them against the gold that is in use now; what has begun starts over, which costs no
+    attempt: its worker has the old gold in hand."""
+    here = select(Submission.id).where(Submission.phase_task_id == rescored.phase_task_id)
+    change = update(ScoringRun).where(ScoringRun.is_current, ScoringRun.submission_id.in_(here))
+    change = change.execution_options(synchronize_session=False)
+    unscored = ScoringRun.status.in_((*UNFINISHED, RunStatus.FAILED))
+    session.execute(change.where(unscored).values(gold=rescored.phase_task.gold or rescored.gold, gold_version_id=None))
+    begun = change.where(ScoringRun.status == RunStatus.RUNNING)
+    session.execute(begun.values(**BACK_IN_QUEUE, attempts=ScoringRun.attempts - 1, sent_at=None))
+
+
+def _freeze_again(session: Session, rescoring: Rescoring, difference: Difference, now: datetime) -> int:
+    """Official boards stay as they were; those that the set changes get another number beside them, with its note.
+
+    A phase that was opened again is frozen when it closes, by the sweep.
+    """
+    own = {one.phase_task.phase_id for one in rescoring.tasks}
+    moved = {(board.phase, board.board) for board in difference.boards if board.moves}
+    frozen = 0
+    for phase, board in boards_of_set(session, rescoring):
+        here = select(Snapshot.id).where(Snapshot.phase_id == phase.id, Snapshot.board_id == board.id)
+        has_ended = phase.ends_at is not None and phase.ends_at <= now - AFTER_CLOSE
+        is_changed = phase.id in own or (phase.name, board.name) in moved
+        if has_ended and is_changed and session.scalar(here.limit(1)) is not None:
+            freeze(session, phase, board, now, rescoring.note)
+            frozen += 1
+    return frozen
+
+
+def _audit(
+    session: Session,
+    rescoring: Rescoring,
+    competition: Competition,
+    difference: Difference,
+    done: tuple[int, int],
+    user: User | None,
+    now: datetime,
+) -> None:
+    details = {
+        "competition": competition.name,
+        "note": rescoring.note,
+        "runs": difference.progress.of,
+        "moved": sum(len(board.moves) for board in difference.boards),
+        "official_boards": done[0],
+        "mails": done[1],
+    }
+    audit.record(session, user, "rescoring.publish", f"rescoring {rescoring.id}", details, now=now)

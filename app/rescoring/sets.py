@@ -1,0 +1,362 @@
+"""A rescoring set from its start to its drop: which tasks, against which gold, and its runs. Publishing has a module of
+its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, literal, select
+from sqlalchemy.orm import Session, aliased, contains_eager, joinedload, selectinload
+
+from app import audit
+from app.errors import EvergoldError, InvalidForm, NotFound
+from app.gold import list_gold, place_of
+from app.models import (
+    Competition,
+    GoldVersion,
+    Phase,
+    PhaseTask,
+    RescoredTask,
+    Rescoring,
+    RescoringState,
+    RunStatus,
+    ScoringRun,
+    Submission,
+    User,
+)
+
+NOTE_CHARACTERS = 1_000
+#: A run with such an end may take the place of the current one. A failed one may not: it has to be scored again.
+USABLE = (RunStatus.SCORED, RunStatus.REJECTED)
+UNFINISHED = (RunStatus.QUEUED, RunStatus.RUNNING)
+
+
+class RescoringOpen(EvergoldError):
+    """details: rescoring, the open set that holds one of the tasks already."""
+
+    status = 409
+    code = "rescoring_open"
+
+
+class RescoringEnded(EvergoldError):
+    """It was published or dropped; details: state."""
+
+    status = 409
+    code = "rescoring_ended"
+
+
+class NothingToRescore(EvergoldError):
+    status = 409
+    code = "nothing_to_rescore"
+
+
+class OlderGold(EvergoldError):
+    """A newer version of the gold is in use."""
+
+    status = 409
+    code = "older_gold"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a set is. of: submissions that count; scored, rejected, failed: their runs in the set."""
+
+    of: int
+    scored: int
+    rejected: int
+    failed: int
+
+    @property
+    def waiting(self) -> int:
+        """Those that are not done, and those whose run has yet to be made."""
+        return self.of - self.scored - self.rejected - self.failed
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be published."""
+        return self.scored + self.rejected == self.of
+
+
+# ----------------------------------------------------------------------------------------------------------- starting
+
+
+def start_rescoring(
+    session: Session,
+    competition: Competition,
+    places: Sequence[str],
+    *,
+    note: str,
+    gold_version: int | None = None,
+    with_rejected: bool = False,
+    user: User | None,
+    now: datetime,
+) -> Rescoring:
+    """Make a set, with a run for every submission that counts.
+
+    places: `PHASE/TASK` or `PHASE`; none: every task of every phase. gold_version: a number that each of them has;
+    None: the newest, published or not, or plain gold. user: None for the command line. Raises InvalidForm,
+    RescoringOpen, NothingToRescore, OlderGold.
+    """
+    phase_tasks = _check_wanted(session, competition, places, note)
+    ids = [one.id for one in phase_tasks]
+    # Another start waits here, and then sees what this one has made.
+    asked = select(PhaseTask.id).where(PhaseTask.id.in_(ids)).order_by(PhaseTask.id)
+    session.execute(asked.with_for_update(key_share=True))
+    _check_free(session, phase_tasks)
+    used = set(session.scalars(select(Submission.phase_task_id).where(Submission.phase_task_id.in_(ids)).distinct()))
+    rescoring = Rescoring(
+        competition_id=competition.id,
+        note=note.strip(),
+        with_rejected=with_rejected,
+        created_by_id=user.id if user else None,
+        created_at=now,
+    )
+    session.add(rescoring)
+    session.flush()
+    concerned = [one for one in phase_tasks if one.id in used or _has_waiting_gold(session, one, gold_version)]
+    session.add_all([_rescored(session, rescoring, one, gold_version) for one in concerned])
+    session.flush()
+    made = add_missing_runs(session, rescoring, now)
+    if not made:
+        raise NothingToRescore("No submission of these tasks has scores yet, so there is nothing to score anew.")
+    details = {
+        "competition": competition.name,
+        "tasks": [place_of(one) for one in concerned],
+        "runs": made,
+        "note": rescoring.note,
+    }
+    audit.record(session, user, "rescoring.start", _subject(rescoring), details, now=now)
+    return rescoring
+
+
+def _check_wanted(session: Session, competition: Competition, places: Sequence[str], note: str) -> list[PhaseTask]:
+    """The tasks of phases that are meant; raises InvalidForm with all that is wrong."""
+    asked = _tasks_by_name(session, competition)
+    wrong = {}
+    if unknown := [place for place in places if not any(_is_in(place, names) for names in asked)]:
+        known = ", ".join("/".join(names) for names in asked)
+        wrong["tasks"] = f"There is no {', '.join(map(repr, unknown))} here; there are {known}."
+    if trouble := _trouble_with(note):
+        wrong["note"] = trouble
+    if wrong:
+        raise InvalidForm("Please correct what is marked.", fields=wrong)
+    found = [one for names, one in asked.items() if not places or any(_is_in(place, names) for place in places)]
+    return sorted(found, key=lambda one: one.id)
+
+
+def _tasks_by_name(session: Session, competition: Competition) -> dict[tuple[str, str], PhaseTask]:
+    """Every task of every phase with all above it, by the names of phase and task."""
+    every = session.scalars(
+        select(PhaseTask)
+        .join(PhaseTask.phase)
+        .join(PhaseTask.task)
+        .where(Phase.competition_id == competition.id)
+        .options(contains_eager(PhaseTask.phase).joinedload(Phase.competition), contains_eager(PhaseTask.task))
+        .order_by(Phase.position, Phase.id, PhaseTask.id)
+        .execution_options(populate_existing=True)
+    )
+    return {(one.phase.name, one.task.name): one for one in every}
+
+
+def _is_in(place: str, names: tuple[str, str]) -> bool:
+    phase, _, task = place.strip().partition("/")
+    return phase == names[0] and task in ("", names[1])
+
+
+def _trouble_with(note: str) -> str:
+    if not note.strip():
+        return "Say in a sentence why: teams read it once the set is published."
+    if len(note) > NOTE_CHARACTERS:
+        return f"At most {NOTE_CHARACTERS} characters; this has {len(note)}."
+    return "NUL characters cannot be kept." if "\0" in note else ""
+
+
+def _check_free(session: Session, phase_tasks: Sequence[PhaseTask]) -> None:
+    """A task stands in one open set at most: two could not both be published."""
+    held = session.execute(
+        select(RescoredTask.phase_task_id, Rescoring.id)
+        .join(Rescoring, Rescoring.id == RescoredTask.rescoring_id)
+        .where(Rescoring.state == RescoringState.OPEN, RescoredTask.phase_task_id.in_([one.id for one in phase_tasks]))
+        .order_by(RescoredTask.phase_task_id)
+    ).all()
+    if held:
+        names = {one.id: place_of(one) for one in phase_tasks}
+        raise RescoringOpen(
+            f"{names[held[0][0]]} is being rescored already, in set {held[0][1]}: publish or drop that one first.",
+            rescoring=held[0][1],
+        )
+
+
+def _rescored(session: Session, rescoring: Rescoring, phase_task: PhaseTask, gold_version: int | None) -> RescoredTask:
+    version = _version(session, phase_task, gold_version)
+    return RescoredTask(
+        rescoring_id=rescoring.id,
+        phase_task_id=phase_task.id,
+        gold=phase_task.gold or "",
+        gold_version_id=version.id if version else None,
+        options=options_of(phase_task),
+        items_sha256=phase_task.items_sha256,
+    )
+
+
+def _has_waiting_gold(session: Session, phase_task: PhaseTask, number: int | None) -> bool:
+    """Whether the corrected gold is not in use here: a phase that nobody has entered yet gets it with the others, or
+    its carried-over entries would vanish, and its first submissions be scored as wrongly as theirs were."""
+    versions = list_gold(session, phase_task)
+    meant = versions[-1:] if number is None else [one for one in versions if one.number == number]
+    return any(one.published_at is None for one in meant)
+
+
+def options_of(phase_task: PhaseTask) -> dict[str, Any]:
+    """With which options a task is scored in a phase now."""
+    return {**phase_task.task.options, **phase_task.options}
+
+
+def _version(session: Session, phase_task: PhaseTask, number: int | None) -> GoldVersion | None:
+    versions = list_gold(session, phase_task, lock=True)
+    if number is None:
+        return versions[-1] if versions else None
+    found = next((one for one in versions if one.number == number), None)
+    if found is None:
+        missing = f"There is no gold version {number} of {place_of(phase_task)}."
+        raise InvalidForm("Please correct what is marked.", fields={"gold_version": missing})
+    newest = max((one.number for one in versions if one.published_at is not None), default=0)
+    if newest > number:
+        raise OlderGold(f"Version {newest} is in use already; to go back, put the older gold once more.")
+    return found
+
+
+# --------------------------------------------------------------------------------------------------------- its runs
+
+
+def add_missing_runs(session: Session, rescoring: Rescoring, now: datetime) -> int:
+    """A waiting run for every submission that counts and has none in the set: those that came later, too."""
+    ours = aliased(ScoringRun)
+    missing = (
+        _counting(rescoring)
+        .where(~exists().where(ours.rescoring_id == rescoring.id, ours.submission_id == Submission.id))
+        .with_only_columns(
+            Submission.id,
+            literal(False),
+            literal(RunStatus.QUEUED.value),
+            RescoredTask.gold,
+            RescoredTask.gold_version_id,
+            literal(0),
+            literal(now, type_=ScoringRun.queued_at.type),
+            literal([], type_=ScoringRun.problems.type),
+            literal(0),
+            literal(rescoring.id),
+        )
+        .order_by(Submission.submitted_at, Submission.id)
+    )
+    columns = ["submission_id", "is_current", "status", "gold", "gold_version_id", "attempts", "queued_at"]
+    columns += ["problems", "problems_omitted", "rescoring_id"]
+    made = insert(ScoringRun).from_select(columns, missing, include_defaults=False).returning(ScoringRun.id)
+    return len(session.scalars(made).all())
+
+
+def _counting(rescoring: Rescoring) -> Select[Submission]:
+    """The submissions that a set is about, each with its current run and the set's task."""
+    wanted = [RunStatus.SCORED, RunStatus.REJECTED] if rescoring.with_rejected else [RunStatus.SCORED]
+    return (
+        select(Submission)
+        .join(
+            RescoredTask,
+            and_(RescoredTask.phase_task_id == Submission.phase_task_id, RescoredTask.rescoring_id == rescoring.id),
+        )
+        .join(ScoringRun, and_(ScoringRun.submission_id == Submission.id, ScoringRun.is_current))
+        .where(ScoringRun.status.in_(wanted))
+    )
+
+
+def progress_of(session: Session, rescoring: Rescoring) -> Progress:
+    """Of an open set."""
+    ours = aliased(ScoringRun)
+
+    def with_status(status: RunStatus) -> ColumnElement[int]:
+        return func.count().filter(ours.status == status)
+
+    counted = session.execute(
+        _counting(rescoring)
+        .outerjoin(ours, and_(ours.submission_id == Submission.id, ours.rescoring_id == rescoring.id))
+        .with_only_columns(
+            func.count(),
+            with_status(RunStatus.SCORED),
+            with_status(RunStatus.REJECTED),
+            with_status(RunStatus.FAILED),
+        )
+    ).one()
+    return Progress(*counted)
+
+
+# ------------------------------------------------------------------------------------------------ finding, dropping
+
+
+def find_rescoring(session: Session, competition: Competition, rescoring_id: int, *, lock: bool = False) -> Rescoring:
+    """A set of this competition with its tasks; raises NotFound. lock: nobody else ends it meanwhile."""
+    query = _whole_sets().where(Rescoring.id == rescoring_id, Rescoring.competition_id == competition.id)
+    if lock:
+        query = query.with_for_update(of=Rescoring).execution_options(populate_existing=True)
+    found = session.scalar(query)
+    if found is None:
+        raise NotFound(f"Competition '{competition.name}' has no rescoring set {rescoring_id}.")
+    return found
+
+
+def list_rescorings(session: Session, competition: Competition) -> list[Rescoring]:
+    """The newest first."""
+    mine = _whole_sets().where(Rescoring.competition_id == competition.id)
+    return list(session.scalars(mine.order_by(Rescoring.id.desc())))
+
+
+def check_open(rescoring: Rescoring) -> None:
+    """Raises RescoringEnded."""
+    if rescoring.state != RescoringState.OPEN:
+        raise RescoringEnded(f"This set was {rescoring.state} already.", state=rescoring.state)
+
+
+def drop_rescoring(
+    session: Session, competition: Competition, rescoring_id: int, *, user: User | None, now: datetime
+) -> Rescoring:
+    """End a set without a change to any board. What was scored for it stays on record; what waits is forgotten.
+
+    Raises NotFound, RescoringEnded.
+    """
+    rescoring = find_rescoring(session, competition, rescoring_id, lock=True)
+    check_open(rescoring)
+    session.execute(
+        delete(ScoringRun)
+        .where(ScoringRun.rescoring_id == rescoring.id, ScoringRun.status.in_(UNFINISHED))
+        .execution_options(synchronize_session=False)
+    )
+    rescoring.state, rescoring.ended_at = RescoringState.DROPPED, now
+    session.flush()
+    audit.record(session, user, "rescoring.drop", _subject(rescoring), {"competition": competition.name}, now=now)
+    return rescoring
+
+
+def gold_of_set(session: Session, rescoring: Rescoring) -> Mapping[int, str]:
+    """What `app.gold.gold_identity` will say of its tasks once the set is published, by phase task."""
+    found = session.execute(
+        select(RescoredTask.phase_task_id, func.coalesce(GoldVersion.commitment, RescoredTask.gold))
+        .outerjoin(GoldVersion, GoldVersion.id == RescoredTask.gold_version_id)
+        .where(RescoredTask.rescoring_id == rescoring.id)
+    )
+    return {phase_task_id: gold for phase_task_id, gold in found}
+
+
+def _whole_sets() -> Select[Rescoring]:
+    asked = selectinload(Rescoring.tasks).joinedload(RescoredTask.phase_task)
+    return select(Rescoring).options(
+        asked.joinedload(PhaseTask.task),
+        asked.joinedload(PhaseTask.phase).joinedload(Phase.competition),
+        selectinload(Rescoring.tasks).joinedload(RescoredTask.gold_version),
+        joinedload(Rescoring.created_by),
+    )
+
+
+def _subject(rescoring: Rescoring) -> str:
+    return f"rescoring {rescoring.id}"

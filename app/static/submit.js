@@ -1,0 +1,211 @@
+// The upload form, livelier: files dropped on the page, progress, a try again where the network failed, a check's answer
+// below the form. Without scripts the form works as it is. Every try carries the form's key, so that it counts once.
+"use strict";
+
+const PAUSES_SECONDS = [1, 2, 4, 8, 15, 30];
+const PASSING = [502, 503, 504];
+
+const inSize = (bytes) => {
+  for (const [unit, size] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]) {
+    if (bytes >= size) return `${(bytes / size).toPrecision(3)} ${unit}`;
+  }
+  return `${bytes} bytes`;
+};
+
+class UploadForm {
+  constructor(form) {
+    this.form = form;
+    this.file = form.querySelector("input[type=file]");
+    this.part = (name) => form.querySelector(`[data-${name}]`);
+    this.buttons = [...form.querySelectorAll("button[type=submit]")];
+    this.checked = document.querySelector("[data-checked]");
+    this.key = new URL(form.action).searchParams.get("key");
+    this.wasTried = false;
+    this.request = null;
+    this.part("drop-words").hidden = false;
+    this.file.addEventListener("change", () => this.fileChosen());
+    form.addEventListener("submit", (event) => this.submitted(event));
+    this.part("cancel").addEventListener("click", () => this.cancel());
+    this.listenForDrops();
+    window.addEventListener("beforeunload", (event) => { if (this.request) event.preventDefault(); });
+    // Coming back by the browser's history: the form is whole again.
+    window.addEventListener("pageshow", () => this.rest());
+  }
+
+  // ------------------------------------------------------------------------------------------------- choosing a file
+
+  listenForDrops() {
+    const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+    const over = (is) => this.form.classList.toggle("over", is);
+    document.addEventListener("dragover", (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      over(true);
+    });
+    document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) over(false); });
+    document.addEventListener("drop", (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      over(false);
+      if (this.request) return;
+      if (event.dataTransfer.files.length !== 1) return this.say("One file at a time, please; put several into one zip.");
+      this.file.files = event.dataTransfer.files;
+      this.fileChosen();
+      this.file.focus();
+    });
+  }
+
+  isTooLarge() {
+    return [...this.file.files].some((chosen) => chosen.size > Number(this.form.dataset.limitBytes));
+  }
+
+  fileChosen() {
+    if (this.wasTried) this.takeNewKey();  // another file is another submission
+    this.part("too-large").hidden = !this.isTooLarge();
+    this.refuse("");
+    const [chosen] = this.file.files;
+    this.say(chosen && !this.isTooLarge() ? `${chosen.name}, ${inSize(chosen.size)}, is ready to be sent.` : "");
+  }
+
+  takeNewKey() {
+    this.key = [...crypto.getRandomValues(new Uint8Array(18))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    this.wasTried = false;
+  }
+
+  // --------------------------------------------------------------------------------------------------------- sending
+
+  submitted(event) {
+    event.preventDefault();
+    if (this.request || this.buttons.some((button) => button.disabled)) return;
+    if (!this.file.files.length) return this.refuse("Please choose a file first.");
+    if (this.isTooLarge()) return this.file.focus();
+    const address = new URL(event.submitter?.getAttribute("formaction") ?? this.form.action, location.href);
+    address.searchParams.set("key", this.key);
+    this.refuse("");
+    this.checked.hidden = true;
+    this.buttons.forEach((button) => { button.disabled = true; });
+    this.send(address, new FormData(this.form), 0);
+  }
+
+  send(address, body, lost) {
+    const request = this.request = new XMLHttpRequest();
+    this.wasTried = true;
+    this.show(0, "Sending…");
+    this.say(`Sending ${this.file.files[0].name}.`);
+    this.part("cancel").hidden = false;
+    request.upload.addEventListener("progress", (event) => {
+      if (!event.lengthComputable) return;
+      const percent = Math.floor(100 * event.loaded / event.total);
+      this.show(percent, `${percent} % of ${inSize(event.total)} sent`);
+    });
+    request.upload.addEventListener("load", () => {
+      this.show(100, "Sent; the server is storing it.");
+      this.part("cancel").hidden = true;  // it may count by now
+      this.say("The file was sent.");
+    });
+    request.addEventListener("load", () => {
+      if (PASSING.includes(request.status)) this.tryAgain(address, body, lost);
+      else this.answered(request);
+    });
+    request.addEventListener("error", () => this.tryAgain(address, body, lost));
+    request.addEventListener("abort", () => { this.rest(); this.say("Cancelled: nothing was submitted."); });
+    request.open("POST", address);
+    request.send(body);
+  }
+
+  tryAgain(address, body, lost) {
+    if (lost >= PAUSES_SECONDS.length) {
+      this.rest();
+      this.refuse("The server cannot be reached. Your file is still chosen: send it again when the connection is back; " +
+        "should it have arrived already, it counts once.");
+      return;
+    }
+    const seconds = PAUSES_SECONDS[lost];
+    this.say(`The connection was lost. Trying again in ${seconds} s; your file counts once, however often it is sent.`);
+    this.part("cancel").hidden = true;
+    this.timer = setTimeout(() => this.send(address, body, lost + 1), 1000 * seconds);
+  }
+
+  cancel() {
+    this.request?.abort();
+  }
+
+  answered(request) {
+    const at = new URL(request.responseURL || location.href);
+    const page = new DOMParser().parseFromString(request.responseText, "text/html");
+    const isNew = at.pathname !== new URL(this.form.action).pathname;
+    this.rest();
+    if (request.status < 400 && at.pathname.startsWith("/validations/")) {
+      this.takeNewKey();
+      this.say("");
+      this.checked.hidden = false;
+      this.checked.querySelector("h2").focus();
+      return this.found(page.querySelector("#live"));
+    }
+    if (request.status < 400 && isNew) return location.assign(at);
+    const alerts = [...page.querySelectorAll("main [role=alert]")];
+    const alert = alerts.find((one) => !one.hidden && one.textContent.trim());
+    const told = alert ?? page.querySelector("main h1 ~ p") ?? page.querySelector("main h1");
+    const fields = [...page.querySelectorAll(".field.wrong .error[id]")].map((one) => one.textContent.trim());
+    this.say("");
+    this.refuse([...new Set([told?.textContent.trim() || "The server did not take it.", ...fields])].join(" "));
+  }
+
+  // ------------------------------------------------------------------------------------------------ a check's answer
+
+  async found(part) {
+    const place = this.checked.querySelector("[data-found]");
+    while (part) {
+      part.querySelector("#announcement")?.remove();
+      part.querySelector("a[href$='/submit']")?.remove();  // we are there
+      place.replaceChildren(...part.childNodes);
+      const live = place.querySelector("[data-live]")?.dataset.live;
+      this.say(place.querySelector(".state-line")?.textContent.trim() ?? "", true);
+      if (!live) return;
+      part = await this.next(live);
+    }
+  }
+
+  async next(live) {
+    for (const seconds of PAUSES_SECONDS) {
+      try {
+        const answer = await fetch(live, { headers: { "HX-Request": "true" } });
+        if (answer.ok && answer.status !== 204) {
+          return new DOMParser().parseFromString(await answer.text(), "text/html").body;
+        }
+        if (!PASSING.includes(answer.status)) return location.reload();
+      } catch { /* the network: tried again */ }
+      await new Promise((resolve) => { setTimeout(resolve, 1000 * seconds); });
+    }
+    this.say("The connection was lost. The answer is kept for a day: reload the page to go on.");
+    return null;
+  }
+
+  // ----------------------------------------------------------------------------------------------------------- words
+
+  show(percent, text) {
+    this.part("sending").hidden = false;
+    this.form.querySelector("progress").value = percent;
+    this.part("sent-words").textContent = text;
+  }
+
+  // heardOnly: what stands on the page already.
+  say(text, heardOnly = false) {
+    const told = this.part("told");
+    told.classList.toggle("visually-hidden", heardOnly);
+    if (told.textContent !== text) told.textContent = text;
+  }
+
+  refuse(text) {
+    this.part("refused").textContent = text;
+  }
+
+  rest() {
+    clearTimeout(this.timer);
+    this.request = null;
+    this.part("sending").hidden = true;
+    this.buttons.forEach((button) => { button.disabled = false; });
+  }
+}
+
+for (const form of document.querySelectorAll("form[data-upload]")) new UploadForm(form);

@@ -1,0 +1,90 @@
+"""What tests of method cards have in common: a competition that asks for more, and to write a card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Engine, select
+
+from app.card_edits import card_history, edit_card
+from app.cards import card_of_submission
+from app.db import reading, writing
+from app.method_cards import MethodCard
+from app.models import Competition, User
+from app.queries import get_submission
+from tests.world import NOW
+
+#: A question of each kind.
+FIELDS: list[dict[str, Any]] = [
+    {
+        "name": "parameters",
+        "title": "Parameters (millions)",
+        "kind": "number",
+        "choices": [],
+        "required": False,
+        "on_board": True,
+        "help": "As a whole.",
+    },
+    {
+        "name": "family",
+        "title": "Family",
+        "kind": "choice",
+        "choices": ["encoder", "decoder"],
+        "required": False,
+        "on_board": False,
+        "help": "",
+    },
+    {
+        "name": "ensemble",
+        "title": "Ensemble",
+        "kind": "yes_no",
+        "choices": [],
+        "required": False,
+        "on_board": True,
+        "help": "",
+    },
+    {
+        "name": "training",
+        "title": "Training",
+        "kind": "text",
+        "choices": [],
+        "required": False,
+        "on_board": False,
+        "help": "",
+    },
+]
+
+
+def required(*names: str) -> list[dict[str, Any]]:
+    """The questions, some of which must be answered."""
+    return [{**field, "required": field["name"] in names} for field in FIELDS]
+
+
+def ask(engine: Engine, fields: list[dict[str, Any]] | None = None, *parts: str) -> None:
+    """Let the competition's cards ask these questions, and require these parts."""
+    with writing(engine) as session:
+        for competition in session.scalars(select(Competition)):
+            competition.method_card = {"required": list(parts), "fields": FIELDS if fields is None else fields}
+
+
+def write(engine: Engine, submission_id: UUID, user: User, now: Any = NOW, **card: Any) -> int:
+    with writing(engine) as session:
+        return edit_card(session, submission_id, user, card, now)
+
+
+def card(engine: Engine, submission_id: UUID, user: User) -> MethodCard:
+    with reading(engine) as session:
+        return card_of_submission(session, get_submission(session, submission_id, user))
+
+
+def history(engine: Engine, submission_id: UUID, user: User) -> list[tuple[int, str, tuple[str, ...]]]:
+    """(version, who, what) of every change."""
+    with reading(engine) as session:
+        changes = card_history(session, get_submission(session, submission_id, user))
+    return [(one.number, one.username, one.changed) for one in changes]
+
+
+def answers(found: MethodCard) -> Mapping[str, Any]:
+    return {one.name: one.value for one in found.answers}

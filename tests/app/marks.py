@@ -1,0 +1,43 @@
+"""What tests of marked rows have in common: to say something of a row, and to take it back."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from sqlalchemy import Engine
+
+from app.db import writing
+from app.models import RowStatus, User
+from app.queries import find_phase_task
+from app.row_marks import clear_mark, mark_row
+from tests.world import COMPETITION, NOW, PHASE, TASK
+
+UNRANKED, DISQUALIFIED, HIDDEN = RowStatus.UNRANKED, RowStatus.DISQUALIFIED, RowStatus.HIDDEN
+
+
+def mark(
+    engine: Engine,
+    whose: str | UUID,
+    status: RowStatus,
+    note: str = "",
+    *,
+    phase: str = PHASE,
+    actor: User | None = None,
+) -> int:
+    """Of a team by name, or of a submission."""
+    with writing(engine) as session:
+        return mark_row(
+            session,
+            find_phase_task(session, COMPETITION, phase, TASK),
+            team=whose if isinstance(whose, str) else "",
+            submission_id=whose if isinstance(whose, UUID) else None,
+            status=status,
+            note=note,
+            actor=actor,
+            now=NOW,
+        ).id
+
+
+def clear(engine: Engine, mark_id: int) -> None:
+    with writing(engine) as session:
+        clear_mark(session, find_phase_task(session, COMPETITION, PHASE, TASK), mark_id, actor=None, now=NOW)

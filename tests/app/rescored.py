@@ -1,0 +1,96 @@
+"""What tests of rescoring have in common: sealed gold with versions, teams with scores, and a set by short calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Engine, select
+
+from app.config import get_settings
+from app.db import reading, writing
+from app.models import PhaseTask, Rescoring, ScoringRun
+from app.queries import find_competition
+from app.rescoring.difference import Difference, difference_of
+from app.rescoring.publishing import publish_rescoring
+from app.rescoring.queue import look_after_rescorings
+from app.rescoring.sets import Progress, drop_rescoring, find_rescoring, progress_of, start_rescoring
+from tests import world
+from tests.world import COMPETITION, NOW, score
+
+NOTE = "Items 12 and 40 had the wrong label."
+
+
+def start(engine: Engine, *places: str, note: str = NOTE, now: datetime = NOW, **more: Any) -> int:
+    """The id of a new set."""
+    with writing(engine) as session:
+        competition = find_competition(session, COMPETITION)
+        return start_rescoring(session, competition, places, note=note, user=None, now=now, **more).id
+
+
+def publish(engine: Engine, number: int, now: datetime = NOW, *, tell_teams: bool = False) -> None:
+    with writing(engine) as session:
+        competition = find_competition(session, COMPETITION)
+        publish_rescoring(
+            session, competition, number, tell_teams=tell_teams, settings=get_settings(), user=None, now=now
+        )
+
+
+def drop(engine: Engine, number: int, now: datetime = NOW) -> None:
+    with writing(engine) as session:
+        drop_rescoring(session, find_competition(session, COMPETITION), number, user=None, now=now)
+
+
+def the_set(engine: Engine, number: int) -> Rescoring:
+    with reading(engine) as session:
+        return find_rescoring(session, find_competition(session, COMPETITION), number)
+
+
+def progress(engine: Engine, number: int) -> Progress:
+    with reading(engine) as session:
+        return progress_of(session, find_rescoring(session, find_competition(session, COMPETITION), number))
+
+
+def difference(engine: Engine, number: int) -> Difference:
+    with reading(engine) as session:
+        return difference_of(session, find_rescoring(session, find_competition(session, COMPETITION), number))
+
+
+def look_after(engine: Engine, now: datetime = NOW) -> int:
+    """What the sweep does for sets; how many were found to be ready."""
+    with writing(engine) as session:
+        return look_after_rescorings(session, get_settings(), now)
+
+
+def runs_of(engine: Engine, number: int) -> dict[Any, int]:
+    """The set's run of each submission."""
+    with reading(engine) as session:
+        wanted = select(ScoringRun.submission_id, ScoringRun.id).where(ScoringRun.rescoring_id == number)
+        return {submission_id: run_id for submission_id, run_id in session.execute(wanted)}
+
+
+def score_set(engine: Engine, number: int, values: Mapping[Any, float | None]) -> None:
+    """Let a worker score the set's run of each of these submissions with this zero-shot score."""
+    runs = runs_of(engine, number)
+    for submission_id, value in values.items():
+        score(engine, runs[submission_id], value)
+
+
+def current_of(engine: Engine, submission_id: Any) -> ScoringRun:
+    with reading(engine) as session:
+        wanted = select(ScoringRun).where(ScoringRun.submission_id == submission_id, ScoringRun.is_current)
+        return session.scalars(wanted).one()
+
+
+def set_options(engine: Engine, options: Mapping[str, Any]) -> None:
+    """As `apply` does after an organiser changed the options of the task in the phase."""
+    with writing(engine) as session:
+        world.the_phase_task(session).options = dict(options)
+
+
+def name_gold(engine: Engine, gold: str) -> None:
+    """As `apply` does after an organiser named another plain gold."""
+    with writing(engine) as session:
+        for phase_task in session.scalars(select(PhaseTask)):
+            phase_task.gold = gold

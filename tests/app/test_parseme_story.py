@@ -1,0 +1,151 @@
+"""PARSEME 1.2 as its organisers ran it, with its Irish data: two tracks, an embargo, official results of each."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from app.apply import apply_phases
+from app.check import check_phases, load_competitions
+from app.config import get_settings
+from app.db import get_engine, reading, writing
+from app.errors import InvalidForm, PhaseNotOpen
+from app.importers.parseme import import_parseme
+from app.leaderboard import Leaderboard, build_leaderboard
+from app.migrate import upgrade
+from app.models import RunStatus, ScoringRun, User
+from app.queries import find_board, find_competition, find_phase_task
+from app.snapshots import find_snapshot, freeze_due, official_board
+from app.storage import store_file
+from app.submissions import accept_submission
+from tests.conformance import conformance
+from tests.world import add_user
+
+COMPETITION, TASK = "parseme-1-2", "mwe-identification"
+BOTH, CLOSED, OPEN = "unseen", "unseen-closed", "unseen-open"
+EVALUATION = datetime(2020, 7, 1, tzinfo=UTC)
+#: The evaluation ends at midnight at the beginning of 4 July, anywhere on Earth.
+CLOSE = datetime(2020, 7, 4, 12, tzinfo=UTC)
+HOUR, INSTANT = timedelta(hours=1), timedelta(microseconds=1)
+#: What the organisers add to the imported evaluation, and to the phase after it.
+EMBARGO = """\
+        start: 2020-07-01 00:00 UTC
+        visibility: {board: hidden, public_from: close, own_scores: after_close}
+"""
+EVERLASTING = """\
+        start: 2020-07-04 00:00 AoE
+        carry_over: evaluation
+"""
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """The shared task as `evergold import parseme` makes it, with an embargo on its evaluation."""
+    folder = tmp_path / "competition"
+    import_parseme(conformance("parseme12"), folder, tmp_path / "gold", "1.2")
+    declaration = folder / "competition.yaml"
+    text = declaration.read_text(encoding="utf-8")
+    for added in (EMBARGO, EVERLASTING):
+        (start, _) = added.splitlines(keepends=True)
+        assert text.count(start) == 1
+        text = text.replace(start, added)
+    declaration.write_text(text, encoding="utf-8")
+    monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(tmp_path / "gold"))
+    get_settings().data_dir.mkdir(parents=True, exist_ok=True)
+    found = get_engine(get_settings().database_address)
+    upgrade(found)
+    assert [finding for finding in check_phases(declaration, now=EVALUATION) if finding.is_error] == []
+    with writing(found) as session:
+        loaded = load_competitions(declaration)
+        apply_phases(session, loaded, storage_dir=get_settings().storage_dir, now=EVALUATION - HOUR)
+    return found
+
+
+def submit(engine: Engine, user: User, track: str | None, file: Path, now: datetime, phase: str = "evaluation") -> str:
+    """A system's file, zipped as the task wants it, and scored by a worker; the status that came of it."""
+    from workers.score import score_submission
+
+    packed = get_settings().data_dir / "system.zip"
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(file, "GA/test.system.cupt")
+    upload = store_file(packed, get_settings().storage_dir)
+    with writing(engine) as session:
+        asked = find_phase_task(session, COMPETITION, phase, TASK)
+        accepted = accept_submission(session, user=user, phase_task=asked, upload=upload, track=track, now=now)
+    score_submission(accepted.run_id)
+    with reading(engine) as session:
+        run = session.get_one(ScoringRun, accepted.run_id)
+        assert run.status is not RunStatus.FAILED, run.failure
+        return run.status
+
+
+def board(
+    engine: Engine, name: str, now: datetime, phase: str = "evaluation", viewer: User | None = None
+) -> Leaderboard:
+    with reading(engine) as session:
+        place = find_board(find_competition(session, COMPETITION), phase, name)
+        return build_leaderboard(session, *place, viewer, now)
+
+
+def official(engine: Engine, name: str, now: datetime) -> Leaderboard:
+    with reading(engine) as session:
+        place = find_board(find_competition(session, COMPETITION), "evaluation", name)
+        return official_board(session, find_snapshot(session, *place, None, None, now), None, now)
+
+
+def shown(found: Leaderboard) -> list[tuple[int | None, str, str | None, float | None]]:
+    """Rank, team, track and unseen F1."""
+    return [(row.rank, row.team, row.track, row.cells[found.rank_by].value) for row in found.rows]
+
+
+def printed(line: str) -> float:
+    """F1 as the official evaluator prints it of the perturbed predictions."""
+    text = conformance("parseme12", "GA", "expected.perturbed.txt").read_text(encoding="utf-8")
+    (found,) = re.findall(rf"^\* {re.escape(line)}: .*\bF=(?:\d+/\d+=)?([\d.]+)", text, re.MULTILINE)
+    return float(found)
+
+
+def test_two_tracks_an_embargo_and_official_results_of_each(engine: Engine) -> None:
+    """MTLB-STRUCT's and Seen2Seen's year in small: who used other resources stands on a board of their own."""
+    ada, bob, eve = (add_user(engine, name) for name in ("ada", "bob", "eve"))
+    perturbed, nothing, everything = (
+        conformance("parseme12", "GA", name) for name in ("test.system.perturbed.cupt", "test.blind.cupt", "test.cupt")
+    )
+    unseen_f1 = pytest.approx(printed("Unseen-in-train: MWE-based"), abs=5e-5)
+
+    with pytest.raises(InvalidForm) as refused:
+        submit(engine, ada, None, perturbed, EVALUATION)
+    assert "'closed', 'open'" in refused.value.details["fields"]["track"]
+    with pytest.raises(PhaseNotOpen):
+        submit(engine, ada, "closed", perturbed, EVALUATION - INSTANT)
+
+    assert submit(engine, ada, "closed", perturbed, EVALUATION) == "scored"
+    assert submit(engine, ada, "open", everything, EVALUATION + HOUR) == "scored", "one team, a system in each track"
+    assert submit(engine, bob, "open", perturbed, CLOSE - INSTANT) == "scored", "the last instant of AoE counts"
+    # What a tired team sends: the blind file as it is, whose annotations are all underscores.
+    assert submit(engine, eve, "closed", nothing, CLOSE - HOUR) == "rejected"
+    for name in (BOTH, CLOSED, OPEN):
+        assert shown(board(engine, name, CLOSE - INSTANT)) == [], "nobody sees a board before the end"
+        assert shown(board(engine, name, CLOSE - INSTANT, viewer=ada)) == [], "nor does who is on it"
+    with pytest.raises(PhaseNotOpen):
+        submit(engine, bob, "open", everything, CLOSE)
+
+    closed = [(1, "Ada", "closed", unseen_f1)]
+    opened = [(1, "Ada", "open", 1.0), (2, "Bob", "open", unseen_f1)]
+    assert shown(board(engine, CLOSED, CLOSE)) == closed
+    assert shown(board(engine, OPEN, CLOSE)) == opened
+    assert shown(board(engine, BOTH, CLOSE))[0] == (1, "Ada", "open", 1.0), "over all tracks the best of each team"
+    assert (2, "Bob", "open", unseen_f1) in shown(board(engine, BOTH, CLOSE))
+
+    with writing(engine) as session:
+        freeze_due(session, CLOSE + HOUR)
+    assert submit(engine, eve, "closed", everything, CLOSE + HOUR, "post-evaluation") == "scored"
+    everlasting = shown(board(engine, CLOSED, CLOSE + HOUR, "post-evaluation"))
+    assert everlasting == [(1, "Eve", "closed", 1.0), (2, "Ada", "closed", unseen_f1)]
+    assert shown(official(engine, CLOSED, CLOSE + HOUR)) == closed, "whoever comes later is not in the paper"
+    assert shown(official(engine, OPEN, CLOSE + HOUR)) == opened

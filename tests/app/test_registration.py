@@ -1,0 +1,374 @@
+"""Registering for a competition: who may take part under which rule, terms, decisions of organisers, mails."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, select, update
+
+from app import email_confirmations
+from app.config import Settings
+from app.db import reading, writing
+from app.errors import InvalidForm, LimitReached, NotFound
+from app.models import AuditEntry, Competition, OutgoingMail, Registration, RegistrationStatus, Role, TeamKind, User
+from app.queries import find_competition
+from app.registration import (
+    Missing,
+    RegistrationNeeded,
+    decide,
+    participants_of,
+    register,
+    settle_confirmed,
+    standing,
+)
+from app.registration_rules import rules_of
+from app.roles import grant_role
+from app.teams import find_team
+from tests.threads import in_threads
+from tests.world import (
+    COMPETITION,
+    HOUR,
+    NOW,
+    SECOND,
+    add_competition,
+    add_team,
+    add_user,
+    answer_to,
+    submit,
+    the_phase_task,
+)
+
+SETTINGS = Settings(base_url="https://evergold.example")
+APPROVED, PENDING, REFUSED = RegistrationStatus.APPROVED, RegistrationStatus.PENDING, RegistrationStatus.REFUSED
+
+
+def declare(engine: Engine, **registration: Any) -> None:
+    with writing(engine) as session:
+        session.scalars(select(Competition).where(Competition.name == COMPETITION)).one().registration = registration
+
+
+def ask(engine: Engine, user: User, *, accepts: bool = True, **more: Any) -> Missing | None:
+    """Register, with the terms that there are; what is missing then."""
+    with writing(engine) as session:
+        competition = find_competition(session, COMPETITION)
+        accepted = rules_of(competition).terms_sha256 if accepts else None
+        register(session, competition, user, SETTINGS, NOW, accepted=accepted, **more)
+    return missing(engine, user)
+
+
+def missing(engine: Engine, user: User) -> Missing | None:
+    with reading(engine) as session:
+        return standing(session, find_competition(session, COMPETITION), user).missing
+
+
+def answer(engine: Engine, user: User, status: RegistrationStatus, actor: User | None = None) -> bool:
+    with writing(engine) as session:
+        return decide(session, find_competition(session, COMPETITION), user, status, SETTINGS, NOW, actor=actor)
+
+
+def confirm(engine: Engine, user: User, link: str) -> list[str]:
+    with writing(engine) as session:
+        email_confirmations.confirm(session, user, link.partition("link=")[2], NOW + SECOND)
+        return [one.name for one in settle_confirmed(session, user, NOW + SECOND)]
+
+
+def mails(engine: Engine) -> list[OutgoingMail]:
+    with reading(engine) as session:
+        return list(session.scalars(select(OutgoingMail).order_by(OutgoingMail.id)))
+
+
+def links(engine: Engine) -> list[str]:
+    return [found[0] for mail in mails(engine) if (found := re.search(r"http\S+/account/confirm-email\S+", mail.body))]
+
+
+def names(engine: Engine) -> list[str]:
+    with reading(engine) as session:
+        return [user.username for user in participants_of(session, find_competition(session, COMPETITION))]
+
+
+def new_address(engine: Engine, user: User, email: str) -> None:
+    with writing(engine) as session:
+        session.execute(update(User).where(User.id == user.id).values(email=email))
+
+
+@pytest.fixture
+def ada(engine: Engine) -> User:
+    add_competition(engine)
+    return add_user(engine, "ada")
+
+
+# ------------------------------------------------------------------------------------------------------ participants
+
+
+def test_participants_are_whose_registration_is_approved_and_members_of_teams(engine: Engine, ada: User) -> None:
+    declare(engine, mode="approval")
+    bob, cat, dan = (add_user(engine, name) for name in ("bob", "cat", "dan"))
+    add_user(engine, "nobody")
+    add_team(engine, add_user(engine, "bot"), name="Majority", kind=TeamKind.BASELINE)
+    add_team(engine, bob, dan, name="Both")
+    for user in (ada, cat):
+        ask(engine, user)
+    assert names(engine) == ["bob", "dan"]
+    answer(engine, ada, APPROVED)
+    answer(engine, cat, REFUSED)
+    answer(engine, dan, REFUSED)
+    assert names(engine) == ["ada", "bob"], "whom the organisers refuse takes part no more"
+
+
+# -------------------------------------------------------------------------------------------------------------- open
+
+
+def test_open_and_without_terms_the_first_upload_registers(engine: Engine, ada: User) -> None:
+    assert missing(engine, ada) is None
+    assert names(engine) == []
+    submit(engine, ada)
+    submit(engine, ada)
+    with reading(engine) as session:
+        row = session.scalars(select(Registration)).one()
+        assert (row.user_id, row.status, row.decided_by) == (ada.id, APPROVED, None)
+    assert names(engine) == ["ada"]
+    assert mails(engine) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "wanted"),
+    [
+        ({"terms": "Be kind."}, Missing.REGISTRATION),
+        ({"mode": "approval"}, Missing.REGISTRATION),
+        ({"mode": "domain", "domains": ["example.org"]}, Missing.REGISTRATION),
+        ({"mode": "list", "allowed": ["ada"]}, Missing.REGISTRATION),
+    ],
+)
+def test_else_an_upload_before_registering_is_refused_and_leaves_nothing(
+    engine: Engine, ada: User, declared: dict[str, Any], wanted: Missing
+) -> None:
+    declare(engine, **declared)
+    with pytest.raises(RegistrationNeeded, match="register for this competition") as refused:
+        submit(engine, ada)
+    assert refused.value.status == 403
+    assert refused.value.details == {
+        "competition": COMPETITION,
+        "missing": wanted,
+        "registration": f"/competitions/{COMPETITION}/registration",
+    }
+    with reading(engine) as session:
+        assert find_team(session, ada, the_phase_task(session).phase.competition_id) is None
+        assert session.scalars(select(Registration)).all() == []
+
+
+def test_organisers_and_administrators_try_out_what_they_like(engine: Engine, ada: User) -> None:
+    declare(engine, mode="approval", terms="Be kind.")
+    root = add_user(engine, "root", is_administrator=True)
+    with writing(engine) as session:
+        grant_role(session, find_competition(session, COMPETITION), ada, Role.ORGANISER, NOW)
+    assert [answer_to(lambda one=user: submit(engine, one)) for user in (ada, root)] == ["accepted", "accepted"]  # type: ignore[misc]
+
+
+# ------------------------------------------------------------------------------------------------------------- terms
+
+
+def test_terms_are_accepted_as_they_are(engine: Engine, ada: User) -> None:
+    declare(engine, terms="Be kind.")
+    with pytest.raises(InvalidForm, match="correct") as refused:
+        ask(engine, ada, accepts=False)
+    assert refused.value.details["fields"] == {"terms": "Please read the terms and accept them."}
+    assert missing(engine, ada) is Missing.REGISTRATION
+    assert ask(engine, ada) is None
+    with reading(engine) as session:
+        row = session.scalars(select(Registration)).one()
+        # printf 'Be kind.' | sha256sum
+        assert row.terms_sha256 == "5499befb38dbf3fcc08107141cb2a9e7f42a6aae403361dc3601b8296d7967ea"
+        assert row.terms_accepted_at == NOW
+    assert answer_to(lambda: submit(engine, ada)) == "accepted"
+
+
+def test_newer_terms_are_accepted_anew(engine: Engine, ada: User) -> None:
+    declare(engine, terms="Be kind.")
+    ask(engine, ada)
+    with reading(engine) as session:
+        old = rules_of(find_competition(session, COMPETITION)).terms_sha256
+    declare(engine, terms="Be kind and brief.")
+    assert missing(engine, ada) is Missing.TERMS
+    assert answer_to(lambda: submit(engine, ada)) == "registration_needed"
+    with writing(engine) as session, pytest.raises(InvalidForm) as refused:
+        register(session, find_competition(session, COMPETITION), ada, SETTINGS, NOW, accepted=old)
+    assert refused.value.details["fields"] == {"terms": "The terms have changed; please read them."}
+    assert ask(engine, ada) is None
+    declare(engine)
+    assert missing(engine, ada) is None, "no terms, nothing to accept"
+
+
+# ---------------------------------------------------------------------------------------------------------- approval
+
+
+def test_whoever_waits_for_approval_is_told_and_so_are_the_organisers_once(engine: Engine, ada: User) -> None:
+    declare(engine, mode="approval")
+    olga = add_user(engine, "olga")
+    with writing(engine) as session:
+        grant_role(session, find_competition(session, COMPETITION), olga, Role.ORGANISER, NOW)
+    assert ask(engine, ada) is Missing.APPROVAL
+    assert ask(engine, ada) is Missing.APPROVAL
+    assert [mail.recipient for mail in mails(engine)] == ["olga@example.org"]
+    assert f"https://evergold.example/competitions/{COMPETITION}/registrations" in mails(engine)[0].body
+    assert "ada@example.org" in mails(engine)[0].body
+    with pytest.raises(RegistrationNeeded, match="have not answered"):
+        submit(engine, ada)
+    assert answer(engine, ada, APPROVED, olga)
+    assert not answer(engine, ada, APPROVED, olga), "twice is as good as once"
+    assert [mail.recipient for mail in mails(engine)[1:]] == ["ada@example.org"]
+    assert answer_to(lambda: submit(engine, ada)) == "accepted"
+    with reading(engine) as session:
+        entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "registration.approve")).one()
+        assert (entry.actor, entry.subject, entry.details) == ("olga", f"competition {COMPETITION}", {"user": "ada"})
+
+
+def test_whom_the_organisers_refuse_cannot_ask_again(engine: Engine, ada: User) -> None:
+    declare(engine, mode="approval")
+    ask(engine, ada)
+    answer(engine, ada, REFUSED)
+    assert missing(engine, ada) is Missing.REFUSED
+    with pytest.raises(RegistrationNeeded, match="have refused"):
+        ask(engine, ada)
+    assert answer_to(lambda: submit(engine, ada)) == "registration_needed"
+    answer(engine, ada, APPROVED)
+    assert missing(engine, ada) is None
+
+
+def test_organisers_can_refuse_somebody_where_all_may_take_part(engine: Engine, ada: User) -> None:
+    submit(engine, ada)
+    answer(engine, ada, REFUSED)
+    assert answer_to(lambda: submit(engine, ada)) == "registration_needed"
+
+
+def test_approval_in_advance_still_leaves_the_terms_to_be_accepted(engine: Engine, ada: User) -> None:
+    declare(engine, mode="approval", terms="Be kind.")
+    answer(engine, ada, APPROVED)
+    assert missing(engine, ada) is Missing.TERMS
+    assert ask(engine, ada) is None
+
+
+def test_who_is_approved_stays_so_when_the_rule_becomes_stricter(engine: Engine, ada: User) -> None:
+    submit(engine, ada)
+    declare(engine, mode="list", allowed=["somebody@else.example"])
+    assert missing(engine, ada) is None
+
+
+def test_who_waited_for_approval_registers_again_under_another_rule(engine: Engine, ada: User) -> None:
+    declare(engine, mode="approval")
+    ask(engine, ada)
+    declare(engine)
+    assert missing(engine, ada) is None
+    declare(engine, mode="list", allowed=["ada"])
+    assert missing(engine, ada) is Missing.REGISTRATION
+    assert ask(engine, ada) is None
+
+
+def test_two_requests_at_one_moment_make_one_registration_and_one_mail(engine: Engine, ada: User) -> None:
+    declare(engine, mode="approval")
+    add_user(engine, "root", is_administrator=True)
+    assert in_threads(4, lambda _: ask(engine, ada)) == [Missing.APPROVAL] * 4
+    assert len(mails(engine)) == 1
+
+
+# --------------------------------------------------------------------------------------------------- domain and list
+
+
+@pytest.mark.parametrize(
+    ("email", "fits"),
+    [
+        ("ada@uni.edu", True),
+        ("ada@UNI.edu", True),
+        ("ada@nlp.uni.edu", False),
+        ("ada@nlp.lab.example", True),
+        ("ada@deep.nlp.lab.example", True),
+        ("ada@lab.example", False),
+        ("ada@evillab.example", False),
+        ("ada@uni.edu.evil.example", False),
+        ("uni.edu@evil.example", False),
+    ],
+)
+def test_a_domain_is_compared_whole_or_below_a_star(engine: Engine, ada: User, email: str, fits: bool) -> None:
+    declare(engine, mode="domain", domains=["uni.edu", "*.lab.example"])
+    with reading(engine) as session:
+        assert rules_of(find_competition(session, COMPETITION)).fits(email) is fits
+
+
+def test_a_domain_counts_when_the_address_is_confirmed(engine: Engine, ada: User) -> None:
+    declare(engine, mode="domain", domains=["example.org"])
+    assert ask(engine, ada) is Missing.CONFIRMATION
+    assert answer_to(lambda: submit(engine, ada)) == "registration_needed"
+    [link] = links(engine)
+    assert confirm(engine, ada, link) == [COMPETITION]
+    assert answer_to(lambda: submit(engine, ada)) == "accepted"
+    assert confirm(engine, ada, link) == [], "a second click does no harm"
+
+
+def test_another_domain_is_told_at_once_and_may_be_changed(engine: Engine, ada: User) -> None:
+    declare(engine, mode="domain", domains=["uni.edu"])
+    assert ask(engine, ada) is Missing.NOT_LISTED
+    assert mails(engine) == []
+    new_address(engine, ada, "ada@uni.edu")
+    assert ask(engine, ada) is Missing.CONFIRMATION
+    assert confirm(engine, ada, links(engine)[0]) == [COMPETITION]
+
+
+def test_a_proof_holds_for_the_address_as_it_was(engine: Engine, ada: User) -> None:
+    declare(engine, mode="domain", domains=["example.org", "uni.edu"])
+    ask(engine, ada)
+    new_address(engine, ada, "ada@uni.edu")
+    with pytest.raises(NotFound):
+        confirm(engine, ada, links(engine)[0])
+    assert ask(engine, ada) is Missing.CONFIRMATION
+    confirm(engine, ada, links(engine)[1])
+    assert missing(engine, ada) is None
+
+
+def test_a_link_is_for_its_own_account_and_not_for_ever(engine: Engine, ada: User) -> None:
+    declare(engine, mode="domain", domains=["example.org"])
+    ask(engine, ada)
+    [link] = links(engine)
+    with pytest.raises(NotFound):
+        confirm(engine, add_user(engine, "eve"), link)
+    late = NOW + timedelta(hours=email_confirmations.LINK_HOURS)
+    with reading(engine) as session, pytest.raises(NotFound):
+        email_confirmations.find(session, ada, link.partition("link=")[2], late)
+    with reading(engine) as session:
+        assert not email_confirmations.is_confirmed(session, ada)
+
+
+def test_a_list_has_user_names_and_confirmed_addresses(engine: Engine, ada: User) -> None:
+    declare(engine, mode="list", allowed=["ada", "Bob@Example.org"])
+    bob = add_user(engine, "bob")
+    assert ask(engine, ada) is None, "the user name needs no mail"
+    assert ask(engine, bob) is Missing.CONFIRMATION
+    assert confirm(engine, bob, links(engine)[0]) == [COMPETITION]
+
+
+def test_who_is_on_the_list_is_not_to_be_guessed_with_an_address_of_somebody_else(engine: Engine, ada: User) -> None:
+    declare(engine, mode="list", allowed=["bob@example.org"])
+    eve, bob = add_user(engine, "eve"), add_user(engine, "bob")
+    assert ask(engine, eve) is ask(engine, bob) is Missing.CONFIRMATION
+    assert confirm(engine, eve, links(engine)[0]) == []
+    assert missing(engine, eve) is Missing.NOT_LISTED
+
+
+def test_too_many_mails_are_refused_before_one_goes_out(engine: Engine, ada: User) -> None:
+    declare(engine, mode="domain", domains=["example.org"])
+
+    def refuse() -> None:
+        raise LimitReached("Too often.")
+
+    with pytest.raises(LimitReached):
+        ask(engine, ada, before_mail=refuse)
+    assert mails(engine) == []
+    assert missing(engine, ada) is Missing.REGISTRATION
+
+
+def test_an_upload_sent_again_is_the_same_even_after_a_refusal(engine: Engine, ada: User) -> None:
+    first = submit(engine, ada, key="one")
+    answer(engine, ada, REFUSED)
+    again = submit(engine, ada, NOW + HOUR, key="one")
+    assert (again.submission.id, again.created) == (first.submission.id, False)

@@ -1,0 +1,61 @@
+"""The organiser's desk as a page: who may see it, and that it says what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from app.db import reading, writing
+from app.models import Phase, Role, User
+from app.queries import find_competition
+from app.roles import grant_role
+from tests.web.reading import COMPETITION_PAGE
+from tests.web.site import Person, Site, log_in, run_of
+from tests.world import COMPETITION, NOW, fail, reject
+
+DESK = f"{COMPETITION_PAGE}/desk"
+
+
+@pytest.fixture
+def olga(site: Site) -> Iterator[httpx.Client]:
+    """Who organises it."""
+    with log_in(site, "olga") as browser:
+        with writing(site.engine) as session:
+            user = session.scalars(select(User).where(User.username == "olga")).one()
+            grant_role(session, find_competition(session, COMPETITION), user, Role.ORGANISER, NOW)
+        yield browser
+
+
+def test_only_organisers_have_it(site: Site, olga: httpx.Client) -> None:
+    assert olga.get(DESK).status_code == 200
+    assert DESK in olga.get(COMPETITION_PAGE).text
+    assert DESK not in olga.get(COMPETITION_PAGE, params={"as": "participant"}).text
+    with log_in(site, "ada") as ada:
+        assert ada.get(DESK).status_code == 403
+        assert DESK not in ada.get(COMPETITION_PAGE).text
+
+
+def test_it_says_what_came_in_what_failed_and_who_is_missing(site: Site, olga: httpx.Client, ada: Person) -> None:
+    assert "Nothing came in" in olga.get(DESK).text
+    reject(site.engine, run_of(site, ada.submitted(b"a")))
+    fail(site.engine, run_of(site, ada.submitted(b"b")))
+    page = olga.get(DESK).text
+    for said in ("Tried in vain", "<bdi>Ada</bdi>", "Broken", "Evaluation closes"):
+        assert said in page
+    assert "Nothing came in" not in page
+
+
+def test_it_says_what_participants_see_and_lets_one_look(site: Site, olga: httpx.Client) -> None:
+    board = f"{COMPETITION_PAGE}/phases/evaluation/boards/zero-shot"
+    assert "<td>everything</td>" in olga.get(DESK).text
+    with writing(site.engine) as session:
+        session.scalars(select(Phase)).one().visibility = {"public_from": "close"}
+    page = olga.get(DESK).text
+    assert "The board is hidden from participants" in page
+    assert f"{board}?as=participant" in page
+    assert "This board is hidden" in olga.get(board, params={"as": "public"}).text
+    with reading(site.engine) as session:
+        assert session.scalars(select(Phase)).one().visibility, "looking changed nothing"

@@ -1,0 +1,154 @@
+"""`evergold announce`, `questions` and `export predictions|participants` against a running server."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from app import auth
+from app.cli import run
+from app.cli.output import Code
+from app.db import reading, writing
+from app.models import OutgoingMail, Role, TokenScope
+from app.queries import find_competition
+from app.roles import grant_role
+from tests import world
+from tests.web.site import Site
+from tests.world import COMPETITION, NOW
+
+Evergold = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def tokens(site: Site) -> dict[str, str]:
+    """Olga organises, Ada has a score, Bob's file was rejected."""
+    found = {}
+    for name in ("olga", "ada", "bob"):
+        user = world.add_user(site.engine, name)
+        with writing(site.engine) as session:
+            _, found[name] = auth.create_token(session, user, "cli", NOW, scopes=list(TokenScope))
+            if name == "olga":
+                grant_role(session, find_competition(session, COMPETITION), user, Role.ORGANISER, NOW)
+        if name == "ada":
+            world.score(site.engine, world.submit(site.engine, user).run_id, 0.5)
+        if name == "bob":
+            world.reject(site.engine, world.submit(site.engine, user).run_id)
+    return found
+
+
+@pytest.fixture
+def evergold(
+    site: Site, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Evergold:
+    """The command line of somebody, `olga` unless said otherwise."""
+    monkeypatch.setenv("EVERGOLD_SERVER", site.url)
+
+    def evergold(*arguments: object, who: str = "olga", stdin: str = "") -> tuple[int, str, str]:
+        monkeypatch.setenv("EVERGOLD_TOKEN", tokens[who])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        code = run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        logged = ("[info ", "[error ")  # the server's own log
+        said = [line for line in captured.out.splitlines(keepends=True) if not any(word in line for word in logged)]
+        return code, "".join(said), captured.err
+
+    return evergold
+
+
+def mails(site: Site) -> int:
+    with reading(site.engine) as session:
+        return session.scalars(select(func.count()).select_from(OutgoingMail)).one()
+
+
+def test_an_announcement_from_preview_to_withdrawal(site: Site, evergold: Evergold, tmp_path: Path) -> None:
+    text = tmp_path / "text.md"
+    text.write_text("Until **Sunday**.")
+    publish = ("announce", "publish", COMPETITION, "--title", "The deadline moves", "--text", text)
+    to = ("--mail", "without-valid:evaluation")
+    assert evergold(*publish, *to, "--preview")[1] == "1 person would get a mail, 0 more want no such mails.\n"
+    code, _, err = evergold(*publish, *to)
+    assert (code, mails(site)) == (Code.USAGE, 0)
+    assert "1 person would get a mail" in err
+    assert "--yes" in err
+    code, out, err = evergold(*publish, *to, "--yes", "--pin")
+    assert (code, mails(site)) == (Code.OK, 1), err
+    assert out.splitlines()[0].endswith(f"{site.url}/competitions/{COMPETITION}/announcements#announcement-1")
+    assert "Mails written: 1." in out
+    assert evergold("announce", "list", COMPETITION)[1].splitlines()[1:] == [
+        "1\t2026-01-10T12:00\tyes\tThe deadline moves"
+    ]
+    assert evergold("announce", "edit", COMPETITION, 1, "--unpin", "--text", "-", stdin="Monday")[0] == Code.OK
+    [one] = json.loads(evergold("announce", "list", COMPETITION, "--json")[1])["announcements"]
+    assert (one["title"], one["text"], one["is_pinned"]) == ("The deadline moves", "Monday", False)
+    assert evergold("announce", "withdraw", COMPETITION, 1)[0] == Code.OK
+    assert evergold("announce", "withdraw", COMPETITION, 1)[0] == Code.ERROR
+    assert evergold("announce", "edit", COMPETITION, 1)[0] == Code.ERROR
+    assert mails(site) == 1
+
+
+def test_what_is_wrong_with_an_announcement_is_said(evergold: Evergold, tmp_path: Path) -> None:
+    publish = ("announce", "publish", COMPETITION, "--title", "x", "--text")
+    assert "not a text file" in evergold(*publish, tmp_path / "none.md")[2]
+    code, _, err = evergold(*publish, "-", "--mail", "everybody", "--preview", stdin="x")
+    assert (code, "There is no such group" in err) == (Code.ERROR, True)
+    code, _, err = evergold(*publish, "-", stdin=" ")
+    assert (code, "text: Please write something here." in err) == (Code.ERROR, True)
+    assert evergold(*publish, "-", who="ada", stdin="x")[0] == Code.ERROR
+
+
+def test_a_question_from_asking_to_its_answer(site: Site, evergold: Evergold) -> None:
+    asking = ("questions", "ask", COMPETITION, "--title", "Is it blind?", "--text", "-")
+    code, out, err = evergold(*asking, who="ada", stdin="May we?")
+    assert (code, out) == (Code.OK, f"Asked: {site.url}/competitions/{COMPETITION}/questions#question-1\n"), err
+    assert evergold("questions", "list", COMPETITION, "--open")[1].splitlines()[1] == (
+        "1\t2026-01-10T12:00\tAda\twaits\tIs it blind?\t"
+    )
+    assert evergold("questions", "answer", COMPETITION, 1, "--text", "-", who="ada", stdin="No.")[0] == Code.ERROR
+    assert "privately" in evergold("questions", "answer", COMPETITION, 1, "--text", "-", stdin="No.")[1]
+    assert len(evergold("questions", "list", COMPETITION, who="bob")[1].splitlines()) == 1
+    evergold("questions", "answer", COMPETITION, 1, "--text", "-", "--public", stdin="Never.")
+    [one] = json.loads(evergold("questions", "list", COMPETITION, "--json", who="bob")[1])["questions"]
+    assert (one["answer"], one["asker"]) == ("Never.", None)
+    assert evergold("questions", "list", COMPETITION, "--open")[1].splitlines()[1:] == []
+    evergold(*asking, "--show-name", who="bob", stdin="And this?")
+    assert evergold("questions", "close", COMPETITION, 2)[1] == f"Closed question 2 of {COMPETITION}.\n"
+    assert "closed" in evergold("questions", "list", COMPETITION)[1]
+    assert evergold("questions", "reopen", COMPETITION, 2)[0] == Code.OK
+    assert evergold("questions", "close", COMPETITION, 99)[0] == Code.ERROR
+
+
+def test_predictions_are_downloaded_whole_or_not_at_all(
+    site: Site, evergold: Evergold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = evergold("export", "predictions", COMPETITION, "--entries", "--task", "detection")
+    assert (code, out) == (Code.OK, ""), err
+    with zipfile.ZipFile(f"{COMPETITION}-predictions.zip") as found:
+        # Nothing is stored for submissions that only the database knows: the manifest says so.
+        assert found.namelist() == ["manifest.csv", "manifest.json"]
+        [one] = json.loads(found.read("manifest.json"))["submissions"]
+    assert (one["team"], one["file"]) == ("Ada", "")
+    other = tmp_path / "other.zip"
+    code, _, err = evergold("export", "predictions", COMPETITION, "--phase", "nowhere", "--output", other)
+    assert (code, "has no phase 'nowhere'" in err) == (Code.ERROR, True)
+    assert evergold("export", "predictions", COMPETITION, "--output", other, who="ada")[0] == Code.ERROR
+    assert evergold("export", "predictions", COMPETITION, "--output", tmp_path / "no" / "x.zip")[0] == Code.ERROR
+    assert sorted(path.name for path in tmp_path.glob("*.zip*")) == [f"{COMPETITION}-predictions.zip"]
+
+
+def test_participants_are_listed(evergold: Evergold) -> None:
+    lines = evergold("export", "participants", COMPETITION)[1].splitlines()
+    assert lines[1:] == [
+        "ada\tada@example.org\tAda\tAda\t2026-01-10\tevaluation 1",
+        "bob\tbob@example.org\tBob\tBob\t2026-01-10\tevaluation 1",
+    ]
+    assert evergold("export", "participants", COMPETITION, "--csv")[1].splitlines()[0].startswith("username,email,")
+    assert len(json.loads(evergold("export", "participants", COMPETITION, "--json")[1])["participants"]) == 2
+    assert evergold("export", "participants", COMPETITION, who="ada")[0] == Code.ERROR

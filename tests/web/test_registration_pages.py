@@ -1,0 +1,252 @@
+"""Registering for a competition: pages, API and command line; organisers who answer; links that confirm an address."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import select, update
+
+from app.cli import run
+from app.config import get_settings
+from app.db import reading, writing
+from app.models import Competition, OutgoingMail, Role, User
+from app.queries import find_competition
+from app.roles import grant_role
+from tests.web.limits import limited
+from tests.web.site import BROWSER, CONTENT, SUBMIT, Person, Site, csrf_of, log_in, without_log
+from tests.world import COMPETITION, NOW, PHASE, TASK
+
+PAGE = f"/competitions/{COMPETITION}/registration"
+LIST = f"/competitions/{COMPETITION}/registrations"
+SUBMIT_PAGE = f"/competitions/{COMPETITION}/phases/{PHASE}/tasks/{TASK}/submit"
+
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
+
+def declare(site: Site, **registration: Any) -> None:
+    with writing(site.engine) as session:
+        session.scalars(select(Competition)).one().registration = registration
+
+
+def organise(site: Site, username: str) -> None:
+    with writing(site.engine) as session:
+        user = session.scalars(select(User).where(User.username == username)).one()
+        grant_role(session, find_competition(session, COMPETITION), user, Role.ORGANISER, NOW)
+
+
+def mails(site: Site) -> list[OutgoingMail]:
+    with reading(site.engine) as session:
+        return list(session.scalars(select(OutgoingMail).order_by(OutgoingMail.id)))
+
+
+def confirm_links(site: Site) -> list[str]:
+    return [found[0] for mail in mails(site) if (found := re.search(r"/account/confirm-email\S+", mail.body))]
+
+
+def send(browser: httpx.Client, page: str, path: str = "", **fields: str) -> httpx.Response:
+    """The form of a page."""
+    text = browser.get(page).text
+    hidden = dict(re.findall(r'<input type="hidden" name="(terms_sha256|link)" value="([^"]*)"', text))
+    return browser.post(path or page, data={**hidden, **fields, "csrf_token": csrf_of(text)})
+
+
+@pytest.fixture
+def browser(site: Site) -> Iterator[httpx.Client]:
+    with log_in(site) as client:
+        yield client
+
+
+# ------------------------------------------------------------------------------------------------------------- pages
+
+
+def test_an_open_competition_without_terms_says_nothing_of_it(site: Site, browser: httpx.Client) -> None:
+    assert PAGE not in browser.get(f"/competitions/{COMPETITION}").text
+    assert "your first upload registers you" in browser.get(PAGE).text
+
+
+def test_terms_are_read_and_accepted(site: Site, browser: httpx.Client) -> None:
+    declare(site, terms="Be **kind**.")
+    for page in (f"/competitions/{COMPETITION}", SUBMIT_PAGE):
+        assert f'href="{PAGE}"' in browser.get(page).text
+    assert 'type="file"' not in browser.get(SUBMIT_PAGE).text
+    text = browser.get(PAGE).text
+    assert "<strong>kind</strong>" in text
+    refused = send(browser, PAGE)
+    assert refused.status_code == 422
+    assert "Please read the terms and accept them." in refused.text
+    assert "You are registered" in send(browser, PAGE, terms="accepted").text
+    assert 'type="file"' in browser.get(SUBMIT_PAGE).text
+
+
+def test_terms_that_changed_since_they_were_read_are_shown_again(site: Site, browser: httpx.Client) -> None:
+    declare(site, terms="Be kind.")
+    old = browser.get(PAGE).text
+    declare(site, terms="Be brief.")
+    sha256 = re.search(r'name="terms_sha256" value="(\w+)"', old)
+    assert sha256
+    form = {"terms": "accepted", "terms_sha256": sha256[1], "csrf_token": csrf_of(old)}
+    refused = browser.post(PAGE, data=form)
+    assert refused.status_code == 422
+    assert "The terms have changed" in refused.text
+    assert "Be brief." in refused.text
+
+
+def test_anybody_reads_the_terms(site: Site) -> None:
+    declare(site, mode="domain", domains=["uni.edu"], terms="Be kind.")
+    with site.client(**BROWSER) as anybody:
+        text = anybody.get(PAGE).text
+        assert "uni.edu" in text
+        assert "Be kind." in text
+        assert f"/login?next={PAGE}" in text.replace("%2F", "/")
+        assert PAGE in anybody.get(f"/competitions/{COMPETITION}").text
+
+
+def test_organisers_approve_and_refuse_on_a_page(site: Site, browser: httpx.Client) -> None:
+    declare(site, mode="approval")
+    with log_in(site, "olga") as olga, log_in(site, "eve") as eve:
+        organise(site, "olga")
+        assert "have not answered" in send(browser, PAGE).text
+        assert "have not answered" in send(eve, PAGE).text
+        assert browser.get(LIST).status_code == 403
+        assert [name in olga.get(LIST).text for name in ("ada@example.org", "eve@example.org")] == [True, True]
+        token = csrf_of(olga.get(LIST).text)
+        for name, decision in (("ada", "approve"), ("eve", "refuse")):
+            olga.post(f"{LIST}/{name}", data={"decision": decision, "csrf_token": token})
+        wrong = olga.post(f"{LIST}/ada", data={"decision": "maybe", "csrf_token": token})
+        assert wrong.status_code == 422
+        assert "You are registered" in browser.get(PAGE).text
+        assert "have refused" in eve.get(PAGE).text
+        assert 'action="' + PAGE not in eve.get(PAGE).text, "there is nothing to ask again"
+    assert [mail.recipient for mail in mails(site)] == [
+        "olga@example.org",
+        "olga@example.org",
+        "ada@example.org",
+        "eve@example.org",
+    ]
+
+
+def test_a_link_by_mail_shows_whose_an_address_is(site: Site, browser: httpx.Client) -> None:
+    declare(site, mode="domain", domains=["example.org"])
+    assert "a link was sent to you" in send(browser, PAGE).text
+    [link] = confirm_links(site)
+    with log_in(site, "eve") as eve:
+        assert eve.get(link).status_code == 404, "it is for another account"
+    with site.client(**BROWSER) as anybody:
+        assert anybody.get(link).headers["Location"].startswith("/login?next=/account/confirm-email")
+    for _ in range(2):
+        page = browser.get(link)
+        assert "ada@example.org" in page.text, "looking uses nothing up"
+        assert page.headers["Cache-Control"] == "no-store"
+    assert "You can take part now" in send(browser, link, "/account/confirm-email").text
+    assert "You are registered" in browser.get(PAGE).text
+
+
+def test_mails_are_rare(site: Site, browser: httpx.Client) -> None:
+    declare(site, mode="domain", domains=["example.org"])
+    limited(site, password_resets_per_hour_and_account=2)
+    answers = [send(browser, PAGE).status_code for _ in range(3)]
+    assert answers == [200, 200, 429]
+    assert len(confirm_links(site)) == 2
+
+
+def test_what_was_typed_into_the_upload_form_stays_when_registration_is_missing(
+    site: Site, browser: httpx.Client
+) -> None:
+    text = browser.get(SUBMIT_PAGE).text
+    declare(site, mode="approval")
+    form = {"method": "Mine", "csrf_token": csrf_of(text)}
+    refused = browser.post(SUBMIT_PAGE, files={"file": ("x.csv", CONTENT)}, data=form)
+    assert refused.status_code == 403
+    assert "register for this competition first" in refused.text
+    assert f'href="{PAGE}"' in refused.text
+    assert site.submissions() == 0
+
+
+# --------------------------------------------------------------------------------------------------------------- API
+
+
+def test_an_upload_without_registration_is_refused_before_it_is_read(site: Site, ada: Person) -> None:
+    declare(site, mode="approval", terms="Be kind.")
+    error = ada.client.post(SUBMIT, files={"file": ("x.csv", CONTENT)})
+    assert (error.status_code, error.json()["error"]["code"]) == (403, "registration_needed")
+    assert error.json()["error"]["details"]["registration"] == PAGE
+    assert site.stored() == []
+
+
+def test_registering_by_api_from_terms_to_approval(site: Site, ada: Person) -> None:
+    declare(site, mode="approval", terms="Be kind.")
+    there = ada.client.get(f"/api/v1{PAGE}").json()
+    assert (there["status"], there["missing"], there["terms"]) == (None, "registration", "Be kind.")
+    wrong = ada.client.put(f"/api/v1{PAGE}", json={})
+    assert (wrong.status_code, list(wrong.json()["error"]["details"]["fields"])) == (422, ["terms"])
+    asked = ada.client.put(f"/api/v1{PAGE}", json={"accepted_terms_sha256": there["terms_sha256"]}).json()
+    assert (asked["status"], asked["missing"], asked["has_accepted_terms"]) == ("pending", "approval", True)
+    olga = site.person("olga")
+    with olga.client as client:
+        assert client.get(f"/api/v1{LIST}").status_code == 403
+        organise(site, "olga")
+        assert [one["username"] for one in client.get(f"/api/v1{LIST}?status=pending").json()["registrations"]] == [
+            "ada"
+        ]
+        answer = client.put(f"/api/v1{LIST}/ada@example.org", json={"status": "approved"}).json()
+        assert (answer["status"], answer["decided_by"]) == ("approved", "olga")
+        assert client.put(f"/api/v1{LIST}/nobody", json={"status": "approved"}).status_code == 404
+        assert client.put(f"/api/v1{LIST}/ada", json={"status": "pending"}).status_code == 422
+    assert ada.client.get(f"/api/v1{PAGE}").json()["missing"] is None
+    assert ada.submit().status_code == 202
+
+
+# ------------------------------------------------------------------------------------------------------ command line
+
+
+def test_the_command_line_says_the_same(
+    site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(site, mode="approval", terms="Be kind.")
+    monkeypatch.setenv("EVERGOLD_SERVER", site.url)
+    monkeypatch.setenv("EVERGOLD_TOKEN", ada.client.headers["Authorization"].removeprefix("Bearer "))
+    assert run(["registration", COMPETITION]) == 0
+    assert "Be kind." in without_log(capsys.readouterr().out)
+    assert run(["registration", COMPETITION, "--register"]) == 1
+    assert "accept them" in capsys.readouterr().err
+    assert run(["registration", COMPETITION, "--accept-terms"]) == 64
+    assert run(["registration", COMPETITION, "--register", "--accept-terms", "--json"]) == 0
+    out = without_log(capsys.readouterr().out)
+    assert json.loads(out)["missing"] == "approval"
+
+
+def test_organisers_answer_from_the_servers_own_command_line(
+    site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(site, mode="approval")
+    ada.client.put(f"/api/v1{PAGE}", json={})
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", site.settings.database_address)
+    get_settings.cache_clear()
+    assert run(["registrations", "list", COMPETITION, "--status", "pending"]) == 0
+    assert "ada@example.org" in without_log(capsys.readouterr().out)
+    assert run(["registrations", "approve", COMPETITION, "ada", "--json"]) == 0
+    assert json.loads(without_log(capsys.readouterr().out)) == {
+        "username": "ada",
+        "status": "approved",
+        "changed": True,
+    }
+    assert run(["registrations", "approve", COMPETITION, "ada"]) == 0
+    assert "already" in without_log(capsys.readouterr().out)
+    assert run(["registrations", "refuse", COMPETITION, "nobody"]) == 1
+    assert run(["registrations", "list", COMPETITION, "--status", "odd"]) == 64
+    assert ada.submit().status_code == 202
+
+
+def test_an_address_that_was_changed_is_confirmed_anew(site: Site, browser: httpx.Client) -> None:
+    declare(site, mode="domain", domains=["example.org"])
+    send(browser, PAGE)
+    with writing(site.engine) as session:
+        session.execute(update(User).where(User.username == "ada").values(email="ada2@example.org"))
+    assert browser.get(confirm_links(site)[0]).status_code == 404
+    send(browser, PAGE)
+    assert "ada2@example.org" in browser.get(confirm_links(site)[1]).text

@@ -1,0 +1,216 @@
+"""The checking task: the sentences of a rejected submission without its being one, and never a word of gold."""
+
+from __future__ import annotations
+
+import dataclasses
+import signal
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine, func, select, update
+from structlog.testing import capture_logs
+
+from app import queue
+from app.config import get_settings
+from app.db import reading, writing
+from app.models import CompetitionTask, PhaseTask, ScoringRun, User, Validation, ValidationStatus
+from app.storage import store_upload, stored_path
+from app.validations import KEPT, accept_validation
+from scoring.task import AnyTask
+from scoring.tasks import TASKS
+from tests.processes import kill, start, wait_until
+from tests.services import environment_of
+from tests.threads import in_threads
+from tests.workers.files import PREDICTION, upload
+from tests.world import the_phase_task, the_run
+from workers.check import check_file
+from workers.check_sweep import look_after_validations
+from workers.score import score_submission
+
+pytestmark = pytest.mark.usefixtures("workplace")
+
+REPEATED = PREDICTION + "2,EN,zero_shot,0\none field\n"
+
+
+def ask(engine: Engine, user: User, content: str = PREDICTION) -> UUID:
+    stored = store_upload([content.encode()], get_settings().storage_dir, 10**6)
+    with writing(engine) as session:
+        accepted = accept_validation(
+            session, user=user, phase_task=the_phase_task(session), upload=stored, now=datetime.now(UTC)
+        )
+    return accepted.validation.id
+
+
+def check(engine: Engine, validation_id: UUID) -> Validation:
+    check_file(str(validation_id))
+    return the(engine, validation_id)
+
+
+def the(engine: Engine, validation_id: UUID) -> Validation:
+    with reading(engine) as session:
+        return session.get_one(Validation, validation_id)
+
+
+def change_task(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
+    task: AnyTask = TASKS["idiom-detection"]
+    monkeypatch.setitem(TASKS, task.name, dataclasses.replace(task, **changes))
+
+
+@pytest.fixture
+def open_for_ever(engine: Engine, ada: User) -> User:
+    """The workers' clock is the real one."""
+    with writing(engine) as session:
+        the_phase_task(session).phase.ends_at = None
+    return ada
+
+
+def test_a_good_file_is_in_order(engine: Engine, open_for_ever: User) -> None:
+    found = check(engine, ask(engine, open_for_ever))
+    assert (found.status, found.problems, found.attempts, found.failure) == (ValidationStatus.VALID, [], 1, None)
+    with reading(engine) as session:
+        assert session.scalar(select(func.count()).select_from(ScoringRun)) == 0
+
+
+def test_problems_are_those_of_a_rejected_submission(engine: Engine, open_for_ever: User) -> None:
+    found = check(engine, ask(engine, open_for_ever, REPEATED))
+    run_id = upload(engine, open_for_ever, REPEATED)
+    score_submission(run_id)
+    assert found.status == ValidationStatus.INVALID
+    assert found.problems == the_run(engine, run_id).problems
+    assert found.problems[-1]["text"] == "one field", "the line is quoted where nothing else is"
+
+
+def test_scoring_is_not_even_begun(engine: Engine, open_for_ever: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any) -> Any:
+        raise AssertionError("nothing is scored")
+
+    change_task(monkeypatch, score=never, report=never, outcomes=never)
+    assert check(engine, ask(engine, open_for_ever)).status == ValidationStatus.VALID
+
+
+def test_with_a_blind_file_gold_is_not_opened(
+    engine: Engine, open_for_ever: User, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blind = store_upload([b"ID,Language\n1,EN\n2,EN\n3,EN\n4,EN\n"], workplace / "storage", 1000)
+    with writing(engine) as session:
+        session.execute(update(PhaseTask).values(items_sha256=blind.sha256))
+    (workplace / "gold" / "gold.csv").unlink()
+    assert check(engine, ask(engine, open_for_ever)).status == ValidationStatus.VALID
+
+
+def test_telling_many_workers_checks_once(engine: Engine, open_for_ever: User) -> None:
+    validation_id = ask(engine, open_for_ever)
+    in_threads(6, lambda _: check_file(str(validation_id)))
+    assert the(engine, validation_id).attempts == 1
+
+
+def test_one_that_was_forgotten_is_passed_over() -> None:
+    check_file("00000000-0000-4000-8000-000000000000")
+
+
+def test_gold_that_is_wrong_is_our_fault_and_is_not_quoted(
+    engine: Engine, open_for_ever: User, workplace: Path
+) -> None:
+    (workplace / "gold" / "gold.csv").write_text("ID,DataID,Language,Label\n1,CANARY,EN,banana\n")
+    with capture_logs() as logs:
+        found = check(engine, ask(engine, open_for_ever))
+    assert (found.status, found.problems) == (ValidationStatus.FAILED, [])
+    assert "InvalidGold" in str(found.failure)
+    assert not {"banana", "CANARY"} & set(f"{found.failure} {logs}".replace(",", " ").split())
+
+
+def test_other_faults_of_ours_are_tried_again(
+    engine: Engine, open_for_ever: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise ZeroDivisionError
+
+    right = TASKS["idiom-detection"].read_prediction
+    change_task(monkeypatch, read_prediction=broken)
+    validation_id = ask(engine, open_for_ever)
+    assert check(engine, validation_id).status == ValidationStatus.QUEUED
+    change_task(monkeypatch, read_prediction=right)
+    assert check(engine, validation_id).status == ValidationStatus.VALID
+
+
+def test_a_worker_that_cannot_leaves_it_to_others(
+    engine: Engine, open_for_ever: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_task(monkeypatch, needs_gpu=True)
+    monkeypatch.setattr("workers.device._refused", True)
+    assert check(engine, ask(engine, open_for_ever)).status == ValidationStatus.QUEUED
+
+
+def test_an_unknown_task_type_is_our_fault(engine: Engine, open_for_ever: User) -> None:
+    with writing(engine) as session:
+        session.execute(update(CompetitionTask).values(task_type="gone"))
+    assert check(engine, ask(engine, open_for_ever)).status == ValidationStatus.FAILED
+
+
+# --------------------------------------------------------------------------------------------------------------- sweep
+
+
+def test_the_sweep_tells_workers_again_and_forgets(
+    engine: Engine, open_for_ever: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    def tell(validation_id: UUID, *, needs_gpu: bool) -> bool:
+        told.append(str(validation_id))
+        return True
+
+    monkeypatch.setattr("workers.check_sweep.send_validation", tell)
+    validation_id, now = ask(engine, open_for_ever), datetime.now(UTC)
+    assert look_after_validations(engine, now + timedelta(seconds=11)) == 1
+    assert look_after_validations(engine, now + timedelta(seconds=12)) == 0
+    assert told == [str(validation_id)]
+    look_after_validations(engine, now + KEPT + timedelta(seconds=1))
+    with reading(engine) as session:
+        assert session.get(Validation, validation_id) is None
+
+
+def test_a_broker_that_is_down_is_left_for_later(
+    engine: Engine, open_for_ever: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERGOLD_BROKER_URL", "redis://127.0.0.1:1/0")
+    get_settings.cache_clear()
+    queue._sender.cache_clear()
+    ask(engine, open_for_ever)
+    assert look_after_validations(engine, datetime.now(UTC) + timedelta(seconds=11)) == 0
+
+
+_STOPPING = """
+import sys, dataclasses, time
+from scoring.tasks import TASKS
+def stop(*_):
+    print("reading", flush=True)
+    time.sleep(600)
+TASKS["idiom-detection"] = dataclasses.replace(TASKS["idiom-detection"], read_prediction=stop)
+from workers.check import check_file
+check_file(sys.argv[1])
+"""
+
+
+def test_kill_9_in_the_middle_loses_nothing(engine: Engine, open_for_ever: User, workplace: Path) -> None:
+    validation_id = ask(engine, open_for_ever)
+    script = workplace / "stopping.py"
+    script.write_text(_STOPPING)
+    environment = environment_of(
+        database_url=engine.url.render_as_string(hide_password=False), data_dir=workplace, lease_seconds=1
+    )
+    child = start("checker", [sys.executable, str(script), str(validation_id)], workplace, environment)
+    try:
+        wait_until(lambda: "reading" in child.said(), "the child reads the file", child)
+        child.process.send_signal(signal.SIGKILL)
+        child.process.wait(30)
+    finally:
+        kill(child)
+    assert the(engine, validation_id).status == ValidationStatus.RUNNING
+    look_after_validations(engine, datetime.now(UTC) + timedelta(seconds=2))
+    found = check(engine, validation_id)
+    assert (found.status, found.attempts) == (ValidationStatus.VALID, 2)
+    assert stored_path(get_settings().storage_dir, found.sha256).is_file()

@@ -1,0 +1,33 @@
+"""The sweep's part for files that are only checked: the old are forgotten, what crashes left behind is put right."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Engine
+
+from app.config import get_settings
+from app.db import writing
+from app.queue import send_validation
+from app.validation_runs import mark_check_sent, requeue_lost_checks
+from app.validations import forget_validations
+from app.workforce import unheard_task_types
+from scoring.tasks import TASKS
+
+
+def look_after_validations(engine: Engine, now: datetime) -> int:
+    """Once; how many of them workers were told about again."""
+    with writing(engine) as session:
+        forget_validations(session, now)
+        unheard = unheard_task_types(session, now)
+        waiting = requeue_lost_checks(session, attempts=get_settings().attempts, now=now, unheard=unheard)
+    sent = []
+    for validation_id, task_type in waiting:
+        task = TASKS.get(task_type)
+        if not send_validation(validation_id, needs_gpu=task is not None and task.needs_gpu):
+            break  # the broker is down: the next sweep tries again
+        sent.append(validation_id)
+    if sent:
+        with writing(engine) as session:
+            mark_check_sent(session, sent, now)
+    return len(sent)
