@@ -69,15 +69,15 @@ from app.models.messages import (
     MailChoice,
     Question,
 )
-from app.models.revisions import (
-    Revision,
-    RevisionFile,
-    RevisionSource,
-)
 from app.models.rescoring import (
     RescoredTask,
     Rescoring,
     RescoringState,
+)
+from app.models.revisions import (
+    Revision,
+    RevisionFile,
+    RevisionSource,
 )
 from app.models.roles import (
     CompetitionRole,

@@ -33,12 +33,16 @@ NOT_FILES = {
     "api_tokens.secret_hash",
     "audit_log.request_id",
     "competitions.neutral_salt",
+    "email_confirmations.secret_hash",
     "gold_versions.commitment",
     "judged_texts.text_key",
     "login_sessions.csrf_token",
     "login_sessions.secret_hash",
+    "mail_choices.salt",
     "password_resets.secret_hash",
+    "revisions.fingerprint",
     "runs.claim_token",
+    "team_invitations.secret_hash",
     "validations.claim_token",
 }
 

@@ -21,6 +21,7 @@ from sqlalchemy import select
 from app.db import reading
 from app.models import RunStatus, ScoringRun
 from tests import world
+from tests.web.pictures import keep
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, HOME, SUBMIT_PAGE
 from tests.web.site import CONTENT, PASSWORD, Site
 from tests.world import DAY
@@ -128,6 +129,9 @@ def test_a_newcomer_registers_errs_understands_and_stands_on_the_board(
     page.get_by_role("link", name="Idioms").click()
     page.get_by_role("link", name="Submit to Detection, Evaluation").click()
     expect(page.locator("#main")).to_contain_text("10 left today")
+    page.get_by_role("link", name="The format and the exact metrics").click()
+    expect(page.locator("#idiom-detection")).to_be_in_viewport()
+    page.go_back()
 
     upload(looking, tmp_path, b"not what was asked for", "first try")
     address = page.url
@@ -135,6 +139,7 @@ def test_a_newcomer_registers_errs_understands_and_stands_on_the_board(
     expect(page.locator(".chip")).to_have_text("Rejected")  # by itself: nothing was clicked
     expect(page.get_by_role("status")).to_contain_text("Rejected.")  # and it was announced
     expect(page.get_by_role("row").nth(1)).to_contain_text("id 203 appears twice, first on line 9")
+    keep(page, f"newcomer-rejected-{device}-{scheme}")
     assert page.url == address
 
     page.get_by_role("link", name="Upload a corrected file").click()
@@ -150,6 +155,7 @@ def test_a_newcomer_registers_errs_understands_and_stands_on_the_board(
     row = page.get_by_role("row").filter(has_text="ada")
     expect(row).to_contain_text("you")
     expect(row).to_contain_text("0.7037")
+    keep(page, f"newcomer-board-{device}-{scheme}")
     row.get_by_role("link", name="ada", exact=True).click()
     assert "/submissions/" in page.url
 
