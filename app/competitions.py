@@ -208,6 +208,11 @@ class BaselineDeclaration(Declaration):
     method: str = Field("", max_length=200, description="one line, shown on the board")
     description: str = Field("", max_length=5_000)
     ranked: Annotated[bool, Strict()] = Field(False, description="whether it has a rank, as a team has")
+    scores: dict[str, float] = Field(
+        {},
+        description="what it must score, by 'metric split', as fractions: `check --gold` compares, to four decimals or "
+        "as many as are written",
+    )
 
 
 class VisibilityDeclaration(Declaration):

@@ -34,6 +34,14 @@ class LanguageItems:
     languages: Mapping[str, CuptItems]
     in_folders: bool
 
+    def demands(self) -> dict[str, bytes]:
+        """Every sentence, called `language, sentence n (id)`, with the ID and FORM of its token lines."""
+        return {
+            f"{language}, sentence {place + 1} ({id_})": items.key(place)
+            for language, items in self.languages.items()
+            for place, id_ in enumerate(items.sentence_ids)
+        }
+
 
 @dataclass(frozen=True)
 class LanguageGold:

@@ -49,6 +49,13 @@ class Items:
     rows: Mapping[Part, tuple[Row, ...]] = field(default_factory=dict)
     is_open: bool = False
 
+    def demands(self) -> dict[str, object]:
+        """`language/setting/compound` of every compound that must be predicted; nothing where only human scores are
+        known: they do not say in which settings."""
+        if self.is_open:
+            return {}
+        return {f"{'/'.join(part)}/{name}": None for part, names in self.compounds.items() for name in names}
+
 
 def read_blind_items(path: Path, languages: Sequence[str]) -> Items:
     """The items of a blind file, of the given languages; raises InvalidItems with every problem."""

@@ -85,6 +85,10 @@ class Items:
         """Where each id stands."""
         return {id_: place for place, id_ in enumerate(self.ids)}
 
+    def demands(self) -> dict[str, str]:
+        """The ids, each with its language."""
+        return dict(zip(self.ids, map(str.lower, self.languages), strict=True))
+
     def in_order_of_id(self) -> Items:
         """The same items sorted by id: gold's own order could tell something about its labels."""
         pairs = sorted(zip(self.ids, self.languages, strict=True), key=lambda pair: (len(pair[0]), pair[0]))

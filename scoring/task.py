@@ -91,6 +91,8 @@ class Task(Generic[O, I, G, P]):
     read_items(path, options): what a prediction must cover, from the blind file or from gold (raises InvalidItems);
     read_gold(path, options): the gold, a file or a folder (raises InvalidGold);
     items_of(gold, options): the items that this gold demands, for when there is no blind file;
+    demands(items): what the items ask for, by name, each with what it is about (a language, a sentence, …): blind items
+    and those of gold must ask for the same;
     read_prediction(path, items, options): the prediction, checked (raises InvalidPrediction with every problem);
     score(gold, prediction, options): the scores, in a fixed order; pure arithmetic;
     template(items, options): the text of an empty submission file, to download, or None where there is none;
@@ -115,6 +117,7 @@ class Task(Generic[O, I, G, P]):
     read_prediction: Callable[[Path, I, O], P]
     score: Callable[[G, P, O], list[Score]]
     template: Callable[[I, O], str | None]
+    demands: Callable[[I], Mapping[str, object]] | None = None
     read_gold_with_train: Callable[[Path, Sequence[Path], O], G] | None = None
     report: Callable[[G, P, O], dict[str, Any]] | None = None
     outcomes: Callable[[G, P, O], dict[str, Any]] | None = None

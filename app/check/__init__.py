@@ -39,9 +39,12 @@ class InvalidPhases(Exception):
         super().__init__(f"{errors[0]}{more}")
 
 
-def check_phases(path: Path, *, now: datetime) -> list[Finding]:
-    """Every error and warning about phases.yaml, its includes and the files they name, in order of file and line."""
-    return _check(path, now)[1].in_order()
+def check_phases(path: Path, *, now: datetime, gold: Path | None = None) -> list[Finding]:
+    """Every error and warning about phases.yaml, its includes and the files they name, in order of file and line.
+
+    gold: a folder of plain gold, as workers have it, to compare items and baselines with.
+    """
+    return _check(path, now, gold)[1].in_order()
 
 
 def load_competitions(path: Path) -> list[LoadedCompetition]:
@@ -61,10 +64,10 @@ def _loaded(document: dict[str, Any], folder: Path) -> LoadedCompetition:
     return LoadedCompetition(CompetitionDeclaration.model_validate(document), folder, document)
 
 
-def _check(path: Path, now: datetime | None) -> tuple[list[Node], Findings]:
+def _check(path: Path, now: datetime | None, gold: Path | None = None) -> tuple[list[Node], Findings]:
     found = Findings()
     competitions = [node for document in read_phases_files(path, found) for node in elements(document, "competitions")]
     check_names(competitions, "the competition", found)
     for competition in competitions:
-        check_files(check_competition(competition, now, found), found, warn=now is not None)
+        check_files(check_competition(competition, now, found), found, warn=now is not None, gold=gold)
     return competitions, found

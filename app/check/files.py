@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from app.check.competition import Asked, Board, Parts, elements, text_of
+from app.check.gold import check_declared_scores, check_with_gold
 from app.findings import Findings, did_you_mean, listed
 from app.historic import read_historic
 from app.yaml_lines import Node
@@ -23,13 +24,17 @@ QUOTED = 3
 ItemsRead = dict[tuple[str, str, Path], Any]
 
 
-def check_files(parts: Parts, found: Findings, *, warn: bool) -> None:
-    """Everything wrong with the files of one competition; warn: also look for what is only probably wrong."""
+def check_files(parts: Parts, found: Findings, *, warn: bool, gold: Path | None = None) -> None:
+    """Everything wrong with the files of one competition; warn: also look for what is only probably wrong; gold: a
+    folder of plain gold to compare with."""
     known: ItemsRead = {}
     for asked in parts.asked:
         items = _check_items(asked, known, found, warn)
         _check_downloads(asked, found)
         _check_baselines(asked, items, found)
+        check_declared_scores(asked, found)
+        if gold is not None:
+            check_with_gold(asked, items, gold, found)
     for board in parts.boards:
         for historic in elements(board.node, "historic"):
             _check_historic(board, historic, found)

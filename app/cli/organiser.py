@@ -28,14 +28,25 @@ OverwriteOption = Annotated[
 
 
 @commands.command(rich_help_panel=PANEL)
-def check(phases_file: PhasesOption = None, as_json: JsonOption = False) -> None:
+def check(
+    gold: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder of plain gold, as workers have it: also compare items and baselines with it.",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
+    phases_file: PhasesOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Say everything that is wrong in phases.yaml and the files it names, at once, by line."""
     use_settings(phases_file=phases_file)
     from app.check import check_phases
     from app.config import get_settings
 
     path = get_settings().phases_file
-    findings = check_phases(path, now=datetime.now(UTC))
+    findings = check_phases(path, now=datetime.now(UTC), gold=gold)
     errors = sum(finding.severity == "error" for finding in findings)
     if as_json:
         print_json({"file": str(path), "errors": errors, "findings": [_finding(finding) for finding in findings]})

@@ -283,6 +283,7 @@ TASK = Task(
     read_items=read_items,
     read_gold=read_gold,
     items_of=items_of,
+    demands=Items.demands,
     read_prediction=read_prediction,
     score=score,
     outcomes=outcomes,

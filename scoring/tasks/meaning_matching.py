@@ -269,6 +269,7 @@ TASK = Task(
     read_items=read_items,
     read_gold=read_gold,
     items_of=items_of,
+    demands=Items.demands,
     read_prediction=read_prediction,
     score=score,
     template=template,

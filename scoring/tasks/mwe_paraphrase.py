@@ -124,6 +124,12 @@ class Items:
     languages: Mapping[str, BlindFile]
     in_folders: bool
 
+    def demands(self) -> dict[str, str]:
+        """`language/id` of every item, with its sentence."""
+        return {
+            f"{name}/{id_}": text for name, file in self.languages.items() for id_, text in file.sentence_of.items()
+        }
+
 
 @dataclass(frozen=True)
 class Gold:
@@ -317,6 +323,7 @@ TASK = Task(
     read_items=read_items,
     read_gold=read_gold,
     items_of=items_of,
+    demands=Items.demands,
     read_prediction=read_prediction,
     score=score,
     template=template,

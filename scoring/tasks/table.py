@@ -116,6 +116,10 @@ class Items:
     ids: tuple[str, ...]
     labels: tuple[str, ...] | None = None
 
+    def demands(self) -> dict[str, object]:
+        """The ids."""
+        return dict.fromkeys(self.ids)
+
 
 @dataclass(frozen=True)
 class Gold:
@@ -345,6 +349,7 @@ TASK = Task(
     read_items=read_items,
     read_gold=read_gold,
     items_of=items_of,
+    demands=Items.demands,
     read_prediction=read_prediction,
     score=score,
     template=template,

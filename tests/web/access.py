@@ -94,6 +94,7 @@ class Reader:
         response = self.page.goto(self.url + path)
         assert response is not None
         assert response.status == status, (path, response.status)
+        self.page.locator("h1").first.wait_for(state="attached")  # some of the API's page is made by its script
         self._forgive(status)
         return response.text()
 
