@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import scoring
 from app.check import check_phases
-from app.cli.submit import commands
+from app.cli.validate import commands
 from scoring.__main__ import main
 from scoring.tasks import TASKS
 from tests import toy_task
@@ -98,7 +98,7 @@ def test_checking_at_home_finds_every_problem(folder: Path) -> None:
         "line 4, column id: id 'q9' is not an item",
         "line 5, column answer: the answer is empty",
     ]
-    asked = ["validate", str(folder / "broken.csv"), "--task", "exact-answer", "--items", str(folder / "items.csv")]
+    asked = [str(folder / "broken.csv"), "--task", "exact-answer", "--items", str(folder / "items.csv")]
     ran = CliRunner().invoke(commands, asked)
     assert (ran.exit_code, ran.stdout.count("\n")) == (2, 4), ran.output
 

@@ -88,7 +88,8 @@ EVERYTHING: dict[str, str] = {
         " slices: none, precision: 2}\n"
     ),
     '"Majority", file: majority.csv, method: "Always 1"': (
-        '"Majority", file: majority.csv, method: "Always 1", track: closed, description: Simple, ranked: true'
+        '"Majority", file: majority.csv, method: "Always 1", track: closed, description: Simple, ranked: true,'
+        ' scores: {"macro_f1 zero_shot/all": 0.4}'
     ),
     "        limits: {per_day: 5, total: 10}\n": (
         "        limits: {per_day: 5, total: 10}\n        entry: ladder\n        ladder_step: 0.015\n"
