@@ -86,8 +86,8 @@ def planned(*arguments: str) -> str:
         (["run"], "run bertscore", "serve --demo --port 8321"),
         (["run", "LEAN=1"], "run", "serve --demo --port 8321 --lean"),
         (["run", "LEAN=0"], "run bertscore", "serve --demo --port 8321"),
-        (["test"], "run dev bertscore bertscore-dev", "pytest -n 2"),
-        (["test", "LEAN=1"], "run dev", "EVERGOLD_TEST_LEAN=1 .venv/bin/pytest -n 2"),
+        (["test"], "run dev bertscore bertscore-dev", "pytest -n 2 --dist worksteal"),
+        (["test", "LEAN=1"], "run dev", "EVERGOLD_TEST_LEAN=1 .venv/bin/pytest -n 2 --dist worksteal"),
         (["lint"], "run dev", "ruff check ."),
     ],
 )

@@ -20,6 +20,8 @@ def describe(app: FastAPI) -> dict[str, Any]:
                 _correct_errors(operation["responses"])
                 if operation.get("security"):  # a token may lack the scope
                     _add_error(operation["responses"], 403)
+                if "requestBody" in operation:  # the limit of `app.routes.bodies`
+                    _add_error(operation["responses"], 413)
         for name in _NOT_OURS:
             document["components"]["schemas"].pop(name, None)
     return app.openapi_schema or {}

@@ -43,7 +43,7 @@ def test_the_score_is_found_where_nothing_is_hidden(planted: Planted) -> None:
             f"{COMPETITION_PAGE}/tasks/{TASK}/results.csv ",
         ):
             assert path in found
-        assert str(planted.submission) not in found
+        assert f"/submissions/{planted.submission}" not in found
     mine = " ".join(told(planted, planted.owner.client, SIGNS))
     for path in ("", "/report", "/report.csv", "/report/official.txt"):
         assert f"/api/v1/submissions/{planted.submission}{path} " in mine

@@ -134,7 +134,8 @@ def test_organisers_get_a_mail_when_all_is_scored(engine: Engine, shadow: int) -
     score_submission(shadow)
     sweep(engine, LATER)
     sweep(engine, LATER)
-    assert _subjects(engine) == ["Rescoring set 1 of Idioms is ready"]
+    number = the_run(engine, shadow).rescoring_id
+    assert _subjects(engine) == [f"Rescoring set {number} of Idioms is ready"]
 
 
 def _subjects(engine: Engine) -> list[str]:

@@ -41,7 +41,8 @@ VERSION_FIELD = "version"
 
 async def _sent_fields(request: Request) -> dict[str, str]:
     """What a form says; its fields are the organisers' to name."""
-    return {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+    async with request.form() as form:
+        return {name: value for name, value in form.items() if isinstance(value, str)}
 
 
 @dataclass(frozen=True, slots=True)

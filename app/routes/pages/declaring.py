@@ -77,8 +77,8 @@ async def _send(request: Request, serving: Serving, visitor: Visitor, competitio
 
 async def read_form(request: Request) -> dict[str, str]:
     """Every text of a form with any number of fields."""
-    form = await request.form(max_fields=_FIELDS_LIMIT)
-    return {name: value for name, value in form.items() if isinstance(value, str)}
+    async with request.form(max_fields=_FIELDS_LIMIT) as form:
+        return {name: value for name, value in form.items() if isinstance(value, str)}
 
 
 def _edit(
