@@ -74,7 +74,7 @@ def take_all(url: str) -> None:
         raise SystemExit("no Chromium: install one, or name it in EVERGOLD_CHROMIUM")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        page = browser.new_page(viewport={"width": 1100, "height": 800}, device_scale_factor=1.5)
+        page = browser.new_page(viewport={"width": 1100, "height": 1060}, device_scale_factor=1.5)
         page.goto(f"{url}{DEMO}/boards/one-shot")
         take(page, "board")
         page.goto(f"{url}/competitions/demo")
