@@ -23,7 +23,7 @@ CARDS_AT_A_TIME = 500
 
 def form_of(phase_task: PhaseTask) -> CardForm:
     """What cards of a task in a phase ask; `phase_task` with all above it, as `find_phase_task` gives it."""
-    options = {**phase_task.task.options, **phase_task.options}
+    options = phase_task.options_of(phase_task.task)
     return card_form(phase_task.phase.competition.method_card, _languages(phase_task.task.task_type, options))
 
 

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.yaml_lines import Node
+from scoring.errors import InvalidFile
 
+#: How many problems of a file a finding quotes.
+QUOTED = 3
 #: How many names a message lists.
 NAMES_LISTED = 12
 
@@ -69,3 +72,10 @@ def listed(names: Iterable[str]) -> str:
     every = list(names)
     shown = ", ".join(every[:NAMES_LISTED]) or "none"
     return f"{shown} and {len(every) - NAMES_LISTED} more" if len(every) > NAMES_LISTED else shown
+
+
+def quoted(invalid: InvalidFile) -> str:
+    """The first problems of a file, and how many more there are."""
+    problems = invalid.problems[:QUOTED]
+    more = len(invalid.problems) - len(problems) + invalid.omitted
+    return "; ".join(str(problem) for problem in problems) + (f"; and {more} more" if more else "")

@@ -172,7 +172,7 @@ def whole_board(
     """Everything that stands on the board, for `app.board_view` to show; until: of what was submitted before then;
     beside: as if this rescoring set were published."""
     own, *others = asked
-    options = {**board.task.options, **own.phase_task.options}
+    options = own.phase_task.options_of(board.task)
     columns = columns_shown(board, options)
     columns = (*columns, *further_columns(board, columns, more))
     rank_by = next(i for i, c in enumerate(columns) if (c.metric, c.split) == (board.rank_metric, board.rank_split))

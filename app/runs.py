@@ -101,7 +101,7 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
         .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
         .where(ScoringRun.id == run_id)
     ).one()
-    options, items_sha256 = {**task.options, **phase_task.options}, phase_task.items_sha256
+    options, items_sha256 = phase_task.options_of(task), phase_task.items_sha256
     if run.rescoring_id is not None and not run.is_current:
         rescored = session.get_one(RescoredTask, (run.rescoring_id, phase_task.id))
         options, items_sha256 = rescored.options, rescored.items_sha256

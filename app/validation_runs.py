@@ -15,7 +15,8 @@ from uuid import UUID
 from sqlalchemy import and_, or_, select, update
 from sqlalchemy.orm import Session
 
-from app.models import CompetitionTask, GoldVersion, PhaseTask, Validation, ValidationStatus
+from app.gold import published_gold
+from app.models import CompetitionTask, PhaseTask, Validation, ValidationStatus
 from app.runs import ANNOUNCED_AT_ONCE, RESEND_SECONDS, UNCLAIMED_SECONDS, SealedGold, sealed_gold_of
 from scoring.errors import Problem
 
@@ -67,7 +68,7 @@ def claim_validation(
         attempt=attempt,
         sha256=validation.sha256,
         task_type=task.task_type,
-        options={**task.options, **phase_task.options},
+        options=phase_task.options_of(task),
         gold=phase_task.gold or "",
         items_sha256=phase_task.items_sha256,
         sealed_gold=sealed_gold_of(session, _gold_in_use(session, phase_task)),
@@ -143,12 +144,8 @@ def _gold_in_use(session: Session, phase_task: PhaseTask) -> int | None:
     """The newest published gold version; a blind file says by itself what a prediction must cover."""
     if phase_task.items_sha256 is not None:
         return None
-    return session.scalar(
-        select(GoldVersion.id)
-        .where(GoldVersion.phase_task_id == phase_task.id, GoldVersion.published_at.is_not(None))
-        .order_by(GoldVersion.number.desc())
-        .limit(1)
-    )
+    published = published_gold(session, phase_task.phase_id, phase_task.task_id)
+    return published[-1].id if published else None
 
 
 # --------------------------------------------------------------------------------------------------------------- sweep

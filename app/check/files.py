@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from app.check.competition import Asked, Board, Parts, elements, text_of
 from app.check.gold import check_declared_scores, check_with_gold
-from app.findings import Findings, did_you_mean, listed
+from app.findings import Findings, did_you_mean, listed, quoted
 from app.historic import read_historic
 from app.yaml_lines import Node
-from scoring.errors import InvalidFile, Problem, ScoringError
+from scoring.errors import InvalidFile, ScoringError
 from scoring.task import AnyTask, Options
 
 #: The largest file that everybody may download.
 PUBLIC_FILE_LIMIT_BYTES = 2 * 1024 * 1024 * 1024
-#: How many problems of a file a finding quotes.
-QUOTED = 3
 
 
 #: Items by task type, options and path: several phases may have the same.
@@ -53,7 +50,7 @@ def _check_items(asked: Asked, known: ItemsRead, found: Findings, warn: bool) ->
     try:
         known[key] = task.read_items(path, asked.options)
     except InvalidFile as invalid:
-        found.error(node, f"'{task.name}' cannot use {node.text} as items: {_quoted(invalid)}")
+        found.error(node, f"'{task.name}' cannot use {node.text} as items: {quoted(invalid)}")
         return None
     if warn and _is_gold(path, task, asked.options):
         found.warning(node, f"{node.text} can be read as gold: everybody may download the items, and so the answers")
@@ -97,7 +94,7 @@ def _check_baselines(asked: Asked, items: Any, found: Findings) -> None:
         try:
             asked.task.type.read_prediction(path, items, asked.options)
         except InvalidFile as invalid:
-            found.error(node, f"{node.text} would be rejected: {_quoted(invalid)}")
+            found.error(node, f"{node.text} would be rejected: {quoted(invalid)}")
 
 
 def _check_historic(board: Board, historic: Node, found: Findings) -> None:
@@ -115,7 +112,7 @@ def _check_historic(board: Board, historic: Node, found: Findings) -> None:
     try:
         read_historic(path, task, task.columns(asked.options))
     except InvalidFile as invalid:
-        found.error(node, f"{node.text} does not hold published results: {_quoted(invalid)}")
+        found.error(node, f"{node.text} does not hold published results: {quoted(invalid)}")
 
 
 def _existing(node: Node | None, found: Findings) -> Path | None:
@@ -148,10 +145,3 @@ def _near_file(path: Path) -> str:
     except OSError:
         return ""
     return did_you_mean(path.name, names)
-
-
-def _quoted(invalid: InvalidFile) -> str:
-    """The first problems, and how many more there are."""
-    problems: Sequence[Problem] = invalid.problems[:QUOTED]
-    more = len(invalid.problems) - len(problems) + invalid.omitted
-    return "; ".join(str(problem) for problem in problems) + (f"; and {more} more" if more else "")

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from app.check.competition import Asked, elements
-from app.findings import Findings
+from app.findings import Findings, quoted
 from app.historic import score_fault
 from app.yaml_lines import Node
 from scoring.errors import InvalidFile, ScoringError
@@ -19,7 +19,7 @@ from scoring.task import Score
 
 #: Declared scores are compared with so many decimals at least.
 LEAST_DECIMALS = 4
-#: How many names, and problems, a finding quotes.
+#: How many names a finding quotes.
 QUOTED = 3
 
 
@@ -48,7 +48,7 @@ def check_with_gold(asked: Asked, items: Any, folder: Path, found: Findings) -> 
     try:
         gold = task.read_gold(path, asked.options)
     except InvalidFile as invalid:
-        found.error(node, f"'{task.name}' cannot use {name} as gold: {_quoted(invalid)}")
+        found.error(node, f"'{task.name}' cannot use {name} as gold: {quoted(invalid)}")
         return
     if items is not None and task.demands is not None:
         demanded = task.demands(task.items_of(gold, asked.options))
@@ -115,7 +115,3 @@ def _decimals(value: float) -> int:
 def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - QUOTED} more" if len(names) > QUOTED else ""
     return ", ".join(f"'{name}'" for name in names[:QUOTED]) + more
-
-
-def _quoted(invalid: InvalidFile) -> str:
-    return "; ".join(str(problem) for problem in invalid.problems[:QUOTED])

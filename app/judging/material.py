@@ -57,7 +57,7 @@ def read_material(storage_dir: Path, phase_task: PhaseTask, submissions: Sequenc
     task = TASKS[phase_task.task.task_type]
     items_path = stored_path(storage_dir, check_judgeable(phase_task))
     try:
-        options = read_options(task, {**phase_task.task.options, **phase_task.options})
+        options = read_options(task, phase_task.options_of(phase_task.task))
         items = task.read_items(items_path, options)
     except (InvalidFile, InvalidOptions, OSError) as fault:
         raise CannotJudge(f"The blind file cannot be read: {_said(fault)}") from fault

@@ -155,6 +155,10 @@ class PhaseTask(Base):
     task: Mapped[CompetitionTask] = relationship(lazy="raise")
     files: Mapped[list[PublicFile]] = relationship(lazy="raise", order_by="PublicFile.position")
 
+    def options_of(self, task: CompetitionTask) -> dict[str, Any]:
+        """The task's options with what this phase sets otherwise: those that scoring takes."""
+        return {**task.options, **self.options}
+
 
 class PublicFile(Base):
     """A file that everybody may download: blind input, template, public gold of a practice phase."""

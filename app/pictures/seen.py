@@ -66,7 +66,7 @@ def look_at(
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
     if sight.own.view.board is not BoardShown.PUBLIC:
         return None
-    options = {**board.task.options, **asked[0].phase_task.options}
+    options = asked[0].phase_task.options_of(board.task)
     more = drawn_scores(board, options)
     leaderboard = build_leaderboard(session, phase, board, viewer, now, seen_as=seen_as, more=more)
     whole = whole_board(session, board, asked)

@@ -29,7 +29,7 @@ from app.models import (
     User,
 )
 from app.rescoring.difference import Difference, boards_of_set, difference_of
-from app.rescoring.sets import UNFINISHED, USABLE, check_open, find_rescoring, options_of, progress_of
+from app.rescoring.sets import UNFINISHED, USABLE, check_open, find_rescoring, progress_of
 from app.rescoring.telling import tell_teams_of_moves
 from app.runs import BACK_IN_QUEUE
 from app.snapshots import AFTER_CLOSE, freeze
@@ -109,7 +109,7 @@ def _check_current(session: Session, rescoring: Rescoring) -> None:
     for rescored in rescoring.tasks:
         asked = rescored.phase_task
         changed = []
-        if options_of(asked) != rescored.options:
+        if asked.options_of(asked.task) != rescored.options:
             changed.append("the options")
         if asked.items_sha256 != rescored.items_sha256:
             changed.append("the items")

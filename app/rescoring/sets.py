@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, literal, select
 from sqlalchemy.orm import Session, aliased, contains_eager, joinedload, selectinload
@@ -197,7 +196,7 @@ def _rescored(session: Session, rescoring: Rescoring, phase_task: PhaseTask, gol
         phase_task_id=phase_task.id,
         gold=phase_task.gold or "",
         gold_version_id=version.id if version else None,
-        options=options_of(phase_task),
+        options=phase_task.options_of(phase_task.task),
         items_sha256=phase_task.items_sha256,
     )
 
@@ -208,11 +207,6 @@ def _has_waiting_gold(session: Session, phase_task: PhaseTask, number: int | Non
     versions = list_gold(session, phase_task)
     meant = versions[-1:] if number is None else [one for one in versions if one.number == number]
     return any(one.published_at is None for one in meant)
-
-
-def options_of(phase_task: PhaseTask) -> dict[str, Any]:
-    """With which options a task is scored in a phase now."""
-    return {**phase_task.task.options, **phase_task.options}
 
 
 def _version(session: Session, phase_task: PhaseTask, number: int | None) -> GoldVersion | None:

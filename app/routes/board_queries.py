@@ -71,7 +71,7 @@ def arranged(
 def languages_of(session: Session, phase: Phase, board: Board) -> Sequence[str]:
     """The languages of the board's task, where it knows them."""
     task = TASKS[board.task.task_type]
-    options = read_options(task, {**board.task.options, **asked_by(session, phase, board).options})
+    options = read_options(task, asked_by(session, phase, board).options_of(board.task))
     return getattr(options, "languages", None) or ()
 
 

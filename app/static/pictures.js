@@ -2,7 +2,7 @@
 // from the API, the library only now. They are drawn anew in the dark, on another width and for paper.
 "use strict";
 
-const asking = document.querySelector("[data-library]");
+const asking = document.querySelector("[data-script]");
 const figures = [...document.querySelectorAll("figure[data-picture]")];
 const [isDark, isPrinted] = ["(prefers-color-scheme: dark)", "print"].map((query) => matchMedia(query));
 const drawn = new Map();
@@ -80,7 +80,7 @@ async function showAll() {
   button.disabled = true;
   said.textContent = "Drawing …";
   try {
-    await load(asking.dataset.library);
+    await load(asking.dataset.script);
     await Promise.all(figures.map(show));
     button.hidden = true;
     said.textContent = "";

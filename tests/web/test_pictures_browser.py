@@ -146,6 +146,7 @@ def test_files_to_take_away_are_whole(look: Looks, parseme: Site, tmp_path: Path
 
 
 def downloaded(page: Page, button: str, folder: Path) -> Path:
+    page.wait_for_timeout(120)  # the browser drops, without a word, the eleventh download within a second
     with page.expect_download() as started:
         page.get_by_role("button", name=button, exact=True).click()
     path = folder / started.value.suggested_filename

@@ -62,7 +62,7 @@ def more_columns(session: Session, phase: Phase, board: Board) -> list[tuple[str
     """(metric, split) of the scores that the board's picture needs besides its columns."""
     if board.task.task_type != paraphrase_picture.TASK_TYPE:
         return []
-    return paraphrase_picture.scores_drawn({**board.task.options, **asked_by(session, phase, board).options})
+    return paraphrase_picture.scores_drawn(asked_by(session, phase, board).options_of(board.task))
 
 
 def _name(row: LeaderboardRow, rows: Sequence[LeaderboardRow]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, TypeVar
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query, Request, Response
@@ -34,6 +35,8 @@ from app.tracks import tracks_of
 from scoring.tasks import TASKS
 
 router = APIRouter()
+
+Received = TypeVar("Received")
 
 #: Forms have keys of their own, so that a double click or a reload submits once.
 KEY_START = "form-"
@@ -78,30 +81,11 @@ async def send_form(
 ) -> Response:
     if visitor.user is None or visitor.login is None:
         return to_login(request)
+    receive = partial(receive_submission, more_fields=frozenset({csrf.FORM_FIELD}))
     target = Target(competition, phase, task)
-    typed: dict[str, str] = {}
-
-    def before_file(fields: Mapping[str, str]) -> None:
-        typed.update(fields)
-        check_form(request, typed.pop(csrf.FORM_FIELD, None))
-
-    try:
-        received = await receive_submission(
-            request,
-            serving,
-            visitor.user,
-            target,
-            idempotency_key=KEY_START + key if key else None,
-            more_fields=frozenset({csrf.FORM_FIELD}),
-            before_file=before_file,
-        )
-    except (NotFound, Forbidden) as error:
-        if not isinstance(error, RegistrationNeeded):
-            raise
-        return await run_sync(_page, request, serving, visitor, target, Form(typed, error))
-    except EvergoldError as error:
-        return await run_sync(_page, request, serving, visitor, target, Form(typed, error))
-    return RedirectResponse(links.submission(received.submission_id), 303)
+    return await _send(
+        request, serving, visitor, visitor.user, target, key, receive, lambda one: links.submission(one.submission_id)
+    )
 
 
 @router.post("/competitions/{competition}/phases/{phase}/tasks/{task}/validate")
@@ -117,30 +101,40 @@ async def send_to_check(
     """The same form's other button: the file is only checked, and whatever else was typed is not kept."""
     if visitor.user is None or visitor.login is None:
         return RedirectResponse(f"/login?next={links.submit(competition, phase, task)}", 303)
+    receive = partial(receive_validation, more_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD})
     target = Target(competition, phase, task)
+    return await _send(
+        request, serving, visitor, visitor.user, target, key, receive, lambda one: links.validation(one.validation_id)
+    )
+
+
+async def _send(
+    request: Request,
+    serving: Serving,
+    visitor: Visitor,
+    user: User,
+    target: Target,
+    key: str,
+    receive: Callable[..., Awaitable[Received]],
+    followed_at: Callable[[Received], str],
+) -> Response:
+    """To where the upload is followed; or the form again, with what was typed and what was wrong."""
     typed: dict[str, str] = {}
 
     def before_file(fields: Mapping[str, str]) -> None:
         typed.update(fields)
         check_form(request, typed.pop(csrf.FORM_FIELD, None))
 
+    own_key = KEY_START + key if key else None
     try:
-        received = await receive_validation(
-            request,
-            serving,
-            visitor.user,
-            target,
-            idempotency_key=KEY_START + key if key else None,
-            more_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD},
-            before_file=before_file,
-        )
+        received = await receive(request, serving, user, target, idempotency_key=own_key, before_file=before_file)
     except (NotFound, Forbidden) as error:
         if not isinstance(error, RegistrationNeeded):
             raise
         return await run_sync(_page, request, serving, visitor, target, Form(typed, error))
     except EvergoldError as error:
         return await run_sync(_page, request, serving, visitor, target, Form(typed, error))
-    return RedirectResponse(links.validation(received.validation_id), 303)
+    return RedirectResponse(followed_at(received), 303)
 
 
 def _page(request: Request, serving: Serving, visitor: Visitor, target: Target, form: Form) -> Response:
