@@ -262,6 +262,10 @@ class PhaseTaskDeclaration(Declaration):
     gold_version: Annotated[str, Field(max_length=NAME_CHARACTERS)] = Field(
         "", description="what boards call this version of the gold"
     )
+    gold_is_public: Annotated[bool, Strict()] = Field(
+        False,
+        description="whether everybody may have this gold anyway: teams then see item by item where they are right",
+    )
     items: RelativePath | None = Field(
         None, description="the blind file: predictions are checked against it, and everybody may download it"
     )

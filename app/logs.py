@@ -9,17 +9,19 @@ from structlog.typing import Processor
 
 from app.config import get_settings
 
+#: One list for all time: loggers are made once and keep it.
+_PROCESSORS: list[Processor] = []
+
 
 def configure_logging(log_format: Literal["text", "json"] | None = None) -> None:
     """Lines on stdout, as the settings have them; doing it twice is fine. Values in a traceback could be passwords."""
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            *_written(log_format or get_settings().log_format),
-        ],
-    )
+    _PROCESSORS[:] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        *_written(log_format or get_settings().log_format),
+    ]
+    structlog.configure(processors=_PROCESSORS, cache_logger_on_first_use=True)
 
 
 def _written(log_format: Literal["text", "json"]) -> list[Processor]:

@@ -1,6 +1,6 @@
 """Two submissions to one task side by side: every score that their team sees of both, and which one is better.
 
-Only what was computed in the same way is compared. No item is: what an item's gold is stays with the workers.
+Only what was computed in the same way is compared. Single items are `app.item_compare`'s.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.errors import EvergoldError
 from app.models import RunStatus, Submission, User
 from app.own_scores import OwnScores, own_scores_of_all
 from app.queries import current_run, get_submission
-from app.visibility import coarser, rounded
+from app.visibility import SeenAs, coarser, rounded
 from scoring.task import Score
 from scoring.tasks import TASKS
 
@@ -47,13 +47,15 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """hidden_words: why there are no scores to compare, or empty; decimals: of all values, None for all."""
+    """hidden_words: why there are no scores to compare, or empty; decimals: of all values, None for all; has_details:
+    whether both phases show their scores whole, see `View.has_details`."""
 
     a: Submission
     b: Submission
     rows: Sequence[Compared]
     hidden_words: str
     decimals: int | None
+    has_details: bool
 
     @property
     def better_count(self) -> dict[str, int]:
@@ -61,7 +63,9 @@ class Comparison:
         return {side: sum(row.better == side for row in self.rows) for side in ("a", "b", "equal")}
 
 
-def compare(session: Session, a_id: UUID, b_id: UUID, viewer: User | None, now: datetime) -> Comparison:
+def compare(
+    session: Session, a_id: UUID, b_id: UUID, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> Comparison:
     """For whom may see both, else NotFound; NotComparable for submissions to two tasks, or not scored (yet)."""
     a, b = get_submission(session, a_id, viewer), get_submission(session, b_id, viewer)
     if a.phase_task.task_id != b.phase_task.task_id:
@@ -71,11 +75,11 @@ def compare(session: Session, a_id: UUID, b_id: UUID, viewer: User | None, now: 
     for one in (a, b):
         if current_run(one).status != RunStatus.SCORED:
             raise NotComparable("Only submissions that were scored can be compared.")
-    own = own_scores_of_all(session, [a, b], viewer, now)
+    own = own_scores_of_all(session, [a, b], viewer, now, seen_as=seen_as)
     decimals = coarser(own[a.id].view.precision, own[b.id].view.precision)
     hidden = own[a.id].hidden_words or own[b.id].hidden_words
     rows = [] if hidden else _rows(a.phase_task.task.task_type, own[a.id], own[b.id], decimals)
-    return Comparison(a, b, rows, hidden, decimals)
+    return Comparison(a, b, rows, hidden, decimals, all(own[one.id].view.has_details for one in (a, b)))
 
 
 def _rows(task_type: str, a: OwnScores, b: OwnScores, decimals: int | None) -> list[Compared]:

@@ -61,6 +61,7 @@ class Claim:
     gold: str
     items_sha256: str | None
     sealed_gold: SealedGold | None = None  # None: plain gold, by its name
+    gold_is_public: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,7 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
         gold=run.gold,
         items_sha256=items_sha256,
         sealed_gold=sealed_gold_of(session, run.gold_version_id),
+        gold_is_public=phase_task.gold_is_public,
     )
 
 
@@ -198,17 +200,19 @@ def record_scores(
     aggregates: dict[str, Any] | None = None,
     texts: Mapping[str, str] | None = None,
     outcomes: Sealed | None = None,
+    items: bytes | None = None,
     now: datetime,
 ) -> bool:
     """Scores, status and the boards' new version in one transaction; False, and no change, if the claim is void.
 
     columns: the (metric, split) pairs that boards may show: these become rows; the report holds all scores, with the
-    aggregates and the text reports, by name, of the task; outcomes: per item, sealed for the workers. The scores of a
-    rescoring set are on no board yet: they leave the boards' version alone.
+    aggregates and the text reports, by name, of the task; outcomes: per item, sealed for the workers; items: as
+    `app.item_results` packs them, kept only if gold is public at this moment. The scores of a rescoring set are on no
+    board yet: they leave the boards' version alone.
     """
     # First, as whoever publishes a set has it, so that the two never wait for each other.
-    own = select(PhaseTask.id).where(PhaseTask.id == claim.phase_task_id)
-    session.execute(own.with_for_update(key_share=True))  # uploads need not wait
+    own = select(PhaseTask.gold_is_public).where(PhaseTask.id == claim.phase_task_id)
+    is_public = session.scalar(own.with_for_update(key_share=True))  # uploads need not wait
     ended = _end(
         session,
         claim,
@@ -217,6 +221,7 @@ def record_scores(
         task_version=task_version,
         problems=[problem.as_dict() for problem in warnings],
         report=_packed_report(scores, aggregates, texts),
+        item_results=items if is_public else None,
     )
     if not ended:
         return False

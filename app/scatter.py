@@ -1,4 +1,4 @@
-"""A scatter as SVG: a point per system between two axes, with lines at values to compare with.
+"""A scatter as SVG: a point per system between two axes.
 
 Pure: numbers in, text out, as in `app.figures`. On a page every point can be pointed at and reached with the keyboard,
 and then says above the drawing what it is; a stylesheet does that (figures.css), no script. Shapes tell kinds apart.
@@ -29,7 +29,7 @@ from app.svg import (
     shown,
 )
 
-Kind = Literal["team", "baseline", "published"]
+Kind = Literal["team", "baseline"]
 
 WIDTH = 480
 #: A name longer than this is cut short beside its point; what the point says has more of it, the data table all.
@@ -37,7 +37,7 @@ NAME_CHARACTERS = 24
 TIP_CHARACTERS = 40
 
 _PLOT_HEIGHT = 320
-_LEFT, _RIGHT, _TIP, _ANCHORS, _BELOW, _LEGEND = 52, 16, 26, 20, 46, 24
+_LEFT, _RIGHT, _TIP, _BELOW, _LEGEND = 52, 16, 26, 46, 24
 _LINE, _TITLE_CHARACTERS = 19, 50
 _MOST_TICKS = 6
 #: Between the outermost values and the ends of an axis, as a share of what lies between them.
@@ -48,7 +48,6 @@ _CHARACTER = 7.2
 _KINDS: dict[Kind, tuple[str, str]] = {
     "team": ("fig-mark", "Team"),
     "baseline": ("fig-mark fig-tone-1", "Baseline"),
-    "published": ("fig-mark fig-hollow", "Published"),
 }
 
 
@@ -76,16 +75,7 @@ class Point:
     x: float | None
     y: float | None
     kind: Kind = "team"
-    is_mine: bool = False
     reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """A value of x to compare with."""
-
-    label: str
-    x: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +87,6 @@ class Scatter:
     x: Axis
     y: Axis
     points: tuple[Point, ...]
-    anchors: tuple[Anchor, ...] = ()
     context: str = ""
 
     @property
@@ -109,7 +98,6 @@ class Scatter:
     def description(self) -> str:
         """What is to be seen, in words."""
         said = [self.told(point) for point in self.points]
-        said += [f"{anchor.label}: {self.x.title} {self.x.told(anchor.x)}" for anchor in self.anchors]
         return f"{self.y.title} against {self.x.title}. {'; '.join(said)}."
 
     def told(self, point: Point) -> str:
@@ -133,7 +121,7 @@ def scatter_svg(scatter: Scatter, *, is_file: bool = False) -> str:
     """The drawing: for a page, whose caption says the title, or as a file of its own with the title in it."""
     words = [("fig-title", line) for line in wrap(clean(scatter.title), _TITLE_CHARACTERS)]
     words += [("fig-remark", line) for line in wrap(clean(scatter.context), _TITLE_CHARACTERS + 18)]
-    top = (_LINE * len(words) + 14 if is_file else _TIP) + _ANCHORS * len(scatter.anchors)
+    top = _LINE * len(words) + 14 if is_file else _TIP
     bottom = top + _PLOT_HEIGHT
     kinds = [kind for kind in _KINDS if any(point.kind == kind for point in scatter.drawn)]
     height = bottom + _BELOW + (_LEGEND if len(kinds) > 1 else 0)
@@ -145,8 +133,6 @@ def scatter_svg(scatter: Scatter, *, is_file: bool = False) -> str:
         for number, (kind, line) in enumerate(words, start=1):
             add_text(svg, line, kind, _LEFT, 2 + _LINE * number)
     _draw_axes(svg, scatter, top, bottom)
-    for anchor, row, end in _rows_of_anchors(scatter):
-        _draw_anchor(svg, scatter, anchor, top - _ANCHORS * row - 9, bottom, end)
     _draw_points(svg, scatter, top, bottom, is_file=is_file)
     if len(kinds) > 1:
         _draw_legend(svg, kinds, bottom + _BELOW + 4)
@@ -210,26 +196,6 @@ def _around(x: float, y: float, width: float) -> list[_Free]:
     ]
 
 
-def _rows_of_anchors(scatter: Scatter) -> list[tuple[Anchor, int, str]]:
-    """Every anchor with the height of its name, 0 nearest to the plot, and how that is anchored.
-
-    Names go outwards where there is room for them; the further a line is from where names go, the higher its own.
-    """
-    ordered = sorted(scatter.anchors, key=lambda anchor: anchor.x)
-    ends = []
-    for number, anchor in enumerate(ordered):
-        x, width = _place(scatter.x, anchor.x, _LEFT, WIDTH - _RIGHT), _CHARACTER * len(anchor.label) + 10
-        fits_left, fits_right = x - width > 0, x + width < WIDTH
-        wants_left = 2 * number < len(ordered)
-        ends.append("end" if fits_left and (wants_left or not fits_right) else "start")
-    lefts = [anchor for anchor, end in zip(ordered, ends, strict=True) if end == "end"]
-    rights = [anchor for anchor, end in zip(ordered, ends, strict=True) if end == "start"][::-1]
-    return [
-        *((one, row, "end") for row, one in enumerate(lefts)),
-        *((one, row, "start") for row, one in enumerate(rights)),
-    ]
-
-
 # -------------------------------------------------------------------------------------------------------- drawing
 
 
@@ -270,21 +236,9 @@ def _titled(axis: Axis) -> str:
     return f"{axis.title} ({axis.unit.strip()})" if axis.unit else axis.title
 
 
-def _draw_anchor(svg: Element, scatter: Scatter, anchor: Anchor, y: float, bottom: float, end: str) -> None:
-    """A dashed line with its name above, on the side where no other line is in its way."""
-    x, side = _place(scatter.x, anchor.x, _LEFT, WIDTH - _RIGHT), 4.2
-    add_line(svg, "fig-ideal", x, y, x, bottom)
-    group = SubElement(svg, "g", {"class": "fig-anchor"})
-    SubElement(group, "title").text = clean(f"{anchor.label}: {scatter.x.title} {scatter.x.told(anchor.x)}")
-    add(group, "path", "fig-ideal-mark", d=f"M{x:.1f},{y - side:.1f}l{side},{side}l-{side},{side}l-{side},-{side}z")
-    add_text(group, anchor.label, "fig-ideal-text", x + (-8 if end == "end" else 8), y + 4, end)
-
-
 def _draw_points(svg: Element, scatter: Scatter, top: float, bottom: float, *, is_file: bool) -> None:
     placed = _places(scatter, top, bottom)
     taken = [_Box(x - _SIZE, y - _SIZE, x + _SIZE, y + _SIZE) for _, x, y in placed]
-    anchors = [_place(scatter.x, anchor.x, _LEFT, WIDTH - _RIGHT) for anchor in scatter.anchors]
-    lines = [_Box(x - 2, top, x + 2, bottom) for x in anchors]
     for number, (point, x, y) in enumerate(placed):
         group = SubElement(svg, "g", {"class": "fig-point"})
         if is_file:
@@ -293,8 +247,7 @@ def _draw_points(svg: Element, scatter: Scatter, top: float, bottom: float, *, i
             group.attrib |= {"tabindex": "0", "role": "img", "aria-label": clean(scatter.told(point))}
         name = shortened(point.label, NAME_CHARACTERS)
         others = [box for place, box in enumerate(taken) if place != number]
-        around = _around(x, y, _CHARACTER * len(name))
-        found = _free([*others, *lines], around, top, bottom) or _free(others, around, top, bottom)
+        found = _free(others, _around(x, y, _CHARACTER * len(name)), top, bottom)
         _draw_mark(group, point, x, y)
         if found is not None:
             box, anchor = found
@@ -307,17 +260,13 @@ def _draw_points(svg: Element, scatter: Scatter, top: float, bottom: float, *, i
 
 
 def _draw_mark(group: Element, point: Point, x: float, y: float) -> None:
-    """Circle, square or triangle, with a ring around the viewer's own; around it room to point at."""
+    """Circle or square; around it room to point at."""
     kind, size = _KINDS[point.kind][0], _SIZE
     add(group, "circle", "fig-hit", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{_HIT:g}")
-    if point.is_mine:
-        add(group, "circle", "fig-ring", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{size + 3.5:g}")
     if point.kind == "team":
         add(group, "circle", kind, cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{size:g}")
-    elif point.kind == "baseline":
-        add(group, "path", kind, d=f"M{x - size:.1f},{y - size:.1f}h{2 * size:g}v{2 * size:g}h{-2 * size:g}z")
     else:
-        add(group, "path", kind, d=f"M{x:.1f},{y - size - 0.6:.1f}l{size + 0.6:g},{2 * size:g}h{-2 * size - 1.2:g}z")
+        add(group, "path", kind, d=f"M{x - size:.1f},{y - size:.1f}h{2 * size:g}v{2 * size:g}h{-2 * size:g}z")
 
 
 def _draw_legend(svg: Element, kinds: Sequence[Kind], y: float) -> None:

@@ -32,7 +32,6 @@ _COLOURS = {
     "fig-mark": {"fill": _ACCENT, "stroke": "#ffffff", "stroke-width": "1"},
     "fig-mark fig-hollow": {"fill": "#ffffff", "stroke": _INK, "stroke-width": "1.6"},
     "fig-mark fig-tone-1": {"fill": "#b9b8ac", "stroke": _INK, "stroke-width": "1.4"},
-    "fig-ring": {"fill": "none", "stroke": _ACCENT, "stroke-width": "1.4"},
     "fig-hit": {"fill": "none", "pointer-events": "all"},
     "fig-name": {
         "fill": _INK,

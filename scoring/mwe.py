@@ -134,6 +134,17 @@ def outcomes(gold: GoldMwes, predicted: Sequence[Mwe], lemmas: Sequence[bytes] |
     return [(*where, found, of, out_of) for where, (found, of, out_of) in sorted(sums.items(), key=_sentence)]
 
 
+def sentence_counts(gold: GoldMwes, predicted: Iterable[Mwe]) -> list[tuple[int, int, int]]:
+    """Of each of gold's n sentences: how many MWEs are found (equal token sets), are in gold, are predicted.
+
+    The same set of tokens listed twice counts once, as in `count`.
+    """
+    ours = {(mwe.sentence, mwe.tokens) for mwe in predicted}
+    theirs = gold.side.described.keys()
+    found, in_gold, in_predicted = (Counter(key[0] for key in keys) for keys in (ours & theirs, theirs, ours))
+    return [(found[one], in_gold[one], in_predicted[one]) for one in range(len(gold.corpus.items))]
+
+
 def total(rows: Iterable[Outcome], weight: Callable[[int], float] | None = None) -> dict[Cell, Counts]:
     """The counts of every cell that occurs. weight: how often a sentence counts (for resampling); None: as `count`."""
     sums: dict[Cell, tuple[float, float, float]] = {}

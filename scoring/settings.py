@@ -20,7 +20,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from scoring.errors import InvalidGold, InvalidItems, Problem, Problems, shorten
 from scoring.tables import Table, read_table
-from scoring.task import Column, Metric, Options
+from scoring.task import Column, ItemResult, Metric, Options
 
 Positions = npt.NDArray[np.intp]
 
@@ -184,6 +184,27 @@ def order_of(gold: Items, predicted: Items) -> Positions | None:
         problems.add("wrong-language", message)
     problems.raise_if_any(InvalidGold)
     return np.array(order, dtype=np.intp)
+
+
+def label_results(
+    gold: Items, labels: Positions, prediction: Prediction, settings: Sequence[str], names: Sequence[str]
+) -> list[ItemResult]:
+    """What every item came to in every setting that was entered, by setting and in gold's order: right or wrong.
+
+    labels: the gold's label numbers, in the order of `gold`; names: the labels by their numbers. Raises InvalidGold as
+    `order_of` does.
+    """
+    order = order_of(gold, prediction.items)
+    found: list[ItemResult] = []
+    for setting in settings:
+        values = prediction.values[setting]
+        if values is None:
+            continue
+        ours = values if order is None else values[order]
+        for id_, language, label, own in zip(gold.ids, gold.languages, labels.tolist(), ours.tolist(), strict=True):
+            splits = (f"{setting}/{language.lower()}",)
+            found.append(ItemResult(id_, splits, names[label], names[own], is_right=own == label))
+    return found
 
 
 def listed(names: Sequence[str]) -> str:

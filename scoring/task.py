@@ -80,6 +80,28 @@ class Score:
             raise ValueError("a score's value is finite")
 
 
+@dataclass(frozen=True, slots=True)
+class ItemResult:
+    """What one item of a prediction came to, for people who look at single items. It gives the item's gold away.
+
+    item: its id as the items file has it; splits: the narrowest splits of the task's scores that it counts in, such as
+    `zero_shot/en`: an item that is asked in two settings has a result for each. gold, predicted: a label, a text, or a
+    finite number in the task's own unit; gold is None where there is no value of gold for the item alone.
+    found: for items that have any number of answers: how many are on both sides; gold and predicted are then how many
+    there are on each. is_right: None where right or wrong is not what is asked (numbers), or gold is None.
+    error: in the unit of gold, 0 is best: of numbers predicted minus gold, with its sign; of several answers how many
+    are on one side alone; None for labels and texts, and where gold is None.
+    """
+
+    item: str
+    splits: tuple[str, ...]
+    gold: str | float | None
+    predicted: str | float
+    is_right: bool | None = None
+    error: float | None = None
+    found: int | None = None
+
+
 @dataclass(frozen=True)
 class Task(Generic[O, I, G, P]):
     """A task type.
@@ -96,10 +118,13 @@ class Task(Generic[O, I, G, P]):
     read_prediction(path, items, options): the prediction, checked (raises InvalidPrediction with every problem);
     score(gold, prediction, options): the scores, in a fixed order; pure arithmetic;
     template(items, options): the text of an empty submission file, to download, or None where there is none;
+    template_name: what that file is called; None: there never is one, and nobody need read the items to know;
     read_gold_with_train(path, train, options): for tasks that compare gold with training data given beside it;
     report(gold, prediction, options): JSON-able aggregates for pages (histograms, tables), never per-item outcomes;
     outcomes(gold, prediction, options): per item, what every score can be computed from again, also with items weighted
     anew; JSON-able. It gives gold away: workers keep it sealed;
+    item_results(gold, prediction, options): per item, in a fixed order, what it came to, for people to look at; it is
+    asked for only where organisers declare gold to be public, and never moves a score;
     text_reports(document, options): further formats of `python -m scoring --format NAME`, from what `report` gives;
     needs_gpu: runs go to the `gpu` queue.
     """
@@ -121,7 +146,9 @@ class Task(Generic[O, I, G, P]):
     read_gold_with_train: Callable[[Path, Sequence[Path], O], G] | None = None
     report: Callable[[G, P, O], dict[str, Any]] | None = None
     outcomes: Callable[[G, P, O], dict[str, Any]] | None = None
+    item_results: Callable[[G, P, O], list[ItemResult]] | None = None
     text_reports: Mapping[str, Callable[[Any, O], str]] = field(default_factory=dict)
+    template_name: str | None = "template.csv"
     needs_gpu: bool = False
 
 

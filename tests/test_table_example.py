@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import scoring
 from app.check import check_phases
 from tests.processes import REPOSITORY
 from tests.web.reading import text_of
-from tests.whole import NOW, board, open_competition, page, sent, site_of, taking_part, values
+from tests.whole import API, NOW, board, open_competition, page, sent, site_of, taking_part, values
 
 EXAMPLE = REPOSITORY / "docs" / "examples" / "table"
 DECLARATION, GOLD, PREDICTION = EXAMPLE / "competition.yaml", EXAMPLE / "gold", EXAMPLE / "prediction.csv"
@@ -43,6 +44,25 @@ def test_a_submission_is_scored_and_stands_on_the_board(sqlite_engine: Engine, m
         assert "ada 0.7222 0.6667 0.7778 0.4781" in text_of(
             page(site, "/competitions/irony/phases/evaluation/boards/irony")
         )
+
+
+def test_teams_fill_in_the_template_that_nobody_had_to_write(
+    sqlite_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with site_of(sqlite_engine) as site:
+        open_competition(site, DECLARATION, GOLD, monkeypatch)
+        with taking_part(site) as (ada, browser):
+            task = ada.client.get(f"{API}/competitions/irony/phases/evaluation/tasks/irony").json()
+            assert [(one["name"], one["title"]) for one in task["downloads"]] == [
+                ("items.csv", "Items"),
+                ("template.csv", "Submission template"),
+            ]
+            answer = browser.get(task["downloads"][1]["link"])
+            assert answer.headers["ETag"] == f'"{hashlib.sha256(answer.content).hexdigest()}"'
+            shown = text_of(page(site, "/competitions/irony/phases/evaluation/tasks/irony/submit", browser))
+            assert "first lines of template.csv , Submission template id,label en-1, en-2, en-3, en-4," in shown
+            filled = answer.text.replace(",\n", ",ironic\n")
+            assert sent(ada, "irony/evaluation/irony", filled.encode())["status"] == "scored"
 
 
 def test_a_prediction_can_be_checked_at_home(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.db import reading, writing
 from app.errors import EvergoldError
+from app.item_results import packed_results
 from app.models import (
     Board,
     Competition,
@@ -35,7 +36,7 @@ from app.runs import Claim, claim_run, record_failure, record_rejection, record_
 from app.storage import StoredFile
 from app.submissions import Accepted, accept_submission
 from scoring.errors import Problem
-from scoring.task import NOT_ENTERED, Score
+from scoring.task import NOT_ENTERED, ItemResult, Score
 
 NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
 DAY, HOUR, SECOND = timedelta(days=1), timedelta(hours=1), timedelta(seconds=1)
@@ -210,10 +211,13 @@ def scores_of(split: str, value: float | None, reason: str = NOT_ENTERED) -> lis
     ]
 
 
-def finish(engine: Engine, held: Claim, scores: list[Score], now: datetime = NOW) -> bool:
+def finish(
+    engine: Engine, held: Claim, scores: list[Score], now: datetime = NOW, *, items: list[ItemResult] | None = None
+) -> bool:
+    packed = packed_results(items) if items is not None else None
     columns = frozenset((score.metric, score.split) for score in scores)
     with writing(engine) as session:
-        return record_scores(session, held, scores=scores, columns=columns, task_version=1, now=now)
+        return record_scores(session, held, scores=scores, columns=columns, task_version=1, items=packed, now=now)
 
 
 def reject(engine: Engine, run_id: int, now: datetime = NOW) -> bool:

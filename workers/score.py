@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.config import get_settings
 from app.db import get_engine, writing
+from app.item_results import packed_results
 from app.rescoring.queue import gives_way
 from app.runs import Claim, claim_run, put_back, record_failure, record_rejection, record_scores, task_type_of
 from app.storage import stored_path
@@ -30,7 +31,7 @@ from scoring.errors import (
 from scoring.excerpts import with_excerpts
 from scoring.models import BrokenModel, ModelNotFound
 from scoring.optional import MissingPackage
-from scoring.task import Score, read_options
+from scoring.task import ItemResult, Score, read_options
 from scoring.tasks import TASKS, get_task
 from workers.celery_app import app
 from workers.confined import confined
@@ -59,6 +60,7 @@ class Scored:
     aggregates: dict[str, Any] | None
     texts: dict[str, str]
     outcomes: dict[str, Any] | None
+    items: list[ItemResult] | None = None  # None wherever gold is not public
 
 
 @app.task(name="workers.score.score_submission")
@@ -108,6 +110,7 @@ def score_claim(claim: Claim, progress: Progress) -> Scored:
             aggregates=report,
             texts={name: write(report, options) for name, write in task.text_reports.items()},
             outcomes=task.outcomes(gold, prediction, options) if task.outcomes else None,
+            items=task.item_results(gold, prediction, options) if task.item_results and claim.gold_is_public else None,
         )
 
 
@@ -142,6 +145,7 @@ def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction) -
         with writing(engine) as session:
             return record_rejection(session, claim, problems=outcome.problems, omitted=outcome.omitted, now=now)
     sealed = seal_outcomes(engine, outcome.outcomes)
+    items = packed_results(outcome.items) if outcome.items is not None else None
     with writing(engine) as session:
         recorded = record_scores(
             session,
@@ -153,6 +157,7 @@ def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction) -
             aggregates=outcome.aggregates,
             texts=outcome.texts,
             outcomes=sealed,
+            items=items,
             now=now,
         )
     if not recorded:  # not after an error: the commit may have arrived; what nobody names, the sweep takes away

@@ -187,7 +187,9 @@ class PhaseTaskOut(Named):
     tracks: list[TrackOut] = Field(description="a submission names one of them; empty: none")
     limits: Limits
     quota: Quota | None = Field(description="null for anonymous viewers")
-    downloads: list[Download]
+    downloads: list[Download] = Field(
+        description="blind items, whatever the organisers offer, a template to fill in (theirs, or made from the items)"
+    )
     boards: list[Named]
     link: str
     submissions_link: str = Field(description="POST your file here")

@@ -142,9 +142,12 @@ def submissions(**filters: str) -> str:
     return f"/submissions{f'?{chosen}' if chosen else ''}"
 
 
-def compare(a: UUID, b: UUID | None = None) -> str:
-    """Two submissions side by side; with one, the page chooses the other."""
-    return f"/submissions/compare?{urlencode({'a': str(a)} | ({'b': str(b)} if b else {}))}"
+def compare(a: UUID, b: UUID | None = None, show: str = "all", page: int = 1) -> str:
+    """Two submissions side by side; with one, the page chooses the other. show, page: of their items."""
+    of_items = {"show": show} if show != "all" else {}
+    of_items |= {"page": str(page)} if page > 1 else {}
+    asked = {"a": str(a)} | ({"b": str(b)} if b else {}) | of_items
+    return f"/submissions/compare?{urlencode(asked)}{'#items' if of_items else ''}"
 
 
 def submission_live(submission_id: UUID) -> str:
@@ -241,6 +244,10 @@ def api_submission_file(submission_id: UUID) -> str:
 
 def api_choice(submission_id: UUID) -> str:
     return f"{api_submission(submission_id)}/choice"
+
+
+def api_comparison(submission_id: UUID, other_id: UUID) -> str:
+    return f"{api_submission(submission_id)}/comparison/{other_id}"
 
 
 def api_problems(submission_id: UUID) -> str:

@@ -217,7 +217,7 @@ def submission_out(submission: Submission, stage: Stage, own: OwnScores) -> Subm
         track=submission.track,
         method=submission.method,
         description=submission.description,
-        scores=[_score(score) for score in own.scores],
+        scores=[score_out(score) for score in own.scores],
         problems=[ProblemOut(**known_problem(problem)) for problem in run.problems],
         problems_omitted=run.problems_omitted,
         visibility=visibility_out(own.view),
@@ -240,7 +240,7 @@ def _rescored(told: Rescored) -> RescoredOut:
         note=told.note,
         before=told.before,
         after=told.after,
-        scores_before=[_score(old) for old, _ in told.changes],
+        scores_before=[score_out(old) for old, _ in told.changes],
     )
 
 
@@ -250,7 +250,8 @@ def _progress(stage: Stage) -> ProgressOut | None:
     return ProgressOut(items_done=stage.items_done or 0, items_total=stage.items_total, seconds_left=stage.seconds_left)
 
 
-def _score(score: Score) -> ScoreOut:
+def score_out(score: Score) -> ScoreOut:
+    """A score as JSON shows it."""
     return ScoreOut(
         metric=score.metric, split=score.split, value=score.value, reason=score.reason, signature=score.signature
     )

@@ -30,6 +30,7 @@ from app.check import LoadedCompetition
 from app.competitions import CompetitionDeclaration, PhaseDeclaration, PhaseTaskDeclaration, TaskDeclaration
 from app.errors import EvergoldError
 from app.gold import name_in_use
+from app.item_results import forget_results
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, Revision, RevisionSource, Submission, User
 from app.visibility import CLOSE
 
@@ -133,7 +134,8 @@ def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> 
         quiet = replace(work, changes=Changes())  # what is new was told as one thing
         what = _asked_words(declared.name, phase, task)
         asked = next(one for one in declared.phases if one.name == phase).tasks[task]
-        apply_public_files(quiet if phase_task.id in applied.new else work, phase_task, asked, loaded.folder, what)
+        told = quiet if phase_task.id in applied.new else work
+        apply_public_files(told, phase_task, applied.tasks[task], asked, loaded.folder, what)
     applied.stale |= apply_boards(work, loaded, applied.tasks, applied.phases, applied.phase_tasks)
     settle_missing(work, applied.row, declared)
     for (phase, task), phase_task in applied.phase_tasks.items():
@@ -284,13 +286,24 @@ def _apply_phase_task(work: Work, applied: Applied, phase: str, task: str, decla
     else:
         _change_gold(work, row, name_in_use(work.session, row.id, declared.gold), what)
         changed = work.changes.update(row, what, values)
-        if changed:
+        if changed - {"gold_is_public"}:  # no board shows that
             applied.stale.add(row.id)
+        if "gold_is_public" in changed:
+            _tell_items(work, row, what)
         if "options" in changed and _count_submissions(work.session, PhaseTask.id == row.id):
             work.changes.note(
                 f"existing scores of {what} stay as they are until they are rescored with the new options"
             )
     applied.phase_tasks[phase, task] = row
+
+
+def _tell_items(work: Work, row: PhaseTask, what: str) -> None:
+    """Gold that is public no longer leaves nothing of itself behind; what is public now is so for runs to come."""
+    work.session.flush()  # first the declaration, on whose row runs that end now wait; then what they left
+    if not row.gold_is_public and (runs := forget_results(work.session, row.id)):
+        work.changes.add(f"forgot what the single items of {runs} run{'' if runs == 1 else 's'} of {what} came to")
+    elif row.gold_is_public and _count_submissions(work.session, PhaseTask.id == row.id):
+        work.changes.note(f"submissions to {what} that were scored already show their items once they are rescored")
 
 
 def _phase_task_values(declared: PhaseTaskDeclaration) -> dict[str, Any]:
@@ -299,6 +312,7 @@ def _phase_task_values(declared: PhaseTaskDeclaration) -> dict[str, Any]:
     return {
         "options": declared.options,
         "gold_version": declared.gold_version,
+        "gold_is_public": declared.gold_is_public,
         "entry": {name: own[name] for name in sorted(_OF_ENTRY & own.keys())},
         "limits": own.get("limits", {}),
         "visibility": own.get("visibility", {}),

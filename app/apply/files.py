@@ -1,35 +1,50 @@
-"""The public files of a task in a phase: copied into storage under their sha256, listed for downloading."""
+"""The public files of a task in a phase: copied into storage under their sha256, listed for downloading.
+
+What is declared, and behind it the template that is made from the items where the organisers declare none.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from sqlalchemy import select
 
+from app.apply.templates import TITLE, made_template
 from app.changes import Work
 from app.competitions import DownloadDeclaration, PhaseTaskDeclaration
-from app.models import PhaseTask, PublicFile, Submission
-from app.storage import StoredFile, keep_young, store_file, stored_path
+from app.models import CompetitionTask, PhaseTask, PublicFile, Submission
+from app.storage import StoredFile, keep_young, store_file, store_upload, stored_path
 
 #: The title of the blind file, unless it is listed under downloads with a title of its own.
 ITEMS_TITLE = "Items"
 
 
+@dataclass(frozen=True, slots=True)
+class _Offered:
+    """What everybody may download; origin: more about it, for whoever reads what was done."""
+
+    name: str
+    title: str
+    file: StoredFile
+    origin: str = ""
+
+
 def apply_public_files(
-    work: Work, phase_task: PhaseTask, declared: PhaseTaskDeclaration, folder: Path, what: str
+    work: Work, phase_task: PhaseTask, task: CompetitionTask, declared: PhaseTaskDeclaration, folder: Path, what: str
 ) -> None:
-    """The blind file that predictions are checked against, and everything under downloads."""
+    """The blind file that predictions are checked against, everything under downloads, and a template."""
     downloads = _downloads(declared)
     stored = {download.file: keep(work, folder / download.file) for download in downloads}
     _apply_items(work, phase_task, stored[declared.items].sha256 if declared.items else None, what)
+    offered = [_Offered(PurePosixPath(one.file).name, one.title, stored[one.file]) for one in downloads]
+    offered += _made(work, phase_task, task, declared, folder, offered)
     query = select(PublicFile).where(PublicFile.phase_task_id == phase_task.id)
     existing = {row.name: row for row in work.session.scalars(query)}
-    for position, download in enumerate(downloads):
-        name = PurePosixPath(download.file).name
-        _apply_download(
-            work, existing.pop(name, None), phase_task, name, download.title, stored[download.file], position, what
-        )
+    for position, one in enumerate(offered):
+        _apply_download(work, existing.pop(one.name, None), phase_task, one, position, what)
     for name, row in existing.items():
         work.session.delete(row)
         work.changes.add(f"removed download '{name}' of {what}")
@@ -45,10 +60,12 @@ def keep(work: Work, path: Path) -> StoredFile:
 def keep_file(path: Path, storage_dir: Path) -> StoredFile:
     """Like `store_file`, without writing what is stored already: applying again is quick."""
     file = _looked_at(path)
+    return file if _is_kept(file, storage_dir) else store_file(path, storage_dir)
+
+
+def _is_kept(file: StoredFile, storage_dir: Path) -> bool:
     kept = stored_path(storage_dir, file.sha256)
-    if kept.is_file() and kept.stat().st_size == file.size_bytes and keep_young(storage_dir, file.sha256):
-        return file
-    return store_file(path, storage_dir)
+    return kept.is_file() and kept.stat().st_size == file.size_bytes and keep_young(storage_dir, file.sha256)
 
 
 def _looked_at(path: Path) -> StoredFile:
@@ -65,6 +82,26 @@ def _downloads(declared: PhaseTaskDeclaration) -> list[DownloadDeclaration]:
     return downloads
 
 
+def _made(
+    work: Work,
+    phase_task: PhaseTask,
+    task: CompetitionTask,
+    declared: PhaseTaskDeclaration,
+    folder: Path,
+    offered: list[_Offered],
+) -> Iterator[_Offered]:
+    """The template that is made, unless what is declared has its name or says the same."""
+    if (made := made_template(phase_task, task, declared, folder)) is None:
+        return
+    name, content = made
+    file = StoredFile(hashlib.sha256(content).hexdigest(), len(content))
+    if any(one.name == name or one.file == file for one in offered):
+        return
+    if not work.is_plan and not _is_kept(file, work.storage_dir):
+        store_upload([content], work.storage_dir, limit_bytes=len(content))
+    yield _Offered(name, TITLE, file, ", made from the items")
+
+
 def _apply_items(work: Work, phase_task: PhaseTask, sha256: str | None, what: str) -> None:
     if phase_task.items_sha256 == sha256:
         return
@@ -76,15 +113,9 @@ def _apply_items(work: Work, phase_task: PhaseTask, sha256: str | None, what: st
 
 
 def _apply_download(
-    work: Work,
-    row: PublicFile | None,
-    phase_task: PhaseTask,
-    name: str,
-    title: str,
-    file: StoredFile,
-    position: int,
-    what: str,
+    work: Work, row: PublicFile | None, phase_task: PhaseTask, offered: _Offered, position: int, what: str
 ) -> None:
+    name, title, file = offered.name, offered.title, offered.file
     if row is None:
         work.session.add(
             PublicFile(
@@ -96,9 +127,9 @@ def _apply_download(
                 position=position,
             )
         )
-        work.changes.add(f"added download '{name}' to {what}")
+        work.changes.add(f"added download '{name}' to {what}{offered.origin}")
         return
     if row.sha256 != file.sha256:
         row.sha256, row.size_bytes = file.sha256, file.size_bytes
-        work.changes.add(f"replaced download '{name}' of {what}")
+        work.changes.add(f"replaced download '{name}' of {what}{offered.origin}")
     work.changes.update(row, f"download '{name}' of {what}", {"title": title, "position": position})

@@ -85,6 +85,7 @@ def check_competition(competition: Node, now: datetime | None, found: Findings) 
         if name not in in_phases:
             found.warning(task.node, f"no phase asks the task '{name}': it is shown nowhere")
     _warn_of_overlaps(asked, found)
+    _warn_of_public_gold(asked, now, found)
     check_visibility([PhaseTimes(one.node, one.name, one.start, one.end, one.ends) for one in phases], found)
     check_method_card(competition, found)
     check_registration(competition, found)
@@ -205,13 +206,16 @@ def _check_asked(phase: PhaseNode, tasks: dict[str, TaskNode], now: datetime | N
             found.error(node, f"there is no task '{name}'{did_you_mean(name, tasks)}; the tasks are {listed(tasks)}")
             continue
         asked.append(Asked(node, phase, task, name, _options_asked(node, task, found)))
-        is_over = phase.end is not None and now is not None and phase.end <= now
         gold = node.entries.get("gold")
-        if not is_over and (gold is None or gold.value is None):
+        if not _is_over(phase, now) and (gold is None or gold.value is None):
             found.warning(
                 node, f"'{name}' has no gold in phase '{phase.name}': submissions are refused until it is there"
             )
     return asked
+
+
+def _is_over(phase: PhaseNode, now: datetime | None) -> bool:
+    return phase.end is not None and now is not None and phase.end <= now
 
 
 def _options_asked(node: Node, task: TaskNode, found: Findings) -> Options | None:
@@ -231,6 +235,42 @@ def _warn_of_overlaps(asked: Sequence[Asked], found: Findings) -> None:
                 message = f"the phases '{one.phase.name}' and '{other.phase.name}' are open at the same time with the"
                 found.warning(other.node, f"{message} same {key} of '{one.name}': teams have the limits of both")
                 break
+
+
+def _warn_of_public_gold(asked: Sequence[Asked], now: datetime | None, found: Findings) -> None:
+    """Gold that is said to be public where it hardly is: in a contest that goes on, or hidden at the same time."""
+    for one in asked:
+        said = one.node.entries.get("gold_is_public")
+        if said is None or said.value is not True or _is_over(one.phase, now):
+            continue
+        if one.phase.ends and _has_total(one):
+            found.warning(
+                said,
+                f"teams of '{one.phase.name}' see item by item where they are right while it goes on: is its gold "
+                "really public?",
+            )
+        hidden = next((other for other in asked if _hides_gold_of(other, one, now)), None)
+        if hidden is not None:
+            found.warning(
+                said,
+                f"the phase '{hidden.phase.name}' asks '{one.name}' with this gold, too, and does not call it public",
+            )
+
+
+def _has_total(asked: Asked) -> bool:
+    """Whether a team has a limited number of submissions."""
+    limits = [node.entries["limits"].entries for node in (asked.phase.node, asked.node) if "limits" in node.entries]
+    return any("total" in one and one["total"].value is not None for one in limits)
+
+
+def _hides_gold_of(other: Asked, one: Asked, now: datetime | None) -> bool:
+    """Whether another phase, open at the same time, has the same gold (or items) and does not say that it is public."""
+    said = other.node.entries.get("gold_is_public")
+    if other.name != one.name or (said and said.value is True) or _is_over(other.phase, now):
+        return False
+    pairs = [(text_of(one.node, key), text_of(other.node, key)) for key in ("gold", "items")]
+    same = any(mine == theirs and mine not in (None, "sealed") for mine, theirs in pairs)
+    return same and _overlap(one.phase, other.phase)
 
 
 def _overlap(one: PhaseNode, other: PhaseNode) -> bool:

@@ -47,6 +47,7 @@ class Standing:
     entry: EntrySettings
     declared: Declared
     view: View
+    gold_is_public: bool
     scored_against: tuple[Any, ...]  # gold, items, task type, options: what scores rest on
     version: int
     teams: int
@@ -114,6 +115,7 @@ def _standing(asked: PhaseTask, counts: tuple[int, int, int], now: datetime) -> 
         entry=entry_settings(phase, asked),
         declared=declared,
         view=decide(declared, now),
+        gold_is_public=asked.gold_is_public,
         scored_against=(asked.gold, asked.items_sha256, task.task_type, {**task.options, **asked.options}),
         version=asked.board_version,
         teams=counts[0],
@@ -191,6 +193,10 @@ def _shown(was: Standing, now: Standing) -> Iterator[str]:
         yield f"slices shown: {now.view.slices}, before {was.view.slices}"
     if was.view.precision != now.view.precision:
         yield f"decimals shown: {_digits(now.view.precision)}, before {_digits(was.view.precision)}"
+    if was.gold_is_public != now.gold_is_public:
+        yield (
+            "teams see item by item where they are right" if now.gold_is_public else "teams see no single item any more"
+        )
 
 
 _BOARD_WORDS = {

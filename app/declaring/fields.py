@@ -1,5 +1,6 @@
-"""What organisers may edit on the server: dates, limits, visibility, entry rules, texts; where each value is, and its
-name. Everything else is said in phases.yaml: gold above all, which would let one competition score another's.
+"""What organisers may edit on the server: dates, limits, visibility, entry rules, texts, whether gold is public; where
+each value is, and its name. Everything else is said in phases.yaml: which gold above all, which would let one
+competition score another's.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from app.findings import did_you_mean
 from app.models import BoardShown, EntryRule, OwnScores, Slices
 
 #: What a value is in a declaration; a text that does not fit is left to the check, which says so.
-Value = str | int | float | None
+Value = str | int | float | bool | None
 
 
 class Kind(StrEnum):
@@ -28,6 +29,13 @@ class Kind(StrEnum):
     NUMBER = "number"
     DECIMAL = "decimal"
     CHOICE = "choice"
+
+
+class YesNo(StrEnum):
+    """A truth value, as it is written in phases.yaml."""
+
+    TRUE = "true"
+    FALSE = "false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +82,7 @@ def rule_parts(document: Document) -> list[Part]:
         for task in phase.get("tasks") or {}:
             below = (*path, "tasks", str(task))
             title = f"{phase.get('title') or phase['name']}: what differs for {_title(document, 'tasks', str(task))}"
-            found.append(Part(title, tuple(_rules(below, of_task=True)), is_open=False))
+            found.append(Part(title, (*_rules(below, of_task=True), _public_gold(below)), is_open=False))
     return [*found, Part("Teams", _TEAMS, is_open=False)]
 
 
@@ -133,6 +141,11 @@ def _rules(path: Path, *, of_task: bool) -> Iterator[Field]:
     yield Field((*visibility, "precision"), "Decimals", Kind.NUMBER, hint="Nothing: all of them.")
 
 
+def _public_gold(path: Path) -> Field:
+    hint = "Whether everybody may have the gold anyway: teams then see item by item where they are right."
+    return Field((*path, "gold_is_public"), "Gold is public", Kind.CHOICE, tuple(YesNo), hint)
+
+
 def _named(document: Document, key: str) -> Sequence[Mapping[str, Any]]:
     return [one for one in document.get(key) or () if isinstance(one, dict) and isinstance(one.get("name"), str)]
 
@@ -147,6 +160,8 @@ def _title(document: Document, key: str, name: str) -> str:
 def shown_value(document: Document, field: Field) -> str:
     """The value as it stands in a form; nothing where it is not declared."""
     value = value_at(document, field.path)
+    if isinstance(value, bool):
+        return YesNo.TRUE if value else YesNo.FALSE
     return "" if value is None else str(value)
 
 
@@ -199,6 +214,8 @@ _WHOLE, _FRACTION = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(r"[-+]?[0-9]*\.?
 def _value(field: Field, text: str) -> Value:
     if text.strip() == "":
         return None
+    if field.choices == tuple(YesNo) and text in field.choices:
+        return text == YesNo.TRUE
     if field.kind in (Kind.NUMBER, Kind.DECIMAL) and _WHOLE.fullmatch(text):
         return int(text)
     if field.kind is Kind.DECIMAL and _FRACTION.fullmatch(text) and isfinite(float(text)):

@@ -258,6 +258,8 @@ def _asked(found: Found, languages: list[str]) -> dict[str, Any]:
         files.append((found.gold, "Gold"))
     downloads = [Inline(file=f"{found.folder}/{Path(file).name}", title=title) for file, title in files]
     asked: dict[str, Any] = {"gold": _gold_name(part) if found.gold else f"{LATER}{_gold_name(part)}"}
+    if found.gold:
+        asked["gold_is_public"] = True
     if list(found.languages) != languages:
         asked["options"] = Inline(languages=list(found.languages))
     return {**asked, "items": f"{found.folder}/{Path(part.items).name}", "downloads": downloads}

@@ -148,6 +148,7 @@ class PhaseTask(Base):
     entry: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase: entry, choose_until, …
     limits: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase: per_day, total, …
     visibility: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase, key by key
+    gold_is_public: Mapped[bool] = mapped_column(default=False)  # anybody has it anyway: see app.item_results
     ranked_baselines: Mapped[list[Any]] = mapped_column(default=list)  # ids of those teams that have a rank
     board_version: Mapped[int] = mapped_column(default=0)  # rises with every change that a board could show
 

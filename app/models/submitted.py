@@ -109,6 +109,8 @@ class ScoringRun(Base):
     problems_omitted: Mapped[int] = mapped_column(default=0)
     failure: Mapped[str | None] = mapped_column(Text)  # for organisers; participants only learn that it was our fault
     report: Mapped[bytes | None] = mapped_column(LargeBinary)  # scores, aggregates, texts: zlib-compressed JSON
+    # Item by item, open, only where gold is public, see app.item_results; nothing loads it but who asks for it.
+    item_results: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True, deferred_raiseload=True)
     outcomes_id: Mapped[int | None] = mapped_column(ForeignKey("sealed_files.id"))  # per item; only workers can open it
     rescoring_id: Mapped[int | None] = mapped_column(ForeignKey("rescorings.id"))  # the set that it was made for
     replaced_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))  # whose place it took; see app.rescoring

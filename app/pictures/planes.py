@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -54,7 +54,8 @@ def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | 
         about=_about(is_quality, has_lines=bool(lines)),
         summary=f"{title_of(root)}, {len(drawn)} of {len(points)} systems. "
         + "; ".join(f"{point.label}: {names[1]} {y.told(point.y)}, {names[0]} {x.told(point.x)}" for point in told)
-        + ("; the others stand in the table." if len(told) < len(drawn) else "."),
+        + ("; the others stand in the table." if len(told) < len(drawn) else ".")
+        + _not_drawn([point for _, point in points if point not in drawn]),
         x=x,
         y=y,
         series=series,
@@ -100,6 +101,15 @@ def _titles(seen: Seen, place: int, is_quality: bool) -> str:
 def _point(name: str, x: Cell, y: Cell, *, is_mine: bool) -> Point:
     (one, why), (other, reason) = value_of(x), value_of(y)
     return Point(one, other, name, reason=reason or why, is_mine=is_mine)
+
+
+def _not_drawn(points: Sequence[Point]) -> str:
+    """The first of those without a place, with the reasons."""
+    if not points:
+        return ""
+    told = [f"{point.label} ({point.reason})" for point in points[:MOST_TOLD]]
+    more = f" and {len(points) - MOST_TOLD} more" if len(points) > MOST_TOLD else ""
+    return f" Not drawn: {', '.join(told)}{more}."
 
 
 def _references(session: Session, seen: Seen, root: str) -> tuple[Line, ...]:

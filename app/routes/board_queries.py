@@ -87,6 +87,8 @@ def canonical(query: str, others: frozenset[str]) -> tuple[str, bool] | None:
 
     others: further parameters that the address knows; None where it has another, or one twice.
     """
+    if not query:
+        return "", False
     pairs = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True)]
     once = [name for name, _ in pairs if name != "kind"]
     if len(set(once)) < len(once) or not (PARAMETERS | others).issuperset(name for name, _ in pairs):

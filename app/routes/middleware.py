@@ -8,7 +8,7 @@ import time
 
 import structlog
 from fastapi import Request
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.routes.errors import internal_error
@@ -38,9 +38,10 @@ class Surroundings:
 
     def __init__(self, app: ASGIApp, *, https_only: bool) -> None:
         self._app = app
-        self._headers = dict(_SECURITY_HEADERS)
+        headers = dict(_SECURITY_HEADERS)
         if https_only:
-            self._headers["Strict-Transport-Security"] = "max-age=31536000"
+            headers["Strict-Transport-Security"] = "max-age=31536000"
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -54,10 +55,10 @@ class Surroundings:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
-                    headers.setdefault(name, value)
-                headers["X-Request-ID"] = request_id
+                headers = message.get("headers", [])
+                own = {name.lower() for name, _ in headers}  # a page may say it otherwise
+                added = [header for header in self._headers if header[0] not in own]
+                message = {**message, "headers": [*headers, *added, (b"x-request-id", request_id.encode())]}
             await send(message)
 
         with structlog.contextvars.bound_contextvars(request_id=request_id):

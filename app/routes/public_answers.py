@@ -2,8 +2,9 @@
 changed; 304 for those who have them.
 
 An answer is made for nobody in particular: the route that makes it sees no cookie, and who has a log-in or a token
-passes by. Each request asks the database once how things stand (`app.freshness`), so that every process notices a
-change at once; tags are digests of what is sent, the same in all of them.
+passes by. Each request has the database asked how things stand (`app.freshness`) after it came, together with those
+that come at the same time, so that every process notices a change at once; tags are digests of what is sent, the same
+in all of them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import asyncio
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from urllib.parse import parse_qsl
 from weakref import WeakValueDictionary
 
@@ -23,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.links import API
 from app.freshness import freshness
+from app.routes.asked_together import AskedTogether
 from app.routes.board_queries import canonical
 from app.routes.caching import accepts_gzip, is_known, prefers_csv
 from app.routes.identity import SESSION_COOKIE
@@ -97,6 +100,7 @@ class PublicAnswers:
         self._app = app
         self._limit_bytes = limit_bytes
         self._being_made: WeakValueDictionary[tuple[str, ...], asyncio.Lock] = WeakValueDictionary()
+        self._standing: AskedTogether[tuple[datetime, str | None]] = AskedTogether()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = _asked(scope) if self._limit_bytes and scope["type"] == "http" else None
@@ -130,8 +134,11 @@ class PublicAnswers:
         kind = asked.kind
         headers = Headers(scope=scope)
         serving: Serving = scope["app"].state.serving
-        now = serving.clock()
-        state = await run_sync(_state, serving, asked.competition, now) if kind.is_stored else ""
+        now, state = (
+            await self._standing.told(asked.competition, partial(run_sync, _standing, serving, asked.competition))
+            if kind.is_stored
+            else (serving.clock(), "")
+        )
         if state is None:
             return None
         minute = now.isoformat(timespec="minutes") if kind.ticks else ""
@@ -185,12 +192,13 @@ def _known_query(query: bytes, kind: Kind) -> tuple[str, bool] | None:
     return (text, False) if len(set(names)) == len(names) and kind.parameters.issuperset(names) else None
 
 
-def _state(serving: Serving, competition: str | None, now: datetime) -> str | None:
-    """A database that does not answer is for the routes to tell of."""
+def _standing(serving: Serving, competition: str | None) -> tuple[datetime, str | None]:
+    """When, and how things stood then. A database that does not answer is for the routes to tell of."""
+    now = serving.clock()
     try:
-        return freshness(serving.engine, competition, now)
+        return now, freshness(serving.engine, competition, now)
     except SQLAlchemyError:
-        return None
+        return now, None
 
 
 async def _worth_keeping(messages: list[Message]) -> Answer | None:

@@ -44,5 +44,11 @@ function toggleRow(event) {
   if (next && next.classList.contains("opened")) next.remove();
 }
 
+// Leaving the search box asks for nothing new, and would put a new table in the place of the row that is just opened.
+function passOver(event) {
+  if (event.target.id === "board-q") event.stopPropagation();
+}
+
 document.addEventListener("formdata", cleanForm);
+document.addEventListener("change", passOver, true);
 document.addEventListener("click", toggleRow);

@@ -31,6 +31,7 @@ from scoring.settings import (
     SettingOptions,
     Texts,
     empty_submission,
+    label_results,
     language_splits,
     note_items,
     order_of,
@@ -38,7 +39,7 @@ from scoring.settings import (
     setting_columns,
 )
 from scoring.tables import read_table
-from scoring.task import NOT_ENTERED, Column, Metric, Score, Task, signature
+from scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Score, Task, signature
 
 NAME, VERSION = "idiom-detection", 1
 
@@ -130,6 +131,13 @@ def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, 
     }
 
 
+def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[ItemResult]:
+    """Per entered setting and item, in gold's order: the labels as written, and whether they are the same. Raises
+    InvalidGold as `score` does.
+    """
+    return label_results(gold.items, gold.labels, prediction, options.settings, options.labels)
+
+
 def columns(options: Options) -> tuple[Column, ...]:
     """Every metric of every setting over all languages, and of the declared languages."""
     return setting_columns(METRICS, options)
@@ -205,5 +213,6 @@ TASK = Task(
     read_prediction=read_prediction,
     score=score,
     outcomes=outcomes,
+    item_results=item_results,
     template=template,
 )

@@ -40,7 +40,7 @@ from scoring.settings import (
     read_blind,
 )
 from scoring.tables import Table, read_table
-from scoring.task import NOT_ENTERED, Column, Metric, Score, Task, signature
+from scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Score, Task, signature
 
 NAME, VERSION = "idiom-similarity", 1
 
@@ -133,6 +133,28 @@ def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, 
             for setting, pair in pairs.items()
         },
     }
+
+
+def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[ItemResult]:
+    """Per entered setting and scored row, in gold's order: its Sim, and by how much it is above the gold's sim.
+
+    Where the target is the system's own Sim for another item, there is no gold, and so no error. Raises InvalidGold as
+    `score` does.
+    """
+    split_of = {place: name for name, places in gold.splits.items() if _is_narrow(name) for place in places.tolist()}
+    sims, found = gold.sims.tolist(), list[ItemResult]()
+    for setting, pairs in _pairs(gold, prediction, options).items():
+        for place, own in enumerate(pairs[1].tolist() if pairs else ()):
+            sim = None if math.isnan(sims[place]) else sims[place]
+            error = None if sim is None else own - sim
+            id_, splits = gold.items.ids[gold.rows[place]], (f"{setting}/{split_of[place]}",)
+            found.append(ItemResult(id_, splits, sim, own, error=error))
+    return found
+
+
+def _is_narrow(split: str) -> bool:
+    language, _, subset = split.partition("/")
+    return language != ALL and subset != "all"
 
 
 def _pairs(gold: Gold, prediction: Prediction, options: Options) -> dict[str, tuple[Floats, Floats] | None]:
@@ -287,5 +309,6 @@ TASK = Task(
     read_prediction=read_prediction,
     score=score,
     outcomes=outcomes,
+    item_results=item_results,
     template=template,
 )

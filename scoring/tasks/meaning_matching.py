@@ -34,6 +34,7 @@ from scoring.settings import (
     SettingNames,
     SettingOptions,
     empty_submission,
+    label_results,
     language_splits,
     note_items,
     order_of,
@@ -41,7 +42,7 @@ from scoring.settings import (
     setting_columns,
 )
 from scoring.tables import read_table
-from scoring.task import NOT_ENTERED, Column, Metric, Score, Task, signature
+from scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Score, Task, signature
 
 NAME, VERSION = "meaning-matching", 1
 LABELS = ("0", "1")
@@ -136,6 +137,13 @@ def score(gold: Gold, prediction: RankedPrediction, options: MatchingOptions) ->
             pooled = tuple(name for name in gold.splits if name != ALL) if split == ALL else (split,)
             scores += [_score(metric, f"{setting}/{split}", value, pooled) for metric, value in values.items()]
     return scores
+
+
+def item_results(gold: Gold, prediction: RankedPrediction, options: MatchingOptions) -> list[ItemResult]:
+    """Per entered setting and pair, in gold's order: the labels 0 and 1, and whether they are the same; Scores are not
+    looked at. Raises InvalidGold as `score` does.
+    """
+    return label_results(gold.items, gold.labels, prediction.labels, options.settings, LABELS)
 
 
 def columns(options: MatchingOptions) -> tuple[Column, ...]:
@@ -272,5 +280,6 @@ TASK = Task(
     demands=Items.demands,
     read_prediction=read_prediction,
     score=score,
+    item_results=item_results,
     template=template,
 )

@@ -25,7 +25,18 @@ from pydantic import AfterValidator, Field, model_validator
 from scoring.cupt_folders import LanguageGold, LanguageItems, read_gold_files, read_item_files, read_submission
 from scoring.cupt_prediction import PredictedMwes
 from scoring.errors import InvalidGold, Problem
-from scoring.mwe import ALL, MWE_BASED, TOKEN_BASED, TRAINING_VIEWS, VIEWS, Cell, Counts, GoldMwes, found_diversity
+from scoring.mwe import (
+    ALL,
+    MWE_BASED,
+    TOKEN_BASED,
+    TRAINING_VIEWS,
+    VIEWS,
+    Cell,
+    Counts,
+    GoldMwes,
+    found_diversity,
+    sentence_counts,
+)
 from scoring.mwe import outcomes as sentence_outcomes
 from scoring.mwe_languages import (
     BASES,
@@ -40,7 +51,7 @@ from scoring.mwe_languages import (
 )
 from scoring.mwe_report import official_text
 from scoring.settings import LanguageNames, Texts
-from scoring.task import NOT_ENTERED, Column, Metric, Score, Task, signature
+from scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Score, Task, signature
 from scoring.task import Options as TaskOptions
 
 NAME, VERSION = "mwe-identification", 1
@@ -197,6 +208,26 @@ def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, 
     return {"languages": found}
 
 
+def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[ItemResult]:
+    """Per submitted language and sentence: how many MWEs gold has, how many are predicted, and how many are found.
+
+    Found is what has exactly the tokens of one of gold's, whatever its category; right is a sentence with no other MWE
+    on either side, error how many there are. Sentences go by their id, or by their number where they have none. Raises
+    InvalidGold as `score` does.
+    """
+    _check_same_tokens(gold, prediction)
+    results: list[ItemResult] = []
+    for language, of_gold in gold.languages.items():
+        predicted = prediction.languages.get(language)
+        if predicted is None:
+            continue
+        counts = sentence_counts(of_gold, predicted.mwes)
+        for name, (found, there, ours) in zip(of_gold.corpus.items.sentence_ids, counts, strict=True):
+            error = there + ours - 2 * found
+            results.append(ItemResult(name, (language,), there, ours, error == 0, error, found))
+    return results
+
+
 def parseme_text(document: Mapping[str, Any], options: Options) -> str:
     """The official evaluator's report, from ours; of several languages one after the other, each under `# FR`."""
     texts = []
@@ -344,7 +375,9 @@ TASK = Task(
     read_prediction=read_prediction,
     score=score,
     outcomes=outcomes,
+    item_results=item_results,
     template=template,
+    template_name=None,
     read_gold_with_train=read_gold_with_train,
     report=report,
     text_reports={"parseme": parseme_text},

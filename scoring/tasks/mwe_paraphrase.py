@@ -327,6 +327,7 @@ TASK = Task(
     read_prediction=read_prediction,
     score=score,
     template=template,
+    template_name="template.json",
     report=report,
     needs_gpu=True,
 )

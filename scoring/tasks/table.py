@@ -39,7 +39,7 @@ from scoring.table_metrics import (
     text_signature,
 )
 from scoring.tables import Table, read_table
-from scoring.task import Column, Options, Score, Task, signature
+from scoring.task import Column, ItemResult, Options, Score, Task, signature
 
 NAME, VERSION = "table", 1
 ALL, MEAN = "all", "mean"
@@ -47,6 +47,8 @@ ALL, MEAN = "all", "mean"
 _GROUP = re.compile(r"[A-Za-z0-9]+([_.-][A-Za-z0-9]+)*")
 #: Numbers beyond this are a slip, and their squares would leave the range of floating point.
 LARGEST = 1e100
+#: More of a text is not shown of a single item.
+TEXT_CHARACTERS = 500
 
 
 def _group_names(groups: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
@@ -194,10 +196,7 @@ def score(gold: Gold, prediction: Prediction, options: TableOptions) -> list[Sco
     None with a reason where a metric is undefined (`table_metrics`) or a group has no items. Raises InvalidGold when
     the prediction was checked against an items file that lacks items of the gold.
     """
-    if missing := [id_ for id_ in gold.items.ids if id_ not in prediction.values]:
-        message = f"{len(missing)} gold items are not in the items file: {listed(missing)}"
-        raise InvalidGold([Problem("unknown-id", message)])
-    predicted = tuple(prediction.values[id_] for id_ in gold.items.ids)
+    predicted = _in_order_of(gold, prediction)
     scores: list[Score] = []
     for metric in options.metrics:
         parts = _signature_parts(metric, options)
@@ -210,6 +209,41 @@ def score(gold: Gold, prediction: Prediction, options: TableOptions) -> list[Sco
                 Score(metric, split, value, reason, signature(NAME, VERSION, metric, split, **parts, **groups))
             )
     return scores
+
+
+def item_results(gold: Gold, prediction: Prediction, options: TableOptions) -> list[ItemResult]:
+    """Per item, in gold's order, with the groups that it belongs to as its splits.
+
+    Labels are right or wrong. Numbers have an error, predicted minus gold. Texts are cut to TEXT_CHARACTERS, and right
+    or wrong only where `exact_match` is among the metrics; gold is the first reference. Raises InvalidGold as `score`.
+    """
+    predicted = _in_order_of(gold, prediction)
+    splits: list[list[str]] = [[] for _ in predicted]
+    for split, places in gold.splits.items():
+        for place in places.tolist() if split != ALL else ():
+            splits[place].append(split)
+    return [_item_result(gold, place, tuple(splits[place]), own, options) for place, own in enumerate(predicted)]
+
+
+def _item_result(gold: Gold, place: int, splits: tuple[str, ...], own: str, options: TableOptions) -> ItemResult:
+    id_, value = gold.items.ids[place], gold.values[place]
+    if options.kind == "labels":
+        return ItemResult(id_, splits, value, own, is_right=own == value)
+    if options.kind == "numbers":
+        return ItemResult(id_, splits, float(value), float(own), error=float(own) - float(value))
+    is_right = None
+    if "exact_match" in options.metrics:
+        settings = TextSettings(options.lowercase, options.bleu_tokenize)
+        is_right = score_texts("exact_match", [gold.references[place]], [own], settings)[0] == 1
+    return ItemResult(id_, splits, value[:TEXT_CHARACTERS], own[:TEXT_CHARACTERS], is_right=is_right)
+
+
+def _in_order_of(gold: Gold, prediction: Prediction) -> tuple[str, ...]:
+    """The predicted values in gold's order; raises InvalidGold unless there is one for each of its items."""
+    if missing := [id_ for id_ in gold.items.ids if id_ not in prediction.values]:
+        message = f"{len(missing)} gold items are not in the items file: {listed(missing)}"
+        raise InvalidGold([Problem("unknown-id", message)])
+    return tuple(prediction.values[id_] for id_ in gold.items.ids)
 
 
 def columns(options: TableOptions) -> tuple[Column, ...]:
@@ -352,5 +386,6 @@ TASK = Task(
     demands=Items.demands,
     read_prediction=read_prediction,
     score=score,
+    item_results=item_results,
     template=template,
 )

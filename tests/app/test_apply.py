@@ -52,7 +52,7 @@ def test_first_time_adds_everything_and_says_so(engine: Engine, demo: Folder) ->
         "tasks": 1,
         "phases": 2,
         "phase_tasks": 2,
-        "public_files": 3,
+        "public_files": 4,  # with the template that is made where none is declared
         "boards": 1,
         "historic_rows": 2,
         "submissions": 1,
@@ -171,13 +171,15 @@ def test_order_follows_the_file(sqlite_engine: Engine, demo: Folder) -> None:
 
 
 def test_changed_download_is_replaced_and_an_undeclared_one_removed(sqlite_engine: Engine, demo: Folder) -> None:
+    more = '              - {file: more.txt, title: "More"}\n'
+    demo.change("            baselines:\n", f"{more}            baselines:\n")
+    demo.write("more.txt", "one\n")
     apply(sqlite_engine, demo)
-    demo.write("template.csv", "ID,Language,Setting,Label\n")
-    assert made(apply(sqlite_engine, demo)) == [f"replaced download 'template.csv' of {WHAT}"]
-    demo.change('              - {file: template.csv, title: "Template"}\n', "")
-    demo.change("            downloads:\n", "")
-    assert made(apply(sqlite_engine, demo)) == [f"removed download 'template.csv' of {WHAT}"]
-    assert [file.name for file in phase_task(sqlite_engine, "evaluation").files] == ["items.csv"]
+    demo.write("more.txt", "two\n")
+    assert made(apply(sqlite_engine, demo)) == [f"replaced download 'more.txt' of {WHAT}"]
+    demo.change(more, "")
+    assert made(apply(sqlite_engine, demo)) == [f"removed download 'more.txt' of {WHAT}"]
+    assert [file.name for file in phase_task(sqlite_engine, "evaluation").files] == ["items.csv", "template.csv"]
 
 
 def test_items_of_a_phase_with_submissions_are_replaced_with_a_word_about_them(

@@ -7,14 +7,14 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from app.scatter import Anchor, Axis, Point, Scatter, axis_around, scatter_svg
+from app.scatter import Axis, Point, Scatter, axis_around, scatter_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def scatter(*points: Point, anchors: tuple[Anchor, ...] = ()) -> Scatter:
+def scatter(*points: Point) -> Scatter:
     x, y = Axis("Entropy", 0.0, 4.0), Axis("BERTScore", 0.0, 1.0, 1, 100, " %")
-    return Scatter("quality", "Quality", x, y, points, anchors, "Demo, PT")
+    return Scatter("quality", "Quality", x, y, points, "Demo, PT")
 
 
 def drawn(one: Scatter, *, is_file: bool = False) -> Element:
@@ -36,32 +36,6 @@ def test_points_stand_between_the_ends_of_both_axes() -> None:
     assert middle == pytest.approx(((low[0] + high[0]) / 2, (low[1] + high[1]) / 2), abs=0.1)
     assert low[0] < high[0]
     assert low[1] > high[1]
-
-
-def test_an_anchor_is_a_line_at_its_value() -> None:
-    svg = drawn(scatter(Point("there", 3.0, 0.5), anchors=(Anchor("Minimal", 3.0),)))
-    [line], [mark] = of_class(svg, "fig-ideal"), of_class(svg, "fig-mark")
-    assert float(line.get("x1", "")) == pytest.approx(centre(mark)[0], abs=0.1)
-    assert [text.text for text in of_class(svg, "fig-ideal-text")] == ["Minimal"]
-
-
-@pytest.mark.parametrize("values", [(0.2, 0.5), (1.9, 2.1), (3.5, 3.8), (0.2, 3.8), (3.0, 3.0)])
-def test_the_name_of_an_anchor_meets_neither_another_name_nor_another_line(values: tuple[float, float]) -> None:
-    """Near the left end, in the middle, near the right end, at both, and twice the same."""
-    anchors = tuple(Anchor(name, value) for name, value in zip(("Minimal references", "Creative"), values, strict=True))
-    svg = drawn(scatter(Point("a", 1.0, 0.5), anchors=anchors))
-    names, lines = of_class(svg, "fig-ideal-text"), of_class(svg, "fig-ideal")
-    boxes = [_box(name) for name in names]
-    assert not _meet(*boxes)
-    ends = [float(line.get("x1", "")) for line in lines]
-    for box, own in zip(boxes, ends, strict=True):
-        crossed = [
-            line
-            for line in lines
-            if box[0] < float(line.get("x1", "")) < box[2] and float(line.get("y1", "")) < box[3] - 4
-        ]
-        assert not crossed
-        assert not box[0] < own < box[2]
 
 
 def test_names_never_lie_on_each_other_nor_on_points() -> None:
@@ -115,10 +89,10 @@ def test_a_point_without_a_value_is_not_drawn_but_told() -> None:
 
 
 def test_kinds_are_told_apart_by_shape_and_explained() -> None:
-    svg = drawn(scatter(Point("a", 1, 0.1), Point("b", 2, 0.5, "baseline"), Point("c", 3, 0.9, "published")))
-    marks = [mark.tag.removeprefix(SVG) + str(mark.get("d", "").count("h")) for mark in of_class(svg, "fig-mark")][:3]
-    assert marks == ["circle0", "path2", "path1"]
-    assert [text.text for text in of_class(svg, "fig-remark")] == ["Team", "Baseline", "Published"]
+    svg = drawn(scatter(Point("a", 1, 0.1), Point("b", 2, 0.5, "baseline")))
+    marks = [mark.tag.removeprefix(SVG) + str(mark.get("d", "").count("h")) for mark in of_class(svg, "fig-mark")][:2]
+    assert marks == ["circle0", "path2"]
+    assert [text.text for text in of_class(svg, "fig-remark")] == ["Team", "Baseline"]
     assert not of_class(drawn(scatter(Point("a", 1, 0.1))), "fig-remark"), "one kind needs no explanation"
 
 
@@ -132,7 +106,7 @@ def test_on_a_page_points_are_reached_by_keyboard_and_say_what_they_are() -> Non
 
 
 def test_a_file_is_an_image_with_its_title_and_colours() -> None:
-    svg = drawn(scatter(Point("Ada", 1.0, 0.5), anchors=(Anchor("Minimal", 3.0),)), is_file=True)
+    svg = drawn(scatter(Point("Ada", 1.0, 0.5)), is_file=True)
     assert svg.get("role") == "img"
     assert [text.text for text in of_class(svg, "fig-title")] == ["Quality"]
     assert [text.text for text in of_class(svg, "fig-remark")] == ["Demo, PT"]

@@ -81,6 +81,7 @@ EVERYTHING: dict[str, str] = {
     ),
     "            gold: demo/evaluation.csv\n": (
         "            gold: demo/evaluation.csv\n            gold_version: '1.10'\n"
+        "            gold_is_public: true\n"
         "            options: {languages: [en, pt]}\n"
         "            entry: ladder\n            ladder_step: 1e-2\n"
         "            limits: {per_day: 1, total: 4, rejected_per_hour: 5, upload_bytes: 900}\n"
@@ -213,6 +214,7 @@ _TYPED: dict[str, st.SearchStrategy[Any]] = {
     "phases.evaluation.limits.total": st.integers(1, 2**31 - 1),
     "phases.evaluation.visibility.precision": st.integers(0, 10) | st.none(),
     "phases.evaluation.visibility.own_scores": st.sampled_from(["never", "after_close", "at_once"]),
+    "phases.practice.tasks.detection.gold_is_public": st.booleans() | st.none(),
     "phases.practice.limits.per_day": st.integers(1, 10),
     "phases.evaluation.tasks.detection.visibility.slices": st.sampled_from(["none", "columns", "all"]),
     "boards.zero-shot.title": _LINE,
@@ -299,4 +301,4 @@ def test_differences_are_told_by_name_whatever_the_order() -> None:
 def test_every_editable_value_has_a_name_of_its_own(everything: Place) -> None:
     names = [field.name for part in parts(everything.present().document) for field in part.fields]
     assert len(names) == len(set(names))
-    assert not any("gold" in name or "options" in name for name in names)
+    assert not any(name.endswith((".gold", ".gold_version")) or "options" in name for name in names)

@@ -202,7 +202,7 @@ def test_going_back_brings_earlier_files_back(place: Place) -> None:
     outcome = place.go_back(1)
     assert said(outcome.changes) == ["replaced download 'template.csv' of 'detection' in phase 'evaluation' of 'demo'"]
     with reading(place.engine) as session:
-        sha256 = session.scalars(select(PublicFile.sha256).where(PublicFile.name == "template.csv")).one()
+        sha256 = session.scalars(select(PublicFile.sha256).where(PublicFile.title == "Template")).one()
     assert sha256 == hashlib.sha256(TEMPLATE.encode()).hexdigest()
     assert outcome.revision == 3
 

@@ -16,7 +16,7 @@ from uuid import UUID
 
 import httpx
 from pydantic import SecretStr
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, Select, select
 from sqlalchemy.orm import Session
 
 from app import auth
@@ -25,7 +25,7 @@ from app.config import Settings, get_settings
 from app.db import reading, writing
 from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import find_round, publish_round
-from app.models import ApiToken, PublicFile, Role, ScoringRun, Submission, TokenScope, User
+from app.models import ApiToken, PublicFile, Role, RunStatus, ScoringRun, Submission, TokenScope, User
 from app.queries import find_competition, find_phase_task
 from app.questions import QuestionForm, ask
 from app.rate_limits import RateLimits
@@ -398,6 +398,7 @@ def _forget(engine: Engine, run_id: int) -> None:
 def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> dict[str, str]:
     """What the parts of addresses are called here; a submission and a run to ask for."""
     with reading(engine) as session:
+        other = session.scalars(_others_of_the_same(submission_id)).first()
         token = session.scalars(select(ApiToken.id).join(ApiToken.user).where(User.username == "alpha")).one()
     return {
         "competition": COMPETITION,
@@ -416,11 +417,20 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "announcement_id": "1",
         "question_id": "1",
         "submission_id": str(submission_id),
+        "other_id": str(other or NOWHERE),
         "validation_id": NOWHERE,
         "run_id": str(failed_run),
         "mark_id": "1",
         "token_id": str(token),
     }
+
+
+def _others_of_the_same(submission_id: UUID | str) -> Select[UUID]:
+    """To compare it with: what its team sent, too, to the same task or another phase of it, and was scored."""
+    team = select(Submission.team_id).where(Submission.id == UUID(str(submission_id))).scalar_subquery()
+    scored = Submission.runs.any(ScoringRun.is_current & (ScoringRun.status == RunStatus.SCORED))
+    mine = Submission.team_id == team, Submission.id != UUID(str(submission_id))
+    return select(Submission.id).where(*mine, scored).order_by(Submission.submitted_at)
 
 
 def _user(session: Session, username: str) -> User:

@@ -115,6 +115,7 @@ GET    /api/v1/submissions/{submission_id}/card                                 
 PUT    /api/v1/submissions/{submission_id}/card                                                           401 409 404 404 404 403 403
 DELETE /api/v1/submissions/{submission_id}/choice                                                         401 409 404 404 404 403 403
 PUT    /api/v1/submissions/{submission_id}/choice                                                         401 409 404 404 404 403 403
+GET    /api/v1/submissions/{submission_id}/comparison/{other_id}                                         401 200 404 404 404 200 200
 GET    /api/v1/submissions/{submission_id}/file                                                           401 200 404 404 404 200 200
 GET    /api/v1/submissions/{submission_id}/report                                                         401 404 404 404 404 200 200
 GET    /api/v1/submissions/{submission_id}/report.csv                                                     401 404 404 404 404 200 200

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -60,7 +61,7 @@ class Site:
     def _check_documented(self, response: httpx.Response) -> None:
         for template, operations in self.app.openapi()["paths"].items():
             operation = operations.get(response.request.method.lower())
-            if operation and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), response.request.url.path):
+            if operation and _paths_of(template).fullmatch(response.request.url.path):
                 assert str(response.status_code) in operation["responses"], (template, response.status_code)
 
     def person(self, username: str, *, is_administrator: bool = False) -> Person:
@@ -93,6 +94,11 @@ class Site:
                     size_bytes=stored.size_bytes,
                 )
             )
+
+
+@cache
+def _paths_of(template: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\{\w+\}", "[^/]+", template))
 
 
 @dataclass

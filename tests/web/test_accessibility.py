@@ -14,17 +14,18 @@ from pathlib import Path
 import httpx
 import pytest
 from playwright.sync_api import Browser
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.announcements import AnnouncementForm, publish
 from app.config import Settings
 from app.db import reading, writing
 from app.email_confirmations import send_link
+from app.item_results import packed_results
 from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import publish_round
 from app.mail_groups import group_of
 from app.main import create_app
-from app.models import EntryRule, OutgoingMail, Role, RowStatus, TeamKind, User
+from app.models import EntryRule, OutgoingMail, PhaseTask, Role, RowStatus, ScoringRun, TeamKind, User
 from app.queries import find_competition, find_phase_task
 from app.questions import QuestionForm, answer
 from app.questions import ask as ask_organisers
@@ -36,6 +37,7 @@ from app.team_invitations import invite
 from app.validation_runs import claim_validation, record_invalid
 from app.validations import accept_validation
 from scoring.errors import Problem
+from scoring.task import ItemResult
 from tests import judging, world
 from tests.app.cards import ask as ask_for_cards
 from tests.app.embargo import add_phase, declare, enter, freeze
@@ -186,9 +188,10 @@ PROBING = [
     Visit("/submissions/{submission_id}/report", "{report}", ADA),
     Visit(BOARD, "{board}"),
 ]
-#: A board of paraphrasing with its picture, and a round of judging with marks.
+#: A board of paraphrasing and its pictures, and a round of judging with marks.
 PARAPHRASING = [
     Visit(BOARD, BOARD_PAGE),
+    Visit(f"{BOARD}/pictures", f"{BOARD_PAGE}/pictures"),
     Visit(f"{ASKED}/judging", f"{COMPETITION_PAGE}/phases/{PHASE}/tasks/{TASK}/judging", OLGA),
     Visit(f"{ASKED}/judging", f"{COMPETITION_PAGE}/phases/{PHASE}/tasks/{TASK}/judging", OLGA, is_refused=True),
     Visit("/competitions/{competition}/judging", f"{COMPETITION_PAGE}/judging", OLGA),
@@ -280,8 +283,17 @@ def idioms(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
             assert held is not None
             wrong = [Problem("bad-value", "the label 'שלום' is unknown", line=2, text="می‌روم")]
             record_invalid(session, held, problems=wrong, omitted=3, now=site.now)
+        show_items(site)
         paths |= {"check": f"/validations/{check}", "compare": f"/submissions/compare?a={states['scored']}&b={second}"}
         yield World(people, {**paths, **said, "password": path_of(links(site)[0])})
+
+
+def show_items(site: Site) -> None:
+    """Gold is public, and every run says what its items came to: more of them than a page has."""
+    results = [ItemResult(f"פריט {n}", ("zero_shot/he",), "0", str(n % 2), is_right=n % 2 == 0) for n in range(60)]
+    with writing(site.engine) as session:
+        session.execute(update(PhaseTask).values(gold_is_public=True))
+        session.execute(update(ScoringRun).values(item_results=packed_results(results)))
 
 
 def take_part(site: Site) -> dict[str, str]:

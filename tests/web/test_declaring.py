@@ -75,8 +75,16 @@ def test_declaration_says_what_holds_and_what_can_be_edited(olga: Person) -> Non
     assert (found["revision"]["number"], found["revision"]["source"]) == (1, "file")
     assert found["document"]["phases"][1]["end"] == STARTED
     assert {END, "title", "phases.evaluation.tasks.detection.visibility.board"} <= set(found["editable"])
-    assert not any("gold" in name or "options" in name for name in found["editable"])
+    assert not any(name.endswith((".gold", ".gold_version")) or "options" in name for name in found["editable"])
     assert [file["path"] for file in found["files"]] == sorted(file["path"] for file in found["files"])
+
+
+def test_whether_gold_is_public_is_said_as_a_truth_value(olga: Person) -> None:
+    name = "phases.practice.tasks.detection.gold_is_public"
+    assert patch(olga, {name: True}).status_code == 200
+    found = olga.client.get(f"{API}/declaration").json()
+    assert found["document"]["phases"][0]["tasks"]["detection"]["gold_is_public"] is True
+    assert patch(olga, {name: 1}, base=2).status_code == 422
 
 
 def test_edit_is_made_recorded_and_answered_with_what_it_did(empty_site: Site, olga: Person) -> None:

@@ -62,6 +62,7 @@ OPERATIONS = {
         f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}/official/{{number}}"
     ),
     "get_phase": f"GET {API}/competitions/{{competition}}/phases/{{phase}}",
+    "compare_submissions": f"GET {API}/submissions/{{submission_id}}/comparison/{{other_id}}",
     "get_problems_csv": f"GET {API}/submissions/{{submission_id}}/problems.csv",
     "get_picture": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}/pictures/{{picture}}",
     "get_report": f"GET {API}/submissions/{{submission_id}}/report",

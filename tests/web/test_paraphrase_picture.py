@@ -1,10 +1,12 @@
-"""The picture of a paraphrasing board: every system that the board shows, and nothing that it hides."""
+"""The plane of paraphrasing, BERTScore against entropy: all that the board shows, and nothing that it hides."""
 
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree
+from collections.abc import Iterator
+from typing import Any
 
+import httpx
 import pytest
 
 from app.models import TeamKind
@@ -12,11 +14,11 @@ from tests import world
 from tests.web import markup
 from tests.web.paraphrase_world import become_paraphrasing, enter, publish, set_visibility
 from tests.web.reading import BOARD_PAGE, text_of, visit
-from tests.web.site import BROWSER, Site, register
+from tests.web.site import BOARD, PASSWORD, Site, csrf_of, register
 from tests.whole import page
 
-SVG = "{http://www.w3.org/2000/svg}"
-FIGURE = f"{BOARD_PAGE}/figures/bertscore-entropy.svg"
+NAME = "bertscore-entropy"
+PAGE, NUMBERS = f"{BOARD_PAGE}/pictures", f"{BOARD}/pictures/{NAME}"
 
 
 @pytest.fixture
@@ -29,151 +31,126 @@ def board(site: Site) -> Site:
     return site
 
 
-def points_of(shown: str) -> list[str]:
-    """What the points of the picture on a page say."""
-    return re.findall(r'class="fig-point"[^>]*aria-label="([^"]+)"', shown)
+@pytest.fixture
+def nobody(site: Site) -> Iterator[httpx.Client]:
+    with site.client() as client:
+        yield client
 
 
-def drawing_of(site: Site, split: str) -> ElementTree.Element:
-    with site.client(**BROWSER) as visitor:
-        response = visitor.get(f"{FIGURE}?split={split}")
-    assert response.status_code == 200
-    assert response.headers["Content-Type"] == "image/svg+xml"
-    return ElementTree.fromstring(response.text)  # noqa: S314 - our own text
+def numbers(client: httpx.Client, split: str | None = None) -> dict[str, Any]:
+    answer = client.get(NUMBERS, params={"split": split} if split else {})
+    assert answer.status_code == 200, answer.text
+    document: dict[str, Any] = answer.json()
+    return document
 
 
-def test_it_has_a_point_for_every_system_of_the_board_and_the_references_as_lines(board: Site) -> None:
+def points_of(document: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]:
+    """(BERTScore, entropy) of each system."""
+    return {point["label"]: (point["y"], point["x"]) for one in document["series"] for point in one["points"]}
+
+
+def test_it_has_a_point_for_every_system_of_the_board_and_the_references_as_lines(
+    board: Site, nobody: httpx.Client
+) -> None:
     """Means: Ada (0.8 + 0.7) / 2 and (3 + 2) / 2; Bo 0.45 and 4.75; Copy 0.05 and (0 + 1) / 2, undefined counting 0."""
-    shown = page(board, BOARD_PAGE)
-    markup.check(shown)
-    assert points_of(shown) == [
-        "Ada: BERTScore 75.0 %, Entropy 2.50",
-        "Bo: BERTScore 45.0 %, Entropy 4.75",
-        "Copy: BERTScore 5.0 %, Entropy 0.50",
+    document = numbers(nobody)
+    assert points_of(document) == {
+        "Ada": (pytest.approx(0.75), 2.5),
+        "Bo": (pytest.approx(0.45), 4.75),
+        "Copy": (pytest.approx(0.05), 0.5),
+    }
+    assert [(line["label"], line["value"]) for line in document["lines"]] == [
+        ("Creative references", 4.5),
+        ("Minimal references", 2.5),
     ]
-    assert re.findall(r'class="fig-ideal-text"[^>]*>([^<]+)<', shown) == ["Minimal references", "Creative references"]
+    assert "Not drawn" not in document["summary"]
 
 
-def test_the_table_behind_it_tells_the_same(board: Site) -> None:
-    text = text_of(page(board, BOARD_PAGE))
-    assert "Ada team 75.0 % 2.50 Bo team 45.0 % 4.75 Copy baseline 5.0 % 0.50" in text
+def test_the_table_tells_the_same_to_whoever_has_no_scripts(board: Site) -> None:
+    shown = page(board, PAGE)
+    markup.check(shown)
+    text = text_of(shown)
+    assert "Ada team 0.750 2.50 Bo team 0.450 4.75 Copy baseline 0.050 0.50" in text
     assert "Creative references reference 4.50 Minimal references reference 2.50" in text
 
 
-def test_each_language_has_its_own_though_the_board_has_no_column_for_it(board: Site) -> None:
-    shown = page(board, f"{BOARD_PAGE}?split=en")
-    markup.check(shown)
-    assert points_of(shown) == ["Ada: BERTScore 80.0 %, Entropy 3.00", "Bo: BERTScore 50.0 %, Entropy 5.00"]
-    assert [title for title, _ in links_of(shown)] == ["Mean", "EN", "PT"]
-    assert [title for title, chosen in links_of(shown) if chosen] == ["EN"]
-    with board.client() as client:
-        columns = client.get(f"/api/v1{BOARD_PAGE}").json()["columns"]
-    head = shown.split("<thead")[1].split("</thead>")[0]
-    assert head.count('scope="col" class="num') == len(columns) + 1, "the board itself stays as declared, with Entries"
+def test_each_language_has_its_own_though_the_board_has_no_column_for_it(board: Site, nobody: httpx.Client) -> None:
+    assert points_of(numbers(nobody, "en")) == {"Ada": (0.8, 3.0), "Bo": (0.5, 5.0), "Copy": (0.0, None)}
+    shown = page(board, f"{PAGE}?split=en")
+    found = re.findall(rf'href="\?split=[^#"]+#{NAME}"( aria-current="true")?>([^<]+)<', shown)
+    assert [(title, bool(current)) for current, title in found] == [("Mean", False), ("EN", True), ("PT", False)]
+    columns = nobody.get(BOARD).json()["columns"]
+    assert {one["split"] for one in columns} == {"macro"}
 
 
-def links_of(shown: str) -> list[tuple[str, bool]]:
-    found = re.findall(r'href="\?split=[^#"]+#picture"( aria-current="true")?>([^<]+)<', shown)
-    return [(title, bool(current)) for current, title in found]
+def test_a_system_without_a_place_is_named_with_the_reason(board: Site, nobody: httpx.Client) -> None:
+    assert numbers(nobody, "en")["summary"].endswith("Not drawn: Copy (there is no new word).")
+    assert "Copy baseline 0.000 –" in text_of(page(board, f"{PAGE}?split=en"))
 
 
-def test_a_system_without_a_place_is_named_with_the_reason(board: Site) -> None:
-    text = text_of(page(board, f"{BOARD_PAGE}?split=en"))
-    assert "Not drawn: Copy (there is no new word)." in text
-    assert "Copy baseline 0.0" in text
-
-
-def test_published_systems_stand_among_the_others(board: Site) -> None:
+def test_published_systems_stand_among_the_others(board: Site, nobody: httpx.Client) -> None:
     publish(board.engine, "A paper", 0.6, 3.5)
-    assert "A paper: BERTScore 60.0 %, Entropy 3.50" in points_of(page(board, BOARD_PAGE))
-    assert not [told for told in points_of(page(board, f"{BOARD_PAGE}?split=pt")) if "paper" in told]
+    assert points_of(numbers(nobody))["A paper"] == (0.6, 3.5)
+    assert points_of(numbers(nobody, "pt"))["A paper"] == (None, None)
 
 
-def test_it_can_be_taken_away_as_a_file(board: Site) -> None:
-    shown = page(board, f"{BOARD_PAGE}?split=pt")
-    assert f"{FIGURE}?split=pt" in shown
-    drawing = drawing_of(board, "pt")
-    assert [text.text for text in drawing.iter(f"{SVG}text") if text.get("class") == "fig-title"] == [
-        "BERTScore against entropy"
-    ]
-    told = [group.findtext(f"{SVG}title") for group in drawing.iter(f"{SVG}g") if group.get("class") == "fig-point"]
-    assert told[0] == "Ada: BERTScore 70.0 %, Entropy 2.00"
-    assert len(told) == 3
-
-
-def test_a_split_that_is_not_there_is_told_with_what_there_is(board: Site) -> None:
-    with board.client(**BROWSER) as visitor:
-        response = visitor.get(f"{BOARD_PAGE}?split=fr")
-    assert response.status_code == 404
-    assert "There is nothing about 'fr' here; there is macro, en, pt." in text_of(response.text)
-
-
-def test_the_board_leads_to_it(board: Site) -> None:
+def test_the_board_leads_to_it_and_has_no_drawing_of_its_own(board: Site) -> None:
     shown = page(board, BOARD_PAGE)
-    assert '<a href="#picture">BERTScore against entropy</a>' in shown
-    assert 'id="picture"' in shown
+    assert f'href="{PAGE}#pictures">In pictures</a>' in shown
+    assert 'id="picture"' not in shown
+    assert visit(board, f"{BOARD_PAGE}/figures/{NAME}.svg").count("This board has no figures.") == 1
 
 
-def test_an_empty_board_has_no_picture(site: Site) -> None:
+def test_an_empty_board_has_no_plane(site: Site, nobody: httpx.Client) -> None:
     become_paraphrasing(site.engine)
-    assert "#picture" not in page(site, BOARD_PAGE)
-    assert visit(site, FIGURE).count("This board has no figures.") == 1
+    assert nobody.get(NUMBERS).status_code == 404
 
 
 # ---------------------------------------------------------------------------------------------------- what it must hide
 
 
-@pytest.mark.parametrize("shown", ["hidden", "ranks_only"])
-def test_a_board_without_scores_has_no_picture(board: Site, shown: str) -> None:
-    set_visibility(board.engine, board=shown)
-    assert "fig-point" not in page(board, BOARD_PAGE)
-    with board.client(**BROWSER) as visitor:
-        assert visitor.get(FIGURE).status_code == 404
+@pytest.mark.parametrize("shown", [{"board": "hidden"}, {"board": "ranks_only"}, {"slices": "none"}])
+def test_a_board_that_does_not_show_both_scores_has_no_plane(
+    board: Site, nobody: httpx.Client, shown: dict[str, str]
+) -> None:
+    set_visibility(board.engine, **shown)
+    assert nobody.get(NUMBERS).status_code == 404
+    assert f'id="{NAME}"' not in page(board, PAGE)
 
 
-def test_languages_that_the_phase_does_not_show_cannot_be_chosen(board: Site) -> None:
+def test_languages_that_the_phase_does_not_show_cannot_be_chosen(board: Site, nobody: httpx.Client) -> None:
     set_visibility(board.engine, slices="columns")
-    shown = page(board, BOARD_PAGE)
-    assert len(points_of(shown)) == 3
-    assert links_of(shown) == []
-    assert "Creative references" not in shown, "reports are not shown either"
-    with board.client(**BROWSER) as visitor:
-        assert visitor.get(f"{BOARD_PAGE}?split=en").status_code == 404
-        assert visitor.get(f"{FIGURE}?split=en").status_code == 404
+    document = numbers(nobody)
+    assert (len(points_of(document)), document["splits"]) == (3, [])
+    assert document["lines"] == [], "reports are not shown either"
+    assert nobody.get(f"{NUMBERS}?split=en").status_code == 404
 
 
-def test_where_only_what_ranks_is_shown_there_is_no_picture(board: Site) -> None:
-    set_visibility(board.engine, slices="none")
-    assert "fig-point" not in page(board, BOARD_PAGE)
-
-
-def test_hidden_names_are_hidden_here_too(board: Site) -> None:
+def test_hidden_names_are_hidden_here_too(board: Site, nobody: httpx.Client) -> None:
     set_visibility(board.engine, names_from="close")
-    told = points_of(page(board, BOARD_PAGE))
-    assert len(told) == 3
-    assert not [one for one in told if one.startswith(("Ada", "Bo"))]
-    assert "Ada" not in page(board, f"{BOARD_PAGE}?split=en")
+    found = points_of(numbers(nobody))
+    assert len(found) == 3
+    assert not {"Ada", "Bo"} & found.keys()
+    assert "Ada" not in page(board, f"{PAGE}?split=en")
 
 
-def test_digits_that_the_board_does_not_show_are_not_drawn(board: Site) -> None:
-    """Two decimals of the fraction, 0.0512 and 2.5049: 5 % and 2.50."""
+def test_digits_that_the_board_does_not_show_are_not_drawn(board: Site, nobody: httpx.Client) -> None:
+    """Two decimals of the fraction, 0.0512 and 2.5049: 0.05 and 2.5."""
     enter(board.engine, "Cy", {"en": (0.0524, 2.5098), "pt": (0.0500, 2.5000)})
     set_visibility(board.engine, precision=2)
-    assert "Cy: BERTScore 5.0 %, Entropy 2.50" in points_of(page(board, BOARD_PAGE))
+    assert points_of(numbers(nobody))["Cy"] == (0.05, 2.5)
 
 
-def test_a_viewers_own_point_has_a_ring(board: Site) -> None:
+def test_a_viewers_own_point_is_marked(board: Site, nobody: httpx.Client) -> None:
     register(board, "dee")
     with world.writing(board.engine) as session:
         dee = session.scalars(world.select(world.User).where(world.User.username == "dee")).one()
         team = session.scalars(world.select(world.Team).where(world.Team.name == "Ada")).one()
-        member = world.TeamMember(team_id=team.id, user_id=dee.id, competition_id=team.competition_id)
-        session.add(member)
-    assert "fig-ring" not in page(board, BOARD_PAGE)
-    with board.client(**BROWSER) as browser:
-        browser.follow_redirects = True
-        from tests.web.site import PASSWORD, csrf_of
-
+        session.add(world.TeamMember(team_id=team.id, user_id=dee.id, competition_id=team.competition_id))
+    mine = [point for one in numbers(nobody)["series"] for point in one["points"] if point["is_mine"]]
+    assert mine == []
+    with board.client() as browser:
         form = {"username": "dee", "password": PASSWORD, "csrf_token": csrf_of(browser.get("/login").text)}
-        assert "Log out" in browser.post("/login", data=form).text
-        assert browser.get(BOARD_PAGE).text.count("fig-ring") == 1
+        assert browser.post("/login", data=form).status_code == 303
+        points = [point for one in numbers(browser)["series"] for point in one["points"]]
+    assert [point["label"] for point in points if point["is_mine"]] == ["Ada"]

@@ -127,8 +127,6 @@ def test_paraphrasing_has_its_plane_with_the_references_as_lines(site: Site, nob
         ("Creative references", 4.5),
         ("Minimal references", 2.5),
     ]
-    with site.client(**BROWSER) as browser:
-        assert browser.get(f"{BOARD_PAGE}/figures/bertscore-entropy.svg").status_code == 200, "the file stays"
 
 
 # ------------------------------------------------------------------------------------------------- table and numbers

@@ -24,7 +24,7 @@ from app.queries import boards_of, find_board, find_competition
 from app.results import short_titles
 from app.routes.board_queries import PageQuery, arranged, languages_of
 from app.routes.looking import Looking, LookingHere
-from app.routes.pages.board_pictures import Picture, more_columns, picture_of
+from app.routes.pages.board_pictures import picture_of
 from app.routes.pages.board_table import TableShown, known_metrics, table_of
 from app.routes.pages.drawings import drawings_of, svg_response
 from app.routes.pages.rendering import render
@@ -66,7 +66,7 @@ def read_board(
         phase_found, board_found = find_board(found, phase, board)
         leaderboard = build_leaderboard(session, phase_found, board_found, user, now, seen_as=seen_as)
         snapshot = last_snapshot(session, phase_found, board_found, user, now, seen_as=seen_as)
-        picture = _picture(session, (phase_found, board_found), looking, now, split, leaderboard)
+        picture = picture_of(session, board_found, leaderboard, split)
         waiting = _waiting(session, phase_found, board_found, leaderboard, now)
         human_round = published_round(session, phase_found, board_found)
         moved = _moves(session, (phase_found, board_found), looking, now, leaderboard, query)
@@ -180,7 +180,8 @@ def read_figure(
     """A figure of the board's picture, as a file."""
     with reading(serving.engine) as session:
         place = find_board(find_competition(session, competition), phase, board)
-        picture = _picture(session, place, looking, serving.clock(), split)
+        leaderboard = build_leaderboard(session, *place, looking.user, serving.clock(), seen_as=looking.seen_as)
+        picture = picture_of(session, place[1], leaderboard, split)
     if picture is None:
         raise NotFound("This board has no figures.")
     return svg_response(picture.figures, name, f"{competition}-{phase}-{picture.split.replace('/', '-')}")
@@ -221,21 +222,6 @@ def _moves(
         return None
     then = build_leaderboard(session, *place, looking.user, now, seen_as=looking.seen_as, until=until)
     return moves(leaderboard, then)
-
-
-def _picture(
-    session: Session,
-    place: tuple[Phase, Board],
-    looking: Looking,
-    now: datetime,
-    split: str | None,
-    leaderboard: Leaderboard | None = None,
-) -> Picture | None:
-    """Of what the viewer may see. leaderboard: the board itself, where it was made already."""
-    more = more_columns(session, *place)
-    if leaderboard is None or more:
-        leaderboard = build_leaderboard(session, *place, looking.user, now, seen_as=looking.seen_as, more=more)
-    return picture_of(session, place[1], leaderboard, split)
 
 
 def _waiting(session: Session, phase: Phase, board: Board, leaderboard: Leaderboard, now: datetime) -> str:

@@ -10,13 +10,10 @@ from sqlalchemy.orm import Session
 
 from app.aggregates import aggregates_of
 from app.leaderboard import Leaderboard, LeaderboardRow
-from app.models import Board, Phase
-from app.routes.pages import paraphrase_picture
+from app.models import Board
 from app.routes.pages.drawings import Drawable
 from app.routes.pages.probing_figures import compared_figures
 from app.routes.pages.probing_splits import Choice, choices, chosen_split, title_of
-from app.scatter import Point
-from app.visibility import asked_by
 
 #: More systems than this would be a wall, not a picture (and many reports to read): the first of the board are drawn.
 SYSTEMS_DRAWN = 10
@@ -27,8 +24,7 @@ System = tuple[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """title: of the chosen split; systems: how many of the board are looked at, left_out: how many are not;
-    without_place: those that have no value to draw; template: what shows it; name: what leads to it."""
+    """title: of the chosen split; systems: how many of the board are looked at, left_out: how many are not."""
 
     title: str
     split: str
@@ -36,16 +32,11 @@ class Picture:
     figures: Sequence[Drawable]
     systems: int = 0
     left_out: int = 0
-    without_place: tuple[Point, ...] = ()
-    template: str = "board_picture.html"
-    name: str = "The systems in pictures"
 
 
 def picture_of(session: Session, board: Board, leaderboard: Leaderboard, wanted: str | None) -> Picture | None:
     """The board's picture; None where its task type has none, or nothing stands on it. Raises NotFound for a split
-    that nobody entered. leaderboard: as the viewer sees it, with the columns `more_columns` beside its own."""
-    if board.task.task_type == paraphrase_picture.TASK_TYPE:
-        return _paraphrase_picture(session, board, leaderboard, wanted)
+    that nobody entered. leaderboard: as the viewer sees it."""
     draw = PICTURES.get(board.task.task_type)
     rows = [row for row in leaderboard.rows if row.run_id is not None]
     if draw is None or not rows:
@@ -56,13 +47,6 @@ def picture_of(session: Session, board: Board, leaderboard: Leaderboard, wanted:
     systems = [(_name(row, rows), reports[row.run_id]) for row in first if row.run_id in reports]
     picture = draw(systems, wanted, board.rank_split)
     return replace(picture, systems=len(first), left_out=len(rows) - len(first)) if picture else None
-
-
-def more_columns(session: Session, phase: Phase, board: Board) -> list[tuple[str, str]]:
-    """(metric, split) of the scores that the board's picture needs besides its columns."""
-    if board.task.task_type != paraphrase_picture.TASK_TYPE:
-        return []
-    return paraphrase_picture.scores_drawn(asked_by(session, phase, board).options_of(board.task))
 
 
 def _name(row: LeaderboardRow, rows: Sequence[LeaderboardRow]) -> str:
@@ -80,31 +64,6 @@ def _probing_picture(systems: Sequence[System], wanted: str | None, rank_split: 
     ideals = systems[0][1]["ideals"]
     title = title_of(chosen)
     return Picture(title, chosen, choices(splits, chosen), compared_figures(entered, ideals, title))
-
-
-def _paraphrase_picture(session: Session, board: Board, leaderboard: Leaderboard, wanted: str | None) -> Picture | None:
-    splits = paraphrase_picture.splits_drawn(leaderboard)
-    if not splits:
-        return None
-    chosen, links = paraphrase_picture.choose(list(splits), wanted, board.rank_split)
-    names = [_name(row, leaderboard.rows) for row in leaderboard.rows]
-    newest = max((row.run_id for row in leaderboard.rows if row.run_id is not None), default=None)
-    reports = aggregates_of(session, [newest], leaderboard.precision) if newest is not None else {}
-    references = reports[newest].get("references", {}) if newest in reports else {}
-    title = paraphrase_picture.title_of(chosen)
-    context = f"{board.title} · {title}"
-    scatter = paraphrase_picture.draw(leaderboard, splits[chosen], names, references, chosen, context)
-    missing = tuple(point for point in scatter.points if point not in scatter.drawn)
-    return Picture(
-        title=title,
-        split=chosen,
-        choices=links,
-        figures=[scatter],
-        systems=len(scatter.drawn),
-        without_place=missing,
-        template="board_scatter.html",
-        name=paraphrase_picture.TITLE,
-    )
 
 
 PICTURES: dict[str, Callable[[Sequence[System], str | None, str], Picture | None]] = {

@@ -42,7 +42,7 @@ def _figure(summary: Summary, split: str, context: str) -> Scatter:
     x = _axis([x for x, _ in drawn], summary.metric)
     y = _axis([y for _, y in drawn], HUMAN)
     told = f"{context} {correlation_words(summary.correlations[split])}."
-    return Scatter(f"human-{split}", f"{HUMAN} against {summary.metric}: {split_title(split)}", x, y, points, (), told)
+    return Scatter(f"human-{split}", f"{HUMAN} against {summary.metric}: {split_title(split)}", x, y, points, told)
 
 
 def _axis(values: list[float], title: str) -> Axis:
@@ -57,4 +57,4 @@ def _point(system: System, split: str) -> Point:
     label = f"{system.name}: {system.method}" if system.method else system.name
     reason = "" if both else f"human score {human.reason}" if human.value is None else f"{automatic.reason}"
     kind: Kind = "baseline" if system.is_baseline else "team"
-    return Point(label, automatic.value if both else None, human.value if both else None, kind, False, reason)
+    return Point(label, automatic.value if both else None, human.value if both else None, kind, reason)

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from app.api import links
 from app.db import reading
+from app.item_compare import ComparedItem, ItemComparison, Showing, compare_items
 from app.models import RunStatus, Submission
 from app.own_chart import chart_svg
 from app.own_compare import NotComparable, compare
@@ -25,6 +26,7 @@ from app.routes.serving import ServingHere
 router = APIRouter()
 
 PAGE_LENGTH = 30
+ITEMS_SHOWN = 50
 #: Longer texts in an address name nothing.
 Name = Annotated[str, Query(max_length=200)]
 
@@ -42,6 +44,21 @@ class Filters:
         """The places that are left."""
         wanted = ((self.competition, "competition"), (self.phase, "phase"), (self.task, "task"))
         return [place for place in places if all(name in ("", getattr(place, part)) for name, part in wanted)]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPage:
+    """Some of the items that are looked at; number: of this page, of `count`; first: the place of its first item."""
+
+    rows: Sequence[ComparedItem]
+    number: int
+    count: int
+    first: int
+
+    @property
+    def last(self) -> int:
+        """The place of its last item."""
+        return self.first + len(self.rows) - 1
 
 
 @router.get("/submissions")
@@ -97,11 +114,14 @@ def read_comparison(
     visitor: VisitorHere,
     a: Annotated[UUID, Query()],
     b: Annotated[UUID | None, Query()] = None,
+    show: Name = "",
+    page: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
 ) -> Response:
-    """Without `b` it is compared with the one before it."""
+    """Without `b` it is compared with the one before it. show, page: of the items, where these are compared."""
     if visitor.user is None:
         return to_login(request)
-    now, comparison, refusal = serving.clock(), None, None
+    now, comparison, items, refusal = serving.clock(), None, ItemComparison(), None
+    showing = next((one for one in Showing if one == show), Showing.ALL)
     with reading(serving.engine) as session:
         one = get_submission(session, a, visitor.user)
         place = one.phase_task
@@ -116,6 +136,7 @@ def read_comparison(
         other = b or _one_before(one, others)
         try:
             comparison = compare(session, a, other, visitor.user, now) if other else None
+            items = compare_items(session, comparison) if comparison else items
         except NotComparable as error:
             refusal = error
     return render(
@@ -126,8 +147,19 @@ def read_comparison(
         chosen=(a, other),
         others=others,
         comparison=comparison,
+        items=items,
+        showing=showing,
+        paged=_paged(items.shown(showing), page),
         refusal=refusal,
     )
+
+
+def _paged(rows: Sequence[ComparedItem], number: int) -> ItemPage:
+    """The page with this number; the last one, if there are not so many."""
+    count = max(1, -(-len(rows) // ITEMS_SHOWN))
+    number = min(number, count)
+    start = (number - 1) * ITEMS_SHOWN
+    return ItemPage(rows[start : start + ITEMS_SHOWN], number, count, start + 1)
 
 
 def _one_before(one: Submission, newest_first: Sequence[Submission]) -> UUID | None:

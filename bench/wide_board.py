@@ -1,0 +1,196 @@
+"""A board of 200 rows and 40 columns beside one of 10 and 5, in a real Chromium: what a frame costs while one scrolls.
+
+Both boards are scrolled in turn, both ways, a step in every frame. Figures are milliseconds between frames, the share
+of frames that were late, how long the page's own thread and all threads of the browser computed for a frame (from its
+trace; waiting for a processor does not count), the time until something is painted, what the server takes to make the
+page, and its compressed weight. What counts is their ratios in one run: the rest is the machine, and a browser without
+a graphics card. Needs Chromium (EVERGOLD_CHROMIUM, or one on the PATH).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from app.db import make_engine
+from app.migrate import upgrade
+from bench.boards import PAGE, running
+from tests.wide_board import fill_wide
+from tests.world import add_competition
+
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+DEVICES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 375, "height": 800}}
+#: Rows and columns.
+Size = tuple[int, int]
+#: The wide one first: everything is told against the last.
+BOARDS = ((200, 40), (10, 5))
+#: Of these the weight is told, too.
+WEIGHED = (50, 40)
+#: A frame later than this is late: sixty of them make a second.
+LATE_MS = 1.5 * 1000 / 60
+#: What Chromium calls the page's part of a frame, and all that any thread does.
+OF_PAGE, OF_ALL = "ProxyMain::BeginMainFrame", "RunTask"
+CATEGORIES = ["-*", "devtools.timeline", "disabled-by-default-devtools.timeline", "cc"]
+
+#: Back and forth, down and up, a step in every frame; the times between frames.
+SCROLL = """([frames, step]) => new Promise((finished) => {
+  const region = document.querySelector(".board-scroll"), times = [];
+  let last = 0, done = 0, x = step, y = step;
+  const next = (now) => {
+    if (last) times.push(now - last);
+    last = now;
+    const [left, top] = [region.scrollLeft, region.scrollTop];
+    region.scrollBy(x, y);
+    if (region.scrollLeft === left) x = -x;
+    if (region.scrollTop === top) y = -y;
+    if (done++ < frames) requestAnimationFrame(next); else finished(times);
+  };
+  requestAnimationFrame(next);
+})"""
+#: From the last byte of the page until something is to be seen.
+PAINTED = """performance.getEntriesByName("first-contentful-paint")[0].startTime -
+  performance.getEntriesByType("navigation")[0].responseEnd"""
+
+
+def main() -> int:
+    """Run, print a table (or JSON)."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--frames", type=int, default=120, help="of one turn")
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--step", type=int, default=40, help="pixels in a frame")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    chromium = os.environ.get("EVERGOLD_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        print("skipped: no Chromium; install one, or name it in EVERGOLD_CHROMIUM")
+        return 0
+    with ExitStack() as stack:
+        urls = {size: stack.enter_context(served(*size)) for size in dict.fromkeys([*BOARDS, WEIGHED])}
+        figures: dict[str, Any] = {"server": pages(urls, arguments.turns)}
+        playwright = stack.enter_context(sync_playwright())
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        for device in DEVICES:
+            figures[device] = scrolled(browser, device, urls, arguments.frames, arguments.turns, arguments.step)
+        browser.close()
+    print(json.dumps(figures, indent=1) if arguments.json else table(figures))
+    return 0
+
+
+@contextmanager
+def served(rows: int, columns: int) -> Iterator[str]:
+    """The address of a board of this size, on a server that makes it anew each time."""
+    with tempfile.TemporaryDirectory(prefix="evergold-bench-") as folder:
+        engine = make_engine(f"sqlite:///{Path(folder) / 'evergold.db'}")
+        upgrade(engine)
+        now = datetime.now(UTC)
+        add_competition(engine, starts_at=now - timedelta(days=30), ends_at=None)
+        fill_wide(engine, rows, columns, now)
+        engine.dispose()
+        with running(Path(folder), 1, answers_mebibytes=0) as (url, _):
+            yield url + PAGE
+
+
+# ---------------------------------------------------------------------------------------------------------- the server
+
+
+def pages(urls: Mapping[Size, str], turns: int) -> dict[str, dict[str, float]]:
+    """Milliseconds to make each board, in turn, and its weight."""
+    took: dict[Size, list[float]] = {size: [] for size in urls}
+    weight: dict[Size, int] = {}
+    with httpx.Client(timeout=120, headers={"Accept": "text/html", "Accept-Encoding": "gzip"}) as client:
+        for turn in range(turns + 1):
+            for size, url in urls.items():
+                began = time.perf_counter()
+                weight[size] = client.get(url).num_bytes_downloaded
+                if turn:  # the first answer has everything to load
+                    took[size].append(1000 * (time.perf_counter() - began))
+    return {
+        name_of(size): {"made ms": statistics.median(took[size]), "compressed KiB": weight[size] / 1024}
+        for size in urls
+    }
+
+
+# --------------------------------------------------------------------------------------------------------- the browser
+
+
+def scrolled(
+    browser: Browser, device: str, urls: Mapping[Size, str], frames: int, turns: int, step: int
+) -> dict[str, dict[str, float]]:
+    """What frames cost on each board, the boards in turn."""
+    found: dict[Size, list[dict[str, float]]] = {size: [] for size in BOARDS}
+    times: dict[Size, list[float]] = {size: [] for size in BOARDS}
+    size_of: Any = DEVICES[device]
+    for turn in range(turns + 1):
+        for size in BOARDS:
+            with browser.new_context(viewport=size_of) as context:
+                page = context.new_page()
+                page.goto(urls[size], wait_until="networkidle")
+                between = page.evaluate(SCROLL, [frames, step])
+                painted = float(page.evaluate(PAINTED))
+                cost = traced(browser, page, frames, step)
+            if turn:  # the first turn warms up
+                times[size] += between
+                found[size].append({"painted ms": painted, **cost})
+    return {name_of(size): {**frame_times(times[size]), **medians(found[size])} for size in BOARDS}
+
+
+def traced(browser: Browser, page: Page, frames: int, step: int) -> dict[str, float]:
+    """Milliseconds for a frame: of the page's own thread, and of all threads; and how often it was laid out anew."""
+    browser.start_tracing(page=page, categories=CATEGORIES)
+    page.evaluate(SCROLL, [frames, step])
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    spent = {
+        what: sum(event.get("tdur", 0) for event in events if event["name"] == name) / 1000 / frames
+        for what, name in (("page ms", OF_PAGE), ("all threads ms", OF_ALL))
+    }
+    return {**spent, "layouts": sum(event["name"] == "Layout" for event in events) / frames}
+
+
+def frame_times(times: Sequence[float]) -> dict[str, float]:
+    """Milliseconds between frames, and how many were late."""
+    ordered = sorted(times)
+    return {
+        "frame ms": statistics.median(ordered),
+        "p95 ms": ordered[int(0.95 * len(ordered))],
+        "late %": 100 * sum(one > LATE_MS for one in ordered) / len(ordered),
+    }
+
+
+def medians(found: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Of each figure over the turns."""
+    return {name: statistics.median(one[name] for one in found) for name in found[0]}
+
+
+def name_of(size: Size) -> str:
+    """`200 x 40`."""
+    return f"{size[0]} x {size[1]}"
+
+
+def table(figures: dict[str, Any]) -> str:
+    """A line for each board, then what the wide one is against the small one."""
+    lines = []
+    for place, boards in figures.items():
+        for name, found in boards.items():
+            lines.append(f"{place:8} {name:9} " + "  ".join(f"{what} {value:.2f}" for what, value in found.items()))
+        wide, small = (boards[name_of(size)] for size in BOARDS)
+        ratios = [f"{what} {wide[what] / small[what]:.2f}" for what in wide if small[what]]
+        lines.append(f"{place:8} {'ratio':9} " + "  ".join(ratios))
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
