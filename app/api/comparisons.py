@@ -15,7 +15,7 @@ from app.own_compare import Compared, Comparison
 from scoring.task import ItemResult, Score
 
 _A, _B = "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11", "5f0c1d7e-9a53-4f2c-8f0b-3c1d2e4f5a6b"
-_SIGNATURE = "idiom-detection:1|accuracy|zero_shot/en|labels:0,1"
+_SIGNATURE = "idiom-detection:1|accuracy|zero_shot/gl|labels:0,1"
 _RIGHT = {"is_right": True, "error": None, "found": None}
 
 BetterOut = Literal["a", "b", "equal"]
@@ -59,7 +59,7 @@ class ComparedItemsOut(ApiModel):
     """Single items, where both golds are declared public and the scores are shown whole."""
 
     hidden: str | None = Field(description="why there are none, as a sentence")
-    counts: dict[str, int] = Field(description="how many items each `show` has")
+    shows: dict[str, int] = Field(description="how many items each `show` has")
     both_right: int
     equal: int = Field(description="of how many neither is better")
     left_out: int = Field(description="how many only one of the two has, or under another gold")
@@ -78,17 +78,17 @@ class ComparisonOut(ApiModel):
             "scores": [
                 {
                     "metric": "accuracy",
-                    "split": "zero_shot/en",
+                    "split": "zero_shot/gl",
                     "a": {
                         "metric": "accuracy",
-                        "split": "zero_shot/en",
+                        "split": "zero_shot/gl",
                         "value": 0.5,
                         "reason": None,
                         "signature": _SIGNATURE,
                     },
                     "b": {
                         "metric": "accuracy",
-                        "split": "zero_shot/en",
+                        "split": "zero_shot/gl",
                         "value": 0.75,
                         "reason": None,
                         "signature": _SIGNATURE,
@@ -100,14 +100,14 @@ class ComparisonOut(ApiModel):
             ],
             "items": {
                 "hidden": None,
-                "counts": {"all": 4, "differ": 1, "a": 0, "b": 1, "wrong": 1},
+                "shows": {"all": 4, "differ": 1, "a": 0, "b": 1, "wrong": 1},
                 "both_right": 2,
                 "equal": 3,
                 "left_out": 0,
                 "rows": [
                     {
-                        "item": "dev.EN.17",
-                        "splits": ["zero_shot/en"],
+                        "item": "dev.GL.17",
+                        "splits": ["zero_shot/gl"],
                         "gold": "1",
                         "a": {"predicted": "0", **_RIGHT, "is_right": False},
                         "b": {"predicted": "1", **_RIGHT},
@@ -137,7 +137,7 @@ def comparison_out(
         scores=[_score_out(row) for row in found.rows],
         items=ComparedItemsOut(
             hidden=items.hidden_words or None,
-            counts=dict(items.counts),
+            shows=dict(items.counts),
             both_right=items.both_right,
             equal=items.equal,
             left_out=items.left_out,

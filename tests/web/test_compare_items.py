@@ -165,7 +165,7 @@ def test_where_gold_is_hidden_there_is_a_sentence_and_no_item(site: Site, ada: P
     document = asked(ada, pair, show="b")["items"]
     assert document["hidden"].endswith("that would tell the gold.")
     assert (document["rows"], document["both_right"], document["left_out"], document["next"]) == ([], 0, 0, None)
-    assert set(document["counts"].values()) == {0}
+    assert set(document["shows"].values()) == {0}
 
 
 def test_runs_from_before_the_declaration_say_what_to_do(ada: Person, pair_of: Callable[..., Pair]) -> None:
@@ -205,7 +205,7 @@ def test_the_api_says_the_same_as_json(ada: Person, pair: Pair) -> None:
     (score,) = [one for one in document["scores"] if (one["metric"], one["split"]) == ("macro_f1", ZERO_SHOT)]
     assert (score["a"]["value"], score["difference"], score["better"]) == (0.5, 0.0, "equal")
     items = document["items"]
-    assert items["counts"] == {"all": 5, "differ": 3, "a": 1, "b": 1, "wrong": 2}
+    assert items["shows"] == {"all": 5, "differ": 3, "a": 1, "b": 1, "wrong": 2}
     assert (items["both_right"], items["equal"], items["left_out"], items["next"]) == (1, 3, 0, None)
     assert items["rows"][1] == {
         "item": "i2",

@@ -78,7 +78,7 @@ def test_head_and_teams_stay_put_wherever_one_scrolls(look: Any, wide: Site, dev
     looking.go(BOARD_PAGE)
     looking.page.locator(".board-scroll").scroll_into_view_if_needed()
     looking.page.locator(".board-scroll").evaluate("region => region.scrollIntoView()")
-    for x, y in ((700, 900), (100, 4000), (2500, 4000), (2500, 60), (90, 60)):
+    for x, y in ((700, 900), (100, 4000), (2500, 4000), (2500, 160), (90, 160)):
         seen = scroll(looking.page, x, y)
         assert seen["at"] == [x, y]
         assert (seen["head"], seen["teams"]) == (1, [1]), "at the border of what is scrolled"
@@ -113,7 +113,7 @@ def test_every_cell_is_one_element_and_nothing_of_it_is_drawn_apart(look: Any, w
     assert found["cells"] == ROWS * (COLUMNS + 1), "with the number of entries"
     assert found["inside"] == 0
     assert found["costly"] == 0
-    assert found["sticky"] == ROWS + 2, "the team of each row, their heading, and the head as a whole"
+    assert found["sticky"] == ROWS + 3, "the team of each row, their heading, the head as a whole, and the caption"
     assert found["apart"] == 0, "neither cut off nor turned"
     assert found["scripted"] == 0
 
