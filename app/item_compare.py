@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from app.item_results import results_of
 from app.models import Submission
-from app.own_compare import Better, Comparison
+from app.own_compare import Better, Comparison, better_by
 from app.queries import current_run
 from scoring.task import ItemResult
 from scoring.tasks import TASKS
@@ -152,8 +152,7 @@ def _by_name(results: Iterable[ItemResult]) -> dict[tuple[str, tuple[str, ...], 
 
 def _better(a: ItemResult, b: ItemResult) -> Better | None:
     if a.is_right is not None and b.is_right is not None:
-        return "equal" if a.is_right == b.is_right else "a" if a.is_right else "b"
+        return better_by(b.is_right - a.is_right, higher_is_better=True)
     if a.error is None or b.error is None:
         return None
-    farther = abs(a.error) - abs(b.error)
-    return "equal" if farther == 0 else "b" if farther > 0 else "a"
+    return better_by(abs(b.error) - abs(a.error), higher_is_better=False)

@@ -97,12 +97,13 @@ def _compared(task_type: str, key: tuple[str, str], a: Score | None, b: Score | 
         # From what is shown, so that the difference tells no digit that is not.
         difference = (rounded(b.value, decimals) or 0.0) - (rounded(a.value, decimals) or 0.0)
         difference = rounded(difference, 10 if decimals is None else decimals)
-        better = _better(difference or 0.0, higher_is_better=metric is None or metric.higher_is_better)
+        better = better_by(difference or 0.0, higher_is_better=metric is None or metric.higher_is_better)
     title = metric.title if metric else key[0]
     return Compared(key[0], title, key[1], a, b, difference, better, is_same or a is None or b is None)
 
 
-def _better(difference: float, *, higher_is_better: bool) -> Better:
+def better_by(difference: float, *, higher_is_better: bool) -> Better:
+    """Which of the two is better; difference: b minus a."""
     if difference == 0:
         return "equal"
     return "b" if (difference > 0) == higher_is_better else "a"

@@ -141,7 +141,8 @@ def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[I
     Where the target is the system's own Sim for another item, there is no gold, and so no error. Raises InvalidGold as
     `score` does.
     """
-    split_of = {place: name for name, places in gold.splits.items() if _is_narrow(name) for place in places.tolist()}
+    narrow = [(name, places) for name, places in gold.splits.items() if ALL not in name.split("/")]
+    split_of = {place: name for name, places in narrow for place in places.tolist()}
     sims, found = gold.sims.tolist(), list[ItemResult]()
     for setting, pairs in _pairs(gold, prediction, options).items():
         for place, own in enumerate(pairs[1].tolist() if pairs else ()):
@@ -150,11 +151,6 @@ def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[I
             id_, splits = gold.items.ids[gold.rows[place]], (f"{setting}/{split_of[place]}",)
             found.append(ItemResult(id_, splits, sim, own, error=error))
     return found
-
-
-def _is_narrow(split: str) -> bool:
-    language, _, subset = split.partition("/")
-    return language != ALL and subset != "all"
 
 
 def _pairs(gold: Gold, prediction: Prediction, options: Options) -> dict[str, tuple[Floats, Floats] | None]:
