@@ -19,10 +19,10 @@ RUN groupadd --gid 10001 evergold \
 COPY requirements/run.txt requirements/run.txt
 RUN pip install --requirement requirements/run.txt
 COPY pyproject.toml README.md LICENSE ./
-COPY scoring scoring
+COPY evergold evergold
 COPY app app
 COPY migrations migrations
-ENTRYPOINT ["python", "-m", "app.cli"]
+ENTRYPOINT ["python", "-m", "evergold.cli"]
 
 FROM base AS web
 COPY docs docs
@@ -59,8 +59,8 @@ ENV EVERGOLD_MODELS_DIR=/srv/models \
     EVERGOLD_VECTORS_DIR=/srv/vectors
 RUN mkdir -p /srv/vectors \
     && chown evergold:evergold /srv/vectors \
-    && python -m app.cli models fetch "$MODEL" --revision "$MODEL_REVISION" \
-    && python -m app.cli selfcheck --record
+    && python -m evergold.cli models fetch "$MODEL" --revision "$MODEL_REVISION" \
+    && python -m evergold.cli selfcheck --record
 ENV HF_HUB_OFFLINE=1 \
     TRANSFORMERS_OFFLINE=1
 USER 10001:10001

@@ -19,7 +19,7 @@ BERTSCORE_TESTS := $(wildcard tests/scoring/test_bertscore*.py tests/scoring/tes
 .PHONY: run test test-bertscore screenshots check audit fuzz chaos bench lint types contracts migrations lock clean help venv venv-dev venv-tools
 
 run: venv  ## start the demo server: http://127.0.0.1:8321 (PORT=9000: another port, LEAN=1: without torch)
-	@exec $(VENV)/python -P -m app.cli serve --demo --port $(PORT) $(if $(lean),--lean)
+	@exec $(VENV)/python -P -m evergold.cli serve --demo --port $(PORT) $(if $(lean),--lean)
 
 test: venv-dev  ## run all tests (TESTS=tests/app/test_times.py: one file, LEAN=1: without those that need torch)
 	@$(if $(lean),EVERGOLD_TEST_LEAN=1) $(VENV)/pytest -n 2 --dist worksteal $(TESTS)
@@ -33,7 +33,7 @@ audit: venv-dev  ## known vulnerabilities in what is pinned, secrets in what is 
 	@$(VENV)/python requirements/audit.py $(if $(ACCEPT),--accept)
 
 fuzz: venv-dev  ## every reader under atheris, SECONDS each (60)
-	@for task in $$($(VENV)/python -c "import scoring.tasks as t; print(*t.TASKS)"); do echo "$$task"; \
+	@for task in $$($(VENV)/python -c "import evergold.scoring.tasks as t; print(*t.TASKS)"); do echo "$$task"; \
 	$(VENV)/python -m tests.fuzz.atheris_target $$task var/fuzz/$$task -max_total_time=$(or $(SECONDS),60) \
 	-artifact_prefix=var/fuzz/ 2>&1 | grep -E "^Done|ERROR|Error|Test unit" || exit 1; done
 

@@ -23,9 +23,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the checkout's own scoring, wherever this is run from
 
-from scoring import bertscore, vectors  # noqa: E402 - after the path is set
-from scoring.encoders import Encoder, load_encoder  # noqa: E402
-from scoring.models import EncoderSettings, encoding_with  # noqa: E402
+from evergold.scoring import bertscore, vectors  # noqa: E402 - after the path is set
+from evergold.scoring.encoders import Encoder, load_encoder  # noqa: E402
+from evergold.scoring.models import EncoderSettings, encoding_with  # noqa: E402
 
 CONFORMANCE = Path(os.environ.get("EVERGOLD_CONFORMANCE") or ROOT.parent / "shared" / "conformance") / "semeval2022"
 PAIRS = CONFORMANCE / "repository" / "SubTaskB" / "EvaluationData" / "dev.csv"

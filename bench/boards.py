@@ -25,9 +25,9 @@ from pathlib import Path
 import httpx
 from sqlalchemy import insert, select
 
-from app.db import make_engine, writing
-from app.migrate import upgrade
+from app.base.db import make_engine, writing
 from app.models import Phase, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, Team
+from app.operations.migrate import upgrade
 from tests.world import ZERO_SHOT, add_competition, add_user
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -162,7 +162,7 @@ def running(folder: Path, workers: int, *, answers_mebibytes: int) -> Iterator[t
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", "app.main:create_app", "--factory", "--host", "127.0.0.1"]
+    command = [sys.executable, "-m", "uvicorn", "app.web.main:create_app", "--factory", "--host", "127.0.0.1"]
     command += ["--port", str(port), "--workers", str(workers), "--no-access-log", "--log-level", "error"]
     # uvicorn kills a process that says nothing for five seconds: on a busy machine none would ever finish its imports.
     command += ["--timeout-worker-healthcheck", str(START_SECONDS), "--timeout-keep-alive", str(START_SECONDS)]

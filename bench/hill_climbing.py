@@ -20,7 +20,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from scoring.ladder import ladder  # noqa: E402 - after the path is set
+from evergold.scoring.ladder import ladder  # noqa: E402 - after the path is set
 
 Board = Callable[[list[float]], list[float]]
 #: How a board answers k submissions.

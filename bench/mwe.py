@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the checkout's own scoring, wherever this is run from
 
-from scoring import mwe, mwe_pairing  # noqa: E402 - after the path is set
-from scoring.cupt_prediction import read_predicted_mwes  # noqa: E402
-from scoring.errors import Problems  # noqa: E402
-from scoring.tasks.mwe_identification import TASK, Gold, Options  # noqa: E402
+from evergold.scoring import mwe, mwe_pairing  # noqa: E402 - after the path is set
+from evergold.scoring.cupt_prediction import read_predicted_mwes  # noqa: E402
+from evergold.scoring.errors import Problems  # noqa: E402
+from evergold.scoring.tasks.mwe_identification import TASK, Gold, Options  # noqa: E402
 from tests.scoring import mwe_reference  # noqa: E402
 
 CONFORMANCE = Path(os.environ.get("EVERGOLD_CONFORMANCE") or ROOT.parent / "shared" / "conformance") / "parseme11"

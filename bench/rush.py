@@ -15,9 +15,9 @@ from datetime import UTC, datetime, timedelta
 import httpx
 from sqlalchemy import update
 
-from app import auth
-from app.db import writing
+from app.base.db import writing
 from app.models import Phase
+from app.people import auth
 from tests.chaos.place import Place, a_place
 from tests.chaos.rush import Tried, rush, upload, wrongs
 from tests.world import add_user

@@ -27,8 +27,8 @@ sys.path.insert(0, str(ROOT))  # the checkout's own scoring, wherever this is ru
 from scipy.stats import spearmanr  # noqa: E402 - after the path is set
 from sklearn.metrics import accuracy_score, f1_score  # noqa: E402
 
-from scoring.task import read_options  # noqa: E402
-from scoring.tasks import get_task  # noqa: E402
+from evergold.scoring.task import read_options  # noqa: E402
+from evergold.scoring.tasks import get_task  # noqa: E402
 
 CONFORMANCE = Path(os.environ.get("EVERGOLD_CONFORMANCE") or ROOT.parent / "shared" / "conformance") / "semeval2022"
 CASES = {

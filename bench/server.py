@@ -76,7 +76,7 @@ def prepare(folder: Path) -> tuple[str, Path]:
 
 def evergold(folder: Path, *arguments: str) -> None:
     """One command of the command line, in the bench's folder."""
-    subprocess.run([sys.executable, "-m", "app.cli", *arguments], cwd=folder, env=environment(folder), check=True)
+    subprocess.run([sys.executable, "-m", "evergold.cli", *arguments], cwd=folder, env=environment(folder), check=True)
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -91,7 +91,7 @@ def running_server(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
+    command = [sys.executable, "-m", "evergold.cli", "serve", "--port", str(port)]
     process = subprocess.Popen(command, cwd=folder, env=environment(folder), stdout=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:
@@ -160,7 +160,7 @@ def kind(command: str, *, is_parent: bool) -> str | None:
     """web, worker (the parent), worker_child, sweep, broker or supervisor, by the command line."""
     if "workers.start" in command:
         return "worker" if is_parent else "worker_child"
-    for word, name in (("app.serving.web", "web"), ("sweep", "sweep"), ("valkey", "broker"), ("serve", "supervisor")):
+    for word, name in (("app.server.web", "web"), ("sweep", "sweep"), ("valkey", "broker"), ("serve", "supervisor")):
         if word in command:
             return name
     return None

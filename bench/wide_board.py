@@ -26,8 +26,8 @@ from typing import Any
 import httpx
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from app.db import make_engine
-from app.migrate import upgrade
+from app.base.db import make_engine
+from app.operations.migrate import upgrade
 from bench.boards import PAGE, running
 from tests.wide_board import fill_wide
 from tests.world import add_competition

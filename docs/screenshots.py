@@ -37,7 +37,7 @@ def main() -> None:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="evergold-screenshots-") as folder:
-        command = [sys.executable, "-m", "app.cli", "serve", "--demo", "--port", str(port), "--data-dir", folder]
+        command = [sys.executable, "-m", "evergold.cli", "serve", "--demo", "--port", str(port), "--data-dir", folder]
         server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
         try:
             url = f"http://127.0.0.1:{port}"

@@ -8,8 +8,8 @@ from alembic import context
 from sqlalchemy import JSON, Connection
 
 import app.models  # noqa: F401 - fills Base.metadata
-from app.config import get_settings
-from app.db import Base, UtcDateTime, make_engine
+from app.base.config import get_settings
+from app.base.db import Base, UtcDateTime, make_engine
 
 config = context.config
 
@@ -29,16 +29,16 @@ def run(connection: Connection) -> None:
 
 
 def _render(kind: str, item: object, autogen_context: object) -> str | Literal[False]:
-    """Our own column types are written by the names they have in app.db."""
+    """Our own column types are written by the names they have in app.base.db."""
     if kind == "type" and isinstance(item, UtcDateTime):
-        return "app.db.UtcDateTime()"
+        return "app.base.db.UtcDateTime()"
     if kind == "type" and isinstance(item, JSON):
-        return "app.db.Json"
+        return "app.base.db.Json"
     return False
 
 
 def main() -> None:
-    """Use the connection handed over by app.migrate, else open the one of the settings."""
+    """Use the connection handed over by app.operations.migrate, else open the one of the settings."""
     handed: Connection | None = config.attributes.get("connection")
     if handed is not None:
         run(handed)

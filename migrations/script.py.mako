@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from alembic import op
 
-import app.db
+import app.base.db
 ${imports if imports else ""}
 
 revision: str = ${repr(up_revision)}

@@ -47,7 +47,11 @@ def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
 
 def _forget_settings() -> None:
     """Whatever is cached once per process; modules that nobody imported yet stay so."""
-    for module, function in (("app.config", "get_settings"), ("app.db", "get_engine"), ("app.queue", "_sender")):
+    for module, function in (
+        ("app.base.config", "get_settings"),
+        ("app.base.db", "get_engine"),
+        ("app.base.queue", "_sender"),
+    ):
         if module in sys.modules:
             getattr(sys.modules[module], function).cache_clear()
 
@@ -57,7 +61,7 @@ def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Argon2 with the least work there is, for tests that register many; a real hash takes 0.1 s on purpose."""
     from argon2 import PasswordHasher
 
-    from app import auth
+    from app.people import auth
 
     hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr(auth, "_hasher", lambda: hasher)
@@ -103,7 +107,7 @@ def postgresql_engine(_postgresql_engine: Engine) -> Iterator[Engine]:
 
 @pytest.fixture(scope="session")
 def _sqlite_engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    from app.db import make_engine
+    from app.base.db import make_engine
 
     engine = make_engine(f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'evergold.db'}")
     # A test's database need not survive a power cut; syncing every commit would take most of the time.
@@ -121,7 +125,7 @@ def _sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def _postgresql_engine(postgres_server: str) -> Iterator[Engine]:
     """On one database, emptied after each test: a new one takes a hundred times as long as deleting the rows."""
-    from app.db import make_engine
+    from app.base.db import make_engine
 
     with postgres.database(postgres_server) as address:
         _migrate(address)
@@ -138,8 +142,8 @@ def postgres_server() -> Iterator[str]:
 
 
 def _migrate(address: str) -> None:
-    from app.db import make_engine
-    from app.migrate import upgrade
+    from app.base.db import make_engine
+    from app.operations.migrate import upgrade
 
     engine = make_engine(address)
     upgrade(engine)

@@ -12,24 +12,15 @@ from uuid import UUID
 from sqlalchemy import Engine, update
 from sqlalchemy.orm import Session
 
-from app.config import get_settings
-from app.db import reading, writing
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.base.storage import store_upload
+from app.competitions.find import find_competition
 from app.judging.annotators import appoint
-from app.judging.choosing import choose_submissions
-from app.judging.material import read_material
 from app.judging.rounds import RoundForm, find_round, start_round
-from app.models import (
-    Board,
-    Competition,
-    CompetitionTask,
-    JudgingAnnotator,
-    JudgingRound,
-    PhaseTask,
-    User,
-)
-from app.queries import find_competition
-from app.storage import store_upload
-from scoring.task import NOT_ENTERED, Score
+from app.judging.selection import choose_submissions, read_material
+from app.models import Board, Competition, CompetitionTask, JudgingAnnotator, JudgingRound, PhaseTask, User
+from evergold.scoring.task import NOT_ENTERED, Score
 from tests import world
 from tests.world import COMPETITION, NOW
 

@@ -21,7 +21,7 @@ from sqlalchemy import Engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 import app.models  # noqa: F401 - fills Base.metadata
-from app.db import Base, make_engine
+from app.base.db import Base, make_engine
 from tests.processes import START_SECONDS, Service, missing, short_folder, start, stop, wait_until
 
 #: Who runs PostgreSQL when the tests run as root, which it refuses.

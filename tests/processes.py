@@ -23,7 +23,7 @@ from typing import NoReturn
 
 import pytest
 
-from app.serving import guard
+from app.server import guard
 
 START_SECONDS = 60.0
 REPOSITORY = Path(__file__).resolve().parents[1]

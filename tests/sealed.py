@@ -10,14 +10,14 @@ from nacl.public import PrivateKey
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import selectinload
 
-from app.config import get_settings
-from app.db import reading, writing
-from app.gold import current_keys, put_gold
-from app.gold_content import write_content
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.base.storage import stored_path
+from app.competitions.find import find_phase_task
+from app.gold.content import write_content
+from app.gold.sealing import UNLIMITED_BYTES, Sealed, SealingWriter, key_id_of
+from app.gold.versions import current_keys, put_gold
 from app.models import GoldVersion, PhaseTask, ScoringRun, SealedFile, SealedKind
-from app.queries import find_phase_task
-from app.sealing import UNLIMITED_BYTES, Sealed, SealingWriter, key_id_of
-from app.storage import stored_path
 from tests.world import COMPETITION, NOW, PHASE, TASK
 from workers.keys import add_key, key_file
 

@@ -18,9 +18,9 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import make_engine, reading
+from app.base.db import make_engine, reading
 from app.models import ScoringRun
-from app.serving import broker
+from app.server import broker
 from tests import postgres
 from tests.canary import MARK
 from tests.processes import START_SECONDS, Service, kill, short_folder, stop, wait_until

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from app.serving import broker, programs
+from app.server import broker, programs
 from tests.processes import Service, kill, missing, short_folder, start, wait_until
 
 
@@ -91,7 +91,7 @@ def environment_of(**settings: str | Path | float) -> dict[str, str]:
 
 def evergold(name: str, folder: Path, environment: Mapping[str, str], *arguments: str) -> Service:
     """`evergold ARGUMENTS`, as people and containers start it."""
-    return start(name, [sys.executable, "-P", "-m", "app.cli", *arguments], folder, environment)
+    return start(name, [sys.executable, "-P", "-m", "evergold.cli", *arguments], folder, environment)
 
 
 def start_worker(folder: Path, environment: Mapping[str, str], *, processes: int = 1, name: str = "worker") -> Service:

@@ -16,26 +16,18 @@ from typing import Any
 import pytest
 from sqlalchemy import JSON, Engine, insert, select, text
 
-from app.backup import make_backup
-from app.backup_format import MANIFEST, BackupColumn, BackupError, Manifest, kind_of, written
-from app.cli import run
-from app.cli.output import Code
-from app.config import Settings, get_settings
-from app.db import Base, get_engine, make_engine, reading, writing
-from app.leaderboard import build_leaderboard
-from app.migrate import is_current
-from app.models import (
-    AuditEntry,
-    PhaseTask,
-    RunStatus,
-    ScoreRow,
-    ScoringRun,
-    Submission,
-    User,
-)
-from app.queries import find_board, find_competition
-from app.restore import restore_backup
-from app.storage import store_upload, stored_path
+from app.base.config import Settings, get_settings
+from app.base.db import Base, get_engine, make_engine, reading, writing
+from app.base.storage import store_upload, stored_path
+from app.boards.leaderboard import build_leaderboard
+from app.competitions.find import find_board, find_competition
+from app.models import AuditEntry, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, User
+from app.operations.backup import make_backup
+from app.operations.backup_format import MANIFEST, BackupColumn, BackupError, Manifest, kind_of, written
+from app.operations.migrate import is_current
+from app.operations.restore import restore_backup
+from evergold.cli import run
+from evergold.cli.output import Code
 from tests import postgres
 from tests.sealed import files_with, make_key, seal_gold, version_of
 from tests.workers.files import GOLD, MACRO_F1, PREDICTION, upload
@@ -385,7 +377,7 @@ def test_a_backup_that_failed_leaves_nothing(small: Settings, tmp_path: Path, mo
     def fail(*_: Any) -> Any:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("app.backup._copy_files", fail)
+    monkeypatch.setattr("app.operations.backup._copy_files", fail)
     for name in ("backup", "backup.tar"):
         with pytest.raises(OSError, match="No space"):
             make_backup(small, tmp_path / name, now=NOW)
@@ -415,8 +407,8 @@ def test_a_restore_that_fails_in_the_middle_leaves_an_empty_server(
         raise BackupError("in the middle")
 
     with monkeypatch.context() as broken:
-        broken.setattr("app.restore._continue_numbering", fail)
-        broken.setattr("app.restore._batches", fail)
+        broken.setattr("app.operations.restore._continue_numbering", fail)
+        broken.setattr("app.operations.restore._batches", fail)
         with pytest.raises(BackupError, match="in the middle"):
             restore_backup(empty, backup)
     assert [path for path in empty.storage_dir.rglob("*") if path.is_file()] == []

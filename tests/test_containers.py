@@ -115,7 +115,11 @@ def test_command_of_each_service_is_one_of_ours(services: dict[str, Any], name: 
     command = services[name].get("command") or re.search(r'^CMD \["(\w+)"', stages()["web"], re.MULTILINE)
     arguments = command if isinstance(command, list) else [command.group(1)]
     known = subprocess.run(
-        [sys.executable, "-m", "app.cli", arguments[0], "--help"], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "evergold.cli", arguments[0], "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert known.returncode == 0, known.stderr
     assert all(option in known.stdout for option in arguments if option.startswith("--"))

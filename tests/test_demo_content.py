@@ -13,9 +13,9 @@ import pytest
 from demo import build, paraphrases
 from demo.paraphrases import TYPES, ParaphraseItem, read_paraphrases
 from demo.source import LANGUAGES, PHASES, read_language
-from scoring.mwe_removed import bare, mwe_words
-from scoring.task import read_options
-from scoring.tasks import TASKS as TASK_TYPES
+from evergold.scoring.mwe_removed import bare, mwe_words
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import TASKS as TASK_TYPES
 
 DEMO = Path(build.__file__).parent
 TASKS = ("idiom-detection", "idiom-similarity")

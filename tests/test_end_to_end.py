@@ -20,7 +20,7 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
-from app.db import reading
+from app.base.db import reading
 from app.importers.semeval2022 import import_semeval2022
 from app.models import ScoreRow, ScoringRun
 from tests.canary import Visitor

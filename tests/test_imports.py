@@ -11,7 +11,7 @@ import tomllib
 import grimp
 import pytest
 
-from app.config import Settings
+from app.base.config import Settings
 from tests.processes import REPOSITORY
 from tests.services import environment_of
 
@@ -68,7 +68,7 @@ def test_migrations_stand_on_their_own() -> None:
     assert versions
     imports = "\n".join(path.read_text(encoding="utf-8") for path in versions)
     ours = re.findall(r"^\s*(?:import|from) ((?:app|scoring|workers)\b[\w.]*)", imports, re.MULTILINE)
-    assert set(ours) == {"app.db"}
+    assert set(ours) == {"app.base.db"}
 
 
 def test_scoring_alone_is_light() -> None:
@@ -76,20 +76,20 @@ def test_scoring_alone_is_light() -> None:
 
 
 def test_the_task_types_load_neither_scipy_nor_torch() -> None:
-    assert loaded_by("import scoring.tasks", "sqlalchemy", "celery", "fastapi", "app", *HEAVY) == set()
+    assert loaded_by("import evergold.scoring.tasks", "sqlalchemy", "celery", "fastapi", "app", *HEAVY) == set()
 
 
 def test_the_web_process_loads_no_worker_and_nothing_heavy() -> None:
-    assert loaded_by("import app.main", "workers", *HEAVY) == set()
+    assert loaded_by("import app.web.main", "workers", *HEAVY) == set()
 
 
 def test_the_web_process_starts_without_celery() -> None:
     """It takes long to import, and is needed for the first upload only."""
-    assert loaded_by("from app.main import create_app; create_app()", "celery", "kombu") == set()
+    assert loaded_by("from app.web.main import create_app; create_app()", "celery", "kombu") == set()
 
 
 def test_making_the_web_application_loads_nothing_heavy_either() -> None:
-    assert loaded_by("from app.main import create_app; create_app()", "workers", *HEAVY) == set()
+    assert loaded_by("from app.web.main import create_app; create_app()", "workers", *HEAVY) == set()
 
 
 def test_a_worker_loads_no_web_framework_and_nothing_heavy() -> None:
@@ -103,11 +103,11 @@ def test_the_sweep_loads_no_web_framework_and_nothing_heavy() -> None:
 
 def test_the_command_line_needs_no_server_to_start() -> None:
     """`evergold submit` works where only the core is installed."""
-    assert loaded_by("import app.cli", "sqlalchemy", "celery", "fastapi", "uvicorn", "workers", *HEAVY) == set()
+    assert loaded_by("import evergold.cli", "sqlalchemy", "celery", "fastapi", "uvicorn", "workers", *HEAVY) == set()
 
 
 def test_no_module_of_the_web_process_knows_where_gold_lies() -> None:
-    loaded = modules_after("from app.main import create_app; create_app()")
+    loaded = modules_after("from app.web.main import create_app; create_app()")
     ours = [REPOSITORY.joinpath(*name.split(".")) for name in loaded if name.split(".")[0] in ("app", "scoring")]
     sources = [path for place in ours for path in (place.with_suffix(".py"), place / "__init__.py") if path.exists()]
     assert len(sources) > 20, "the application itself was looked at"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy import Engine, select
 
-from app.db import reading
-from app.membership import team_of_captain
+from app.base.db import reading
+from app.competitions.find import find_competition
 from app.models import Registration, RegistrationStatus, User
-from app.queries import find_competition
-from app.registration import participants_of, standing
+from app.teams.membership import team_of_captain
+from app.teams.registration import participants_of, standing
 from tests.test_migration_of_visibility import upgraded  # noqa: F401 - a fixture
 from tests.world import COMPETITION, NOW
 

@@ -10,13 +10,13 @@ import pytest
 from alembic import command
 from sqlalchemy import Column, Engine, MetaData, Table, insert, select
 
-from app.db import Base, make_engine, reading, writing
-from app.leaderboard import build_leaderboard
-from app.migrate import alembic_config, upgrade
+from app.base.db import Base, make_engine, reading, writing
+from app.boards.leaderboard import build_leaderboard
+from app.boards.snapshots import freeze_due
+from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Declared, View, declared_of
 from app.models import Competition, EntryRule, Phase, PhaseTask
-from app.queries import find_board, find_competition
-from app.snapshots import freeze_due
-from app.visibility import Declared, View, declared_of
+from app.operations.migrate import alembic_config, upgrade
 from tests.world import COMPETITION, DAY, NOW, PHASE, add_competition, add_user, score, submit
 
 

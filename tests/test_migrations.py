@@ -12,8 +12,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, inspect, text
 
 import app.models  # noqa: F401 - fills Base.metadata
-from app.db import Base, make_engine
-from app.migrate import DatabaseTooNew, alembic_config, is_current, upgrade
+from app.base.db import Base, make_engine
+from app.operations.migrate import DatabaseTooNew, alembic_config, is_current, upgrade
 from tests import postgres
 from tests.threads import in_threads
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-import scoring
-from app.check import check_phases
+from app.declarations.check import check_phases
+from evergold import scoring
 from tests.processes import REPOSITORY
 from tests.web.reading import text_of
 from tests.whole import API, NOW, board, open_competition, page, sent, site_of, taking_part, values

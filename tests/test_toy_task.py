@@ -13,11 +13,11 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import CliRunner
 
-import scoring
-from app.check import check_phases
-from app.cli.validate import commands
-from scoring.__main__ import main
-from scoring.tasks import TASKS
+from app.declarations.check import check_phases
+from evergold import scoring
+from evergold.cli.validate import commands
+from evergold.scoring.__main__ import main
+from evergold.scoring.tasks import TASKS
 from tests import toy_task
 from tests.processes import REPOSITORY
 from tests.web import markup

@@ -12,11 +12,12 @@ import pytest
 from sqlalchemy import Engine, MetaData, Table, Uuid, func, select
 from sqlalchemy.exc import IntegrityError
 
-from app.db import Json, UtcDateTime, make_engine, reading
-from app.leaderboard import build_leaderboard
-from app.migrate import migrating, upgrade, upgrade_to
+from app.base.db import Json, UtcDateTime, make_engine, reading
+from app.boards.leaderboard import build_leaderboard
+from app.competitions.find import find_board, find_competition
 from app.models import User
-from app.queries import find_board, find_competition, get_submission
+from app.operations.migrate import migrating, upgrade, upgrade_to
+from app.submissions.find import get_submission
 from tests import postgres
 from tests.world import DAY, NOW
 

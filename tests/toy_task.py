@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from scoring.archives import read_single
-from scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problem, Problems, shorten
-from scoring.tables import read_table
-from scoring.task import Column, Metric, Options, Score, Task, signature
+from evergold.scoring.archives import read_single
+from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problem, Problems, shorten
+from evergold.scoring.tables import read_table
+from evergold.scoring.task import Column, Metric, Options, Score, Task, signature
 
 NAME, VERSION = "exact-answer", 1
 

@@ -12,13 +12,13 @@ import httpx
 import pytest
 from sqlalchemy import Engine, select
 
-from app import auth
-from app.apply import apply_phases
-from app.check import check_phases, load_competitions
-from app.config import get_settings
-from app.db import get_engine, reading, writing
-from app.main import create_app
+from app.base.config import get_settings
+from app.base.db import get_engine, reading, writing
+from app.declarations.apply.apply import apply_phases
+from app.declarations.check import check_phases, load_competitions
 from app.models import User
+from app.people import auth
+from app.web.main import create_app
 from tests.web.site import BROWSER, Person, Site, a_site, log_in, run_of, serving
 from workers.score import score_submission
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Engine, insert, select
 
-from app.db import writing
+from app.base.db import writing
 from app.models import Board, Phase, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, Team
 from tests.world import ZERO_SHOT, add_user
 

@@ -1,6 +1,7 @@
 """Rows to test with: a competition of idiom detection, people, submissions and their outcomes, by short calls.
 
-`app.apply` makes the declared rows on a real server; here they are made by hand, so that each test sees what it needs.
+`app.declarations.apply.apply` makes the declared rows on a real server; here they are made by hand, so that each test
+sees what it needs.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from uuid import UUID
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from app.db import reading, writing
-from app.errors import EvergoldError
-from app.item_results import packed_results
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError
+from app.base.storage import StoredFile
+from app.competitions.find import find_phase_task
 from app.models import (
     Board,
     Competition,
@@ -31,12 +33,12 @@ from app.models import (
     TeamMember,
     User,
 )
-from app.queries import find_phase_task
-from app.runs import Claim, claim_run, record_failure, record_rejection, record_scores
-from app.storage import StoredFile
-from app.submissions import Accepted, accept_submission
-from scoring.errors import Problem
-from scoring.task import NOT_ENTERED, ItemResult, Score
+from app.runs.claims import Claim, claim_run
+from app.runs.item_results import packed_results
+from app.runs.outcomes import record_failure, record_rejection, record_scores
+from app.submissions.accept import Accepted, accept_submission
+from evergold.scoring.errors import Problem
+from evergold.scoring.task import NOT_ENTERED, ItemResult, Score
 
 NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
 DAY, HOUR, SECOND = timedelta(days=1), timedelta(hours=1), timedelta(seconds=1)

@@ -9,10 +9,10 @@ from celery import Celery
 from celery.signals import task_postrun, task_prerun, worker_process_init
 from kombu.entity import Queue
 
-from app.config import get_settings
-from app.db import get_engine
-from app.logs import configure_logging
-from app.queue import CHECK_TASK, CPU_QUEUE, GPU_QUEUE, broker_settings
+from app.base.config import get_settings
+from app.base.db import get_engine
+from app.base.logs import configure_logging
+from app.base.queue import CHECK_TASK, CPU_QUEUE, GPU_QUEUE, broker_settings
 
 settings = get_settings()
 
@@ -42,7 +42,7 @@ def prepare_process(**_: Any) -> None:
     """In every worker child: no connection is shared across a fork, and the first team does not wait for imports."""
     configure_logging()
     get_engine.cache_clear()
-    import scoring.tasks  # noqa: F401, PLC0415 - for its effect: numpy is loaded before the first run
+    import evergold.scoring.tasks  # noqa: F401, PLC0415 - for its effect: numpy is loaded before the first run
 
 
 @task_prerun.connect

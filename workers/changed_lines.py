@@ -10,8 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from scoring.archives import Limits, begins_as_zip, read_members
-from scoring.errors import InvalidPrediction
+from evergold.scoring.archives import Limits, begins_as_zip, read_members
+from evergold.scoring.errors import InvalidPrediction
 
 #: Larger files than this are not compared; nobody climbs hills with them.
 MOST_BYTES = 16 * 1024 * 1024

@@ -10,10 +10,10 @@ import structlog
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from app.config import get_settings
-from app.db import get_engine, writing
-from app.storage import stored_path
-from app.validation_runs import (
+from app.base.config import get_settings
+from app.base.db import get_engine, writing
+from app.base.storage import stored_path
+from app.runs.validations import (
     CheckClaim,
     claim_validation,
     put_check_back,
@@ -22,10 +22,10 @@ from app.validation_runs import (
     record_valid,
     type_to_check,
 )
-from scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem, UnknownTask
-from scoring.excerpts import with_excerpts
-from scoring.task import read_options
-from scoring.tasks import TASKS, get_task
+from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem, UnknownTask
+from evergold.scoring.excerpts import with_excerpts
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import TASKS, get_task
 from workers.celery_app import app
 from workers.confined import confined
 from workers.device import can_score, ready_for

@@ -6,13 +6,13 @@ from datetime import datetime
 
 from sqlalchemy import Engine
 
-from app.config import get_settings
-from app.db import writing
-from app.queue import send_validation
-from app.validation_runs import mark_check_sent, requeue_lost_checks
-from app.validations import forget_validations
-from app.workforce import unheard_task_types
-from scoring.tasks import TASKS
+from app.base.config import get_settings
+from app.base.db import writing
+from app.base.queue import send_validation
+from app.runs.validations import mark_check_sent, requeue_lost_checks
+from app.runs.workers import unheard_task_types
+from app.submissions.validations import forget_validations
+from evergold.scoring.tasks import TASKS
 
 
 def look_after_validations(engine: Engine, now: datetime) -> int:

@@ -7,11 +7,11 @@ from datetime import datetime
 from sqlalchemy import Engine
 from sqlalchemy.exc import IntegrityError
 
-from app.climbing import Unmeasured, tell_organisers, unmeasured
-from app.config import get_settings
-from app.db import reading, writing
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.base.storage import stored_path
 from app.models import LineChange
-from app.storage import stored_path
+from app.submissions.climbing import Unmeasured, tell_organisers, unmeasured
 from workers.changed_lines import changed_lines
 
 

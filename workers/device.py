@@ -19,19 +19,20 @@ from typing import Any
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.config import get_settings
-from scoring.encoders import EXTRA
-from scoring.errors import ScoringError
-from scoring.models import EncoderSettings, encoding_with
-from scoring.optional import load_package
-from scoring.task import AnyTask
+from app.base.config import get_settings
+from evergold.scoring.encoders import EXTRA
+from evergold.scoring.errors import ScoringError
+from evergold.scoring.models import EncoderSettings, encoding_with
+from evergold.scoring.optional import load_package
+from evergold.scoring.task import AnyTask
 from workers.gold import gold_folder
 
 #: Without these no BERTScore is computed here.
 NEEDED = ("torch", "transformers")
 #: What is told of a worker beside Python: whatever can move a number.
 _TOLD = (*NEEDED, "tokenizers", "numpy", "sudachipy")
-#: Tokens of one batch. Out of memory halves it (see `scoring.encoders`); a GPU wants more at a time than a processor.
+#: Tokens of one batch. Out of memory halves it (see `evergold.scoring.encoders`); a GPU wants more at a time than a
+#: processor.
 CPU_TOKENS, GPU_TOKENS = 2048, 16_384
 _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 

@@ -10,8 +10,8 @@ import os
 import traceback
 from typing import Any
 
-from app.errors import StorageFull
-from scoring.errors import InvalidFile, InvalidOptions, UnknownTask
+from app.base.errors import StorageFull
+from evergold.scoring.errors import InvalidFile, InvalidOptions, UnknownTask
 from workers.gold_errors import GoldNotFound, SealBroken
 
 #: Their text is ours and about names, settings and the machine.

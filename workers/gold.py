@@ -16,12 +16,12 @@ from typing import Any, BinaryIO, Protocol, TypeVar
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.config import get_settings
+from app.base.config import get_settings
+from app.base.storage import stored_path
 from app.models import SealedKind
-from app.runs import SealedGold
-from app.storage import stored_path
-from scoring.errors import InvalidGold, InvalidItems, Problem
-from scoring.task import AnyTask, Options
+from app.runs.claims import SealedGold
+from evergold.scoring.errors import InvalidGold, InvalidItems, Problem
+from evergold.scoring.task import AnyTask, Options
 from workers.gold_errors import GoldNotFound, SealBroken
 from workers.gold_files import laid_out
 from workers.keys import key_file, read_keys

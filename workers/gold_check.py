@@ -9,14 +9,14 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from app.config import get_settings
-from app.gold import list_gold, place_of
+from app.base.config import get_settings
+from app.base.storage import stored_path
+from app.gold.versions import list_gold, place_of
 from app.models import Phase, PhaseTask, SealedFile, WorkerKey
-from app.runs import SealedGold
-from app.storage import stored_path
-from scoring.errors import ScoringError
-from scoring.task import read_options
-from scoring.tasks import get_task
+from app.runs.claims import SealedGold
+from evergold.scoring.errors import ScoringError
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import get_task
 from workers.gold import read_gold, read_sealed_gold
 from workers.gold_errors import GoldNotFound, SealBroken
 from workers.keys import KeyFileBroken, Keys, NoKeyForIt, open_file_key, read_keys

@@ -16,15 +16,15 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import selectinload
 
-from app import audit
-from app.config import get_settings
-from app.db import get_engine, reading, writing
-from app.errors import EvergoldError, NotFound
-from app.gold import list_gold
+from app.base.config import get_settings
+from app.base.db import get_engine, reading, writing
+from app.base.errors import EvergoldError, NotFound
+from app.competitions.find import find_phase_task
+from app.gold.versions import list_gold
 from app.models import GoldVersion, SealedFile
-from app.queries import find_phase_task
-from app.runs import SealedGold
-from scoring.errors import ScoringError
+from app.people import audit
+from app.runs.claims import SealedGold
+from evergold.scoring.errors import ScoringError
 from workers.gold import open_sealed_gold
 from workers.gold_check import check_gold
 from workers.gold_errors import GoldNotFound, SealBroken

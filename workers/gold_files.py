@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from scoring.archives import Limits, is_ignored, read_members
-from scoring.errors import InvalidGold, Problem
-from scoring.file_kinds import HEAD_BYTES, is_zip
+from evergold.scoring.archives import Limits, is_ignored, read_members
+from evergold.scoring.errors import InvalidGold, Problem
+from evergold.scoring.file_kinds import HEAD_BYTES, is_zip
 
 #: Gold comes from organisers, so this bounds mistakes rather than attacks.
 LIMITS = Limits(entries=20_000, total_bytes=2**32, member_bytes=2**31, ratio=2_000)

@@ -19,11 +19,11 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from app.config import get_settings
-from app.db import writing
+from app.base.config import get_settings
+from app.base.db import writing
+from app.gold.sealing import key_id_of
 from app.models import WorkerKey
-from app.sealing import key_id_of
-from scoring.errors import ScoringError
+from evergold.scoring.errors import ScoringError
 
 _LINE_START = "evergold-worker-key-1"
 _HEAD = "# The private keys of Evergold's workers: who has this file can open all gold. Keep it from web servers.\n"

@@ -16,9 +16,9 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.db import writing
-from app.runs import Claim, renew_lease
-from app.validation_runs import CheckClaim, renew_check
+from app.base.db import writing
+from app.runs.claims import Claim, renew_lease
+from app.runs.validations import CheckClaim, renew_check
 
 #: Renewed this many times per lease, so that one slow write does not lose it.
 RENEWALS_PER_LEASE = 3

@@ -13,13 +13,13 @@ import structlog
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session, selectinload
 
-from app.config import get_settings
-from app.db import reading
-from app.errors import StorageFull
-from app.gold import current_keys
+from app.base.config import get_settings
+from app.base.db import reading
+from app.base.errors import StorageFull
+from app.base.storage import stored_path
+from app.gold.sealing import Sealed, forget_sealed, seal_bytes
+from app.gold.versions import current_keys
 from app.models import ScoringRun, SealedFile, SealedKind
-from app.sealing import Sealed, forget_sealed, seal_bytes
-from app.storage import stored_path
 from workers.keys import key_file, read_keys
 from workers.sealed import opened_bytes
 

@@ -12,9 +12,9 @@ import structlog
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import mail
-from app.config import Settings
-from app.db import writing
+from app.base.config import Settings
+from app.base.db import writing
+from app.people import mail
 
 log = structlog.get_logger(__name__)
 

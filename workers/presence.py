@@ -20,9 +20,9 @@ import structlog
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db import writing
+from app.base.db import writing
 from app.models import SelfCheck, Worker
-from app.workforce import BEAT_SECONDS, announce_worker, retire_worker
+from app.runs.workers import BEAT_SECONDS, announce_worker, retire_worker
 from workers.device import versions
 from workers.selfcheck import Found
 

@@ -18,9 +18,9 @@ import structlog
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db import writing
-from app.runs import Claim, note_progress
-from scoring.progress import progress_to
+from app.base.db import writing
+from app.runs.claims import Claim, note_progress
+from evergold.scoring.progress import progress_to
 
 #: A page that is looked at needs no more.
 TELL_SECONDS = 1.0

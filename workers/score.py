@@ -13,13 +13,14 @@ import structlog
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from app.config import get_settings
-from app.db import get_engine, writing
-from app.item_results import packed_results
-from app.rescoring.queue import gives_way
-from app.runs import Claim, claim_run, put_back, record_failure, record_rejection, record_scores, task_type_of
-from app.storage import stored_path
-from scoring.errors import (
+from app.base.config import get_settings
+from app.base.db import get_engine, writing
+from app.base.storage import stored_path
+from app.rescoring.pace import gives_way
+from app.runs.claims import Claim, claim_run, task_type_of
+from app.runs.item_results import packed_results
+from app.runs.outcomes import put_back, record_failure, record_rejection, record_scores
+from evergold.scoring.errors import (
     InvalidGold,
     InvalidItems,
     InvalidOptions,
@@ -28,11 +29,11 @@ from scoring.errors import (
     ScoringError,
     UnknownTask,
 )
-from scoring.excerpts import with_excerpts
-from scoring.models import BrokenModel, ModelNotFound
-from scoring.optional import MissingPackage
-from scoring.task import ItemResult, Score, read_options
-from scoring.tasks import TASKS, get_task
+from evergold.scoring.excerpts import with_excerpts
+from evergold.scoring.models import BrokenModel, ModelNotFound
+from evergold.scoring.optional import MissingPackage
+from evergold.scoring.task import ItemResult, Score, read_options
+from evergold.scoring.tasks import TASKS, get_task
 from workers.celery_app import app
 from workers.confined import confined
 from workers.device import NoSuchDevice, can_score, ready_for

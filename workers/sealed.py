@@ -1,7 +1,7 @@
 """Opens sealed files, piece by piece. A file that was cut, lengthened, reordered or changed is never taken for whole.
 
 What is yielded before the end is authentic, but the rest may be missing: only who reads to the end knows. How files
-are sealed is said in `app.sealing`.
+are sealed is said in `app.gold.sealing`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import BinaryIO
 from nacl import bindings
 from nacl.exceptions import CryptoError
 
+from app.gold.sealing import CHUNK_BYTES, SALT_BYTES, first_line
 from app.models import SealedKind
-from app.sealing import CHUNK_BYTES, SALT_BYTES, first_line
 from workers.gold_errors import SealBroken
 from workers.keys import Keys, open_file_key
 

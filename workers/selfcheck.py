@@ -21,11 +21,11 @@ from typing import Any
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.config import get_settings
+from app.base.config import get_settings
 from app.models import SelfCheck
-from scoring.errors import ScoringError
-from scoring.models import EncoderSettings, ModelFiles, encoding_with, find_model, list_models, usual_layer
-from scoring.tasks.mwe_paraphrase import TASK, Options
+from evergold.scoring.errors import ScoringError
+from evergold.scoring.models import EncoderSettings, ModelFiles, encoding_with, find_model, list_models, usual_layer
+from evergold.scoring.tasks.mwe_paraphrase import TASK, Options
 from workers.device import encoder_settings, go_offline, models_folder, versions
 
 #: float32 gives the same on every processor and GPU, to about 1e-6.

@@ -20,11 +20,11 @@ import structlog
 from celery.signals import worker_ready, worker_shutdown
 from sqlalchemy import Engine
 
-from app.config import get_settings
-from app.db import get_engine
-from app.logs import configure_logging
+from app.base.config import get_settings
+from app.base.db import get_engine
+from app.base.logs import configure_logging
+from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import SelfCheck
-from app.queue import CPU_QUEUE, GPU_QUEUE
 from workers.celery_app import app
 from workers.device import go_offline, has_torch, refuse_encoding
 from workers.keys import KeySettings, ensure_key, key_file

@@ -18,19 +18,19 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.config import get_settings
-from app.db import get_engine, writing
-from app.health import SWEEP, beat
-from app.logs import configure_logging
+from app.base.config import get_settings
+from app.base.db import get_engine, writing
+from app.base.logs import configure_logging
+from app.base.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_run
+from app.base.storage import clear_interrupted_uploads
+from app.boards.snapshots import freeze_due
 from app.models import RunStatus, ScoringRun
-from app.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_run
-from app.rescoring.queue import look_after_rescorings, rescoring_runs_to_announce
-from app.runs import mark_sent, requeue_lost_runs
-from app.snapshots import freeze_due
-from app.storage import clear_interrupted_uploads
-from app.unowned import Cleared, clear_unowned
-from app.workforce import forget_silent_workers, unheard_task_types
-from scoring.tasks import TASKS
+from app.operations.health import SWEEP, beat
+from app.operations.unowned import Cleared, clear_unowned
+from app.rescoring.pace import look_after_rescorings, rescoring_runs_to_announce
+from app.runs.sweep import mark_sent, requeue_lost_runs
+from app.runs.workers import forget_silent_workers, unheard_task_types
+from evergold.scoring.tasks import TASKS
 from workers.check_sweep import look_after_validations
 from workers.climbing import watch_climbing
 from workers.post import posting

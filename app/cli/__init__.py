@@ -1,131 +1,45 @@
-"""`evergold …`: the command line's entry. Commands live in the modules beside this;
-here is what they share: errors and exit codes.
-
-Quick by rule: what a command needs is imported when it runs, so that `--help` and the commands for teams load neither
-database nor scoring code.
+"""The commands that need this server's database or files; they join the program `evergold` by the entry point
+`evergold.commands`. What talks to any server, or to none, is `evergold.cli`.
 """
 
 from __future__ import annotations
-
-import os
-import sys
-from collections.abc import Sequence
-from typing import Annotated
 
 import typer
 
 from app.cli import (
     account,
-    announce,
     audit,
     backup,
-    cards,
-    choose,
-    client,
     climbers,
-    declaring,
-    exports,
+    declare,
+    export,
     gold,
     imports,
-    judging,
-    organiser,
-    questions,
     registrations,
-    rescore,
+    revisions,
     role,
     rows,
     runs,
     server,
-    submit,
-    team,
-    validate,
     workers,
 )
-from app.cli.output import Code, CommandError, complain, print_json, say
-from app.version import version
 
-EXIT_CODES = """Exit codes: 0 scored, or whatever was asked for; 1 an error; 2 rejected: the file is wrong;
-3 refused: a limit, or a phase that is not open; 4 failed: the server's fault; 5 the server cannot be reached;
-64 wrong usage."""
-
-cli = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, epilog=EXIT_CODES, add_completion=True)
+commands = typer.Typer()
 for part in (
-    account,
-    submit,
-    validate,
-    client,
-    choose,
-    team,
-    cards,
-    organiser,
-    declaring,
-    exports,
+    declare,
+    revisions,
+    export,
     imports,
     gold,
     role,
     registrations,
-    judging,
-    announce,
-    questions,
-    rescore,
     rows,
     runs,
     climbers,
     server,
+    account,
     audit,
     backup,
     workers,
 ):
-    cli.add_typer(part.commands)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        say(f"evergold {version()}")
-        raise typer.Exit
-
-
-@cli.callback()
-def top(
-    show_version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
-    ] = False,
-) -> None:
-    """Scores predictions for shared tasks whose gold stays hidden, and keeps their leaderboards open."""
-
-
-def main() -> None:
-    """The command `evergold`."""
-    sys.exit(run(sys.argv[1:]))
-
-
-def run(arguments: Sequence[str]) -> int:
-    """Carry out a command line; the exit code."""
-    try:
-        result = cli(args=list(arguments), prog_name="evergold", standalone_mode=False)
-    except CommandError as error:
-        return _tell(error, as_json="--json" in arguments)
-    except typer.TyperException as error:
-        return _tell_usage(error)
-    except (typer.Abort, KeyboardInterrupt):
-        return Code.INTERRUPTED
-    except BrokenPipeError:  # `evergold … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Code.ERROR
-    return result if isinstance(result, int) else Code.OK
-
-
-def _tell(error: CommandError, as_json: bool) -> int:
-    if as_json:
-        print_json(error.document)
-    else:
-        complain(error.message)
-    return error.code
-
-
-def _tell_usage(error: typer.TyperException) -> int:
-    message = error.format_message()
-    if not message:  # a command that has parts, named alone: its help was printed
-        return Code.OK
-    complain(f"{message} (See `evergold --help`.)")
-    return Code.USAGE
+    commands.add_typer(part.commands)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.output import print_json, print_table
 from app.cli.server import PANEL
-from app.cli.settings import DataDirOption, JsonOption, use_settings
+from app.cli.settings import DataDirOption, use_settings
+from evergold.cli.output import JsonOption, print_json, print_table
 
 if TYPE_CHECKING:
     from app.models import AuditEntry
@@ -27,9 +27,9 @@ def audit(
 ) -> None:
     """List what organisers and administrators did; nobody can change the list."""
     use_settings(data_dir)
-    from app.audit import list_entries
-    from app.config import get_settings
-    from app.db import get_engine, reading
+    from app.base.config import get_settings
+    from app.base.db import get_engine, reading
+    from app.people.audit import list_entries
 
     with reading(get_engine(get_settings().database_address)) as session:
         entries = list_entries(session, limit=limit, actor=actor, action=action, subject=subject)
@@ -40,13 +40,13 @@ def audit(
 
 
 def _document(entry: AuditEntry) -> dict[str, Any]:
-    from app.api.audit import entry_out
+    from app.web.people.audit_schemas import entry_out
 
     return entry_out(entry).model_dump(mode="json")
 
 
 def _row(entry: AuditEntry) -> list[str]:
-    from app.times import in_utc
+    from app.base.times import in_utc
 
     details = ", ".join(f"{name}: {value}" for name, value in entry.details.items())
     return [in_utc(entry.at.replace(microsecond=0)), entry.actor, entry.action, entry.subject, details]

@@ -10,10 +10,9 @@ from typing import Annotated
 
 import typer
 
-from app.cli.organiser import count
-from app.cli.output import CommandError, print_json, remark, say
 from app.cli.server import PANEL
-from app.cli.settings import DataDirOption, JsonOption, use_settings
+from app.cli.settings import DataDirOption, use_settings
+from evergold.cli.output import CommandError, JsonOption, count, print_json, remark, say
 
 commands = typer.Typer()
 
@@ -26,9 +25,9 @@ def backup(
 ) -> None:
     """Write database, stored files and sealed gold to a new file or folder; the server may go on running."""
     use_settings(data_dir)
-    from app.backup import make_backup
-    from app.config import get_settings
-    from app.serving.prepare import check_migrated
+    from app.base.config import get_settings
+    from app.operations.backup import make_backup
+    from app.server.prepare import check_migrated
 
     with _in_words():
         check_migrated()
@@ -54,8 +53,8 @@ def restore(
 ) -> None:
     """Make an empty server out of a backup, after checking all of it; refuses a server that has anything."""
     use_settings(data_dir)
-    from app.config import get_settings
-    from app.restore import restore_backup
+    from app.base.config import get_settings
+    from app.operations.restore import restore_backup
 
     with _in_words():
         manifest = restore_backup(get_settings(), source)
@@ -71,8 +70,8 @@ def restore(
 def _in_words() -> Iterator[None]:
     from sqlalchemy.exc import SQLAlchemyError
 
-    from app.backup_format import BackupError
-    from app.serving.datadir import ServeError
+    from app.operations.backup_format import BackupError
+    from app.server.datadir import ServeError
 
     try:
         yield

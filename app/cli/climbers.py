@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli.organiser import PANEL
-from app.cli.output import Code, CommandError, print_json, print_table, remark
-from app.cli.settings import DataDirOption, JsonOption, use_settings
+from app.cli.settings import DataDirOption, use_settings
+from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, remark
 
 commands = typer.Typer()
 
@@ -22,11 +21,11 @@ def climbers(
 ) -> None:
     """List teams that submit small changes again and again: that is how hidden labels are learnt from a board."""
     use_settings(data_dir)
-    from app.climbing import climbing_teams
-    from app.config import get_settings
-    from app.db import get_engine, reading
-    from app.errors import NotFound
-    from app.queries import find_competition
+    from app.base.config import get_settings
+    from app.base.db import get_engine, reading
+    from app.base.errors import NotFound
+    from app.competitions.find import find_competition
+    from app.submissions.climbing import climbing_teams
 
     with reading(get_engine(get_settings().database_address)) as session:
         try:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.organiser import PANEL
-from app.cli.output import Code, CommandError, print_json, print_table, remark, say
-from app.cli.settings import DataDirOption, JsonOption, use_settings
+from app.cli.settings import DataDirOption, use_settings
+from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, remark, say
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -95,7 +94,7 @@ def publish(
 ) -> None:
     """Use a version for new submissions, and show its commitment on the boards."""
     use_settings(data_dir)
-    from app.gold import publish_gold
+    from app.gold.versions import publish_gold
 
     with _in_words(), _session() as session:
         changed = publish_gold(session, _find(session, place), number, user=None, now=datetime.now(UTC))
@@ -111,7 +110,7 @@ def verify(
     path: Annotated[Path, typer.Argument(metavar="FILE_OR_FOLDER", help="The gold that was published.")],
 ) -> None:
     """Check published gold against its commitment; needs no server."""
-    from app.gold_content import keeps_commitment
+    from app.gold.content import keeps_commitment
 
     if not path.exists():
         raise CommandError(f"There is no {path}.")
@@ -162,7 +161,7 @@ def reveal(
 
 def _ask_workers(data_dir: Path | None, *arguments: str) -> None:
     use_settings(data_dir)
-    from app.serving.programs import code_path, gold_command
+    from app.server.programs import code_path, gold_command
 
     environment = {**os.environ, "PYTHONPATH": code_path()}
     status = subprocess.run(gold_command(arguments), env=environment, check=False).returncode  # noqa: S603 - our own
@@ -174,11 +173,11 @@ def _ask_workers(data_dir: Path | None, *arguments: str) -> None:
 
 
 def _put(places: list[str], path: Path, publish: bool | None) -> list[GoldVersion]:
-    from app.config import get_settings
-    from app.gold import current_keys, put_gold
-    from app.gold_content import write_content
+    from app.base.config import get_settings
+    from app.gold.content import write_content
+    from app.gold.sealing import UNLIMITED_BYTES, SealingWriter, forget_sealed
+    from app.gold.versions import current_keys, put_gold
     from app.models import SealedKind
-    from app.sealing import UNLIMITED_BYTES, SealingWriter, forget_sealed
 
     folder = get_settings().sealed_dir
     with _session() as session:
@@ -205,10 +204,10 @@ def _put(places: list[str], path: Path, publish: bool | None) -> list[GoldVersio
 
 @contextmanager
 def _session() -> Iterator[Session]:
-    from app.config import get_settings
-    from app.db import get_engine, writing
-    from app.serving.datadir import ServeError
-    from app.serving.prepare import check_migrated
+    from app.base.config import get_settings
+    from app.base.db import get_engine, writing
+    from app.server.datadir import ServeError
+    from app.server.prepare import check_migrated
 
     try:
         check_migrated()
@@ -220,7 +219,7 @@ def _session() -> Iterator[Session]:
 
 @contextmanager
 def _in_words() -> Iterator[None]:
-    from app.errors import EvergoldError
+    from app.base.errors import EvergoldError
 
     try:
         yield
@@ -238,14 +237,14 @@ def _parts(place: str) -> tuple[str, str, str]:
 
 
 def _find(session: Session, place: str) -> PhaseTask:
-    from app.queries import find_phase_task
+    from app.competitions.find import find_phase_task
 
     return find_phase_task(session, *_parts(place))
 
 
 def _versions(session: Session) -> Iterator[tuple[str, GoldVersion]]:
-    from app.gold import list_gold
-    from app.queries import list_competitions
+    from app.competitions.find import list_competitions
+    from app.gold.versions import list_gold
 
     for competition in list_competitions(session):
         for phase in competition.phases:

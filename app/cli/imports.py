@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from app.cli.organiser import PANEL, apply_declared, count, say_changes
-from app.cli.output import Code, CommandError, remark, say
+from app.cli.declare import apply_declared, say_changes
 from app.cli.settings import DataDirOption, PhasesOption, gold_folder, use_settings
+from evergold.cli.output import PANEL, Code, CommandError, count, remark, say
 
 commands = typer.Typer()
 importers = typer.Typer(help="Turn published data into a competition.", no_args_is_help=True)
@@ -144,10 +144,10 @@ def results(
     ] = "",
 ) -> None:
     """A results list of CodaLab, Codabench or anybody, as CSV, HTML or JSON: to historic rows for a board."""
-    from app.historic import COLUMNS
-    from app.importers.files import write_csv
+    from app.declarations.historic import COLUMNS
     from app.importers.parseme_results import read_codabench_results
-    from scoring.tasks import get_task
+    from app.importers.writing import write_csv
+    from evergold.scoring.tasks import get_task
 
     meanings = dict(_meaning(pair) for pair in column)
     if into.exists():
@@ -197,7 +197,7 @@ def _import(importer: Importer, source: Path, into: Path, gold: Path, apply_afte
 @contextmanager
 def _told() -> Iterator[None]:
     """What is wrong with the source, problem by problem."""
-    from scoring.errors import InvalidFile, ScoringError
+    from evergold.scoring.errors import InvalidFile, ScoringError
 
     try:
         yield
@@ -212,17 +212,17 @@ def _told() -> Iterator[None]:
 
 def _is_included(declaration: Path) -> bool:
     """Whether phases.yaml brings this file in."""
-    import app.check  # noqa: F401 - before `app.phases_file`, which cannot be the first of both
-    from app.config import get_settings
-    from app.findings import Findings
-    from app.phases_file import read_phases_files
+    import app.declarations.check  # noqa: F401 - before `app.declarations.check.reading`, which cannot be the first of both
+    from app.base.config import get_settings
+    from app.declarations.check.reading import read_phases_files
+    from app.declarations.findings import Findings
 
     documents = read_phases_files(get_settings().phases_file, Findings())
     return any(Path(document.file).resolve() == declaration.resolve() for document in documents)
 
 
 def _how_to_include(declaration: Path) -> str:
-    from app.config import get_settings
+    from app.base.config import get_settings
 
     phases = get_settings().phases_file
     if not phases.exists():

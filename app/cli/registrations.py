@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.organiser import PANEL
-from app.cli.output import Code, CommandError, print_json, print_table, say
-from app.cli.settings import DataDirOption, JsonOption, use_settings
+from app.cli.settings import DataDirOption, use_settings
+from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,9 +37,9 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """List who has registered, in the order in which they came."""
-    from app.api.registration import registered_out
-    from app.queries import find_competition
-    from app.registration import list_registrations
+    from app.competitions.find import find_competition
+    from app.teams.registration import list_registrations
+    from app.web.teams.registration_schemas import registered_out
 
     with _database(data_dir) as session:
         rows = list_registrations(session, find_competition(session, competition), status=_status(status))
@@ -82,11 +81,11 @@ def refuse(
 
 
 def _decide(competition: str, user: str, status: str, data_dir: Path | None, as_json: bool) -> None:
-    from app.config import get_settings
+    from app.base.config import get_settings
+    from app.competitions.find import find_competition
     from app.models import RegistrationStatus
-    from app.queries import find_competition
-    from app.registration import decide
-    from app.roles import find_user
+    from app.people.roles import find_user
+    from app.teams.registration import decide
 
     with _database(data_dir) as session:
         found, theirs = find_competition(session, competition), find_user(session, user)
@@ -102,9 +101,9 @@ def _decide(competition: str, user: str, status: str, data_dir: Path | None, as_
 def _database(data_dir: Path | None) -> Iterator[Session]:
     """A transaction on this server's database; what is unknown there becomes a CommandError."""
     use_settings(data_dir)
-    from app.config import get_settings
-    from app.db import get_engine, writing
-    from app.errors import EvergoldError
+    from app.base.config import get_settings
+    from app.base.db import get_engine, writing
+    from app.base.errors import EvergoldError
 
     try:
         with writing(get_engine(get_settings().database_address)) as session:

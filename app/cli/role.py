@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.organiser import PANEL
-from app.cli.output import Code, CommandError, print_json, print_table, say
-from app.cli.settings import DataDirOption, JsonOption, use_settings
+from app.cli.settings import DataDirOption, use_settings
+from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,9 +31,9 @@ RoleArgument = Annotated[str, typer.Argument(metavar="ROLE", help="organiser or 
 @roles.command("list")
 def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """List everybody with a role in a competition; administrators organise all of them without one."""
-    from app.api.roles import role_out
-    from app.queries import find_competition
-    from app.roles import list_roles
+    from app.competitions.find import find_competition
+    from app.people.roles import list_roles
+    from app.web.people.roles_schemas import role_out
 
     with _database(data_dir) as session:
         found = [role_out(row) for row in list_roles(session, find_competition(session, competition))]
@@ -54,8 +53,8 @@ def grant(
     as_json: JsonOption = False,
 ) -> None:
     """Give somebody a role; again changes nothing."""
-    from app.queries import find_competition
-    from app.roles import find_user, grant_role
+    from app.competitions.find import find_competition
+    from app.people.roles import find_user, grant_role
 
     with _database(data_dir) as session:
         found, theirs = find_competition(session, competition), find_user(session, user)
@@ -73,8 +72,8 @@ def revoke(
     as_json: JsonOption = False,
 ) -> None:
     """Take a role back; an annotator without it judges nothing any more, and marks given before stay."""
-    from app.queries import find_competition
-    from app.roles import find_user, revoke_role
+    from app.competitions.find import find_competition
+    from app.people.roles import find_user, revoke_role
 
     with _database(data_dir) as session:
         found, theirs = find_competition(session, competition), find_user(session, user)
@@ -87,9 +86,9 @@ def revoke(
 def _database(data_dir: Path | None) -> Iterator[Session]:
     """A transaction on this server's database; what is unknown there becomes a CommandError."""
     use_settings(data_dir)
-    from app.config import get_settings
-    from app.db import get_engine, writing
-    from app.errors import EvergoldError
+    from app.base.config import get_settings
+    from app.base.db import get_engine, writing
+    from app.base.errors import EvergoldError
 
     try:
         with writing(get_engine(get_settings().database_address)) as session:

@@ -10,9 +10,8 @@ from uuid import UUID
 
 import typer
 
-from app.cli.organiser import PANEL
-from app.cli.output import Code, CommandError, print_json, print_table, say
-from app.cli.settings import DataDirOption, JsonOption, use_settings
+from app.cli.settings import DataDirOption, use_settings
+from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,8 +30,8 @@ PlaceArgument = Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/TASK")]
 @rows.command("list")
 def show(place: PlaceArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """List what is said of rows of a task in a phase."""
-    from app.api.rows import row_mark_out
-    from app.row_marks import list_marks
+    from app.boards.marks import list_marks
+    from app.web.boards.rows_schemas import row_mark_out
 
     with _database(data_dir) as session:
         found = [row_mark_out(one) for one in list_marks(session, _phase_task(session, place))]
@@ -57,8 +56,8 @@ def mark(
     as_json: JsonOption = False,
 ) -> None:
     """Say that a team, or one submission of it, is unranked, disqualified or hidden."""
-    from app.api.rows import row_mark_out
-    from app.row_marks import mark_row
+    from app.boards.marks import mark_row
+    from app.web.boards.rows_schemas import row_mark_out
 
     with _database(data_dir) as session:
         marked = mark_row(
@@ -85,7 +84,7 @@ def clear(
     data_dir: DataDirOption = None,
 ) -> None:
     """Take back what was said: the row stands again as its scores say."""
-    from app.row_marks import clear_mark
+    from app.boards.marks import clear_mark
 
     with _database(data_dir) as session:
         clear_mark(session, _phase_task(session, place), mark_id, actor=None, now=datetime.now(UTC))
@@ -96,9 +95,9 @@ def clear(
 def _database(data_dir: Path | None) -> Iterator[Session]:
     """A transaction on this server's database; what is wrong becomes a CommandError."""
     use_settings(data_dir)
-    from app.config import get_settings
-    from app.db import get_engine, writing
-    from app.errors import EvergoldError
+    from app.base.config import get_settings
+    from app.base.db import get_engine, writing
+    from app.base.errors import EvergoldError
 
     try:
         with writing(get_engine(get_settings().database_address)) as session:
@@ -110,7 +109,7 @@ def _database(data_dir: Path | None) -> Iterator[Session]:
 
 
 def _phase_task(session: Session, place: str) -> PhaseTask:
-    from app.queries import find_phase_task
+    from app.competitions.find import find_phase_task
 
     parts = place.strip("/").split("/")
     if len(parts) != 3 or not all(parts):

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.organiser import PANEL, count
-from app.cli.output import Code, CommandError, print_json, print_table, remark, say
-from app.cli.settings import DataDirOption, JsonOption, use_settings
+from app.cli.settings import DataDirOption, use_settings
+from evergold.cli.output import PANEL, Code, CommandError, JsonOption, count, print_json, print_table, remark, say
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from app.failures import FailedRun, RunCounts
+    from app.runs.failures import FailedRun, RunCounts
 
 commands = typer.Typer()
 
@@ -42,10 +41,10 @@ def runs(
         if is_given and not failed:
             raise CommandError(f"{option} goes with --failed.", Code.USAGE)
     use_settings(data_dir)
-    from app.config import get_settings
-    from app.db import get_engine, writing
-    from app.failures import failed_runs, run_counts
-    from app.failures import queue_again as put_back
+    from app.base.config import get_settings
+    from app.base.db import get_engine, writing
+    from app.runs.failures import failed_runs, run_counts
+    from app.runs.failures import queue_again as put_back
 
     with writing(get_engine(get_settings().database_address)) as session:
         competitions = _competition_ids(session, name, phase, task)
@@ -72,8 +71,8 @@ def _parts(place: str) -> tuple[str, str | None, str | None]:
 
 
 def _competition_ids(session: Session, name: str, phase: str | None, task: str | None) -> list[int] | None:
-    from app.errors import NotFound
-    from app.queries import find_competition, find_phase_task
+    from app.base.errors import NotFound
+    from app.competitions.find import find_competition, find_phase_task
 
     if not name:
         return None

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import Code, CommandError, print_json, say
-from app.cli.settings import DataDirOption, JsonOption, PhasesOption, gold_folder, use_settings
+from app.cli.settings import DataDirOption, PhasesOption, gold_folder, use_settings
+from evergold.cli.output import Code, CommandError, JsonOption, print_json, say
 
 PANEL = "Running a server"
 commands = typer.Typer()
@@ -30,9 +30,9 @@ def serve(
     lean: Annotated[bool, typer.Option(help="Score nothing that needs torch, even where it is installed.")] = False,
 ) -> None:
     """Run a whole server: web, worker, sweep, and a broker if none is named. Ctrl-C stops it."""
-    from app.serving.datadir import ServeError
-    from app.serving.programs import ServeOptions
-    from app.serving.serve import serve as run
+    from app.server.datadir import ServeError
+    from app.server.programs import ServeOptions
+    from app.server.supervisor import serve as run
 
     use_settings(data_dir, phases_file)
     data = Path(os.environ.get("EVERGOLD_DATA_DIR") or "var").resolve()
@@ -59,7 +59,7 @@ def web(
     data_dir: DataDirOption = None,
 ) -> None:
     """Run the web process alone; there may be any number of them. It never sees gold."""
-    from app.serving.web import run_web
+    from app.server.web import run_web
 
     use_settings(data_dir)
     run_web(host, port)
@@ -77,7 +77,7 @@ def worker(
     data_dir: DataDirOption = None,
 ) -> None:
     """Run a scoring worker alone, on any machine that sees database, broker, storage and gold."""
-    from app.serving.programs import worker_command
+    from app.server.programs import worker_command
 
     if queues not in ("auto", "cpu", "gpu"):
         raise CommandError("--queues is auto, cpu or gpu.", Code.USAGE)
@@ -88,7 +88,7 @@ def worker(
 @commands.command(rich_help_panel=PANEL)
 def sweep(data_dir: DataDirOption = None) -> None:
     """Run the sweep alone: it finds runs whose worker was lost. One is enough; more do no harm."""
-    from app.serving.programs import sweep_command
+    from app.server.programs import sweep_command
 
     use_settings(data_dir)
     become(sweep_command())
@@ -96,7 +96,7 @@ def sweep(data_dir: DataDirOption = None) -> None:
 
 def become(command: list[str]) -> None:
     """The process itself becomes the command, so that signals reach it."""
-    from app.serving.programs import code_path
+    from app.server.programs import code_path
 
     os.environ["PYTHONPATH"] = code_path()
     sys.stdout.flush()
@@ -106,8 +106,8 @@ def become(command: list[str]) -> None:
 @commands.command(rich_help_panel=PANEL)
 def migrate(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """Bring the database's tables to this version's form."""
-    from app.serving import prepare
-    from app.serving.datadir import ServeError
+    from app.server import prepare
+    from app.server.datadir import ServeError
 
     use_settings(data_dir)
     try:
@@ -130,7 +130,7 @@ def init(
     ] = False,
 ) -> None:
     """Make a fresh server's folder, with an administrator and without demo data."""
-    from app.cli.account import ask, read_password
+    from evergold.cli.output import ask, read_password
 
     username = admin_username or ask("The administrator's user name", "--admin-username")
     email = admin_email or ask("The administrator's e-mail address", "--admin-email")
@@ -142,9 +142,9 @@ def init(
 
 
 def _init(folder: Path, username: str, email: str, password: str) -> list[Path]:
-    from app.errors import InvalidForm
-    from app.serving.datadir import ServeError
-    from app.serving.server_folder import init_server
+    from app.base.errors import InvalidForm
+    from app.server.datadir import ServeError
+    from app.server.folder import init_server
 
     try:
         return init_server(folder, username=username, email=email, password=password, now=datetime.now(UTC))

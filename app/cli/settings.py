@@ -16,7 +16,6 @@ PhasesOption = Annotated[
     Path | None,
     typer.Option("--phases", metavar="FILE", help="Default: EVERGOLD_PHASES_FILE, else ./phases.yaml."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def use_settings(data_dir: Path | None = None, phases_file: Path | None = None) -> None:

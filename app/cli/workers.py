@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.output import Code, CommandError, print_json, print_table, remark, say
 from app.cli.server import PANEL, become
-from app.cli.settings import DataDirOption, JsonOption, models_folder, use_settings
+from app.cli.settings import DataDirOption, models_folder, use_settings
+from evergold.cli.output import Code, CommandError, JsonOption, print_json, print_table, remark, say
 
 if TYPE_CHECKING:
     from app.models import Worker
@@ -27,9 +27,9 @@ def workers(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None
     use_settings(data_dir)
     from sqlalchemy.exc import SQLAlchemyError
 
-    from app.config import get_settings
-    from app.db import get_engine, reading
-    from app.workforce import live_workers
+    from app.base.config import get_settings
+    from app.base.db import get_engine, reading
+    from app.runs.workers import live_workers
 
     try:
         with reading(get_engine(get_settings().database_address)) as session:
@@ -70,7 +70,7 @@ def selfcheck(
     as_json: JsonOption = False,
 ) -> None:
     """Score a golden submission with every model here, and compare with what was recorded; 1: a worker would refuse."""
-    from app.serving.programs import selfcheck_command
+    from app.server.programs import selfcheck_command
 
     use_settings(data_dir)
     given = {"--record": record, "--replace": replace, "--json": as_json}
@@ -80,7 +80,7 @@ def selfcheck(
 @models.command(name="list")
 def list_(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """List the models that are on this machine."""
-    from app.encoder_models import models_here
+    from app.operations.encoder_models import models_here
 
     use_settings(data_dir)
     found = models_here(models_folder())
@@ -107,7 +107,7 @@ def fetch(
     as_json: JsonOption = False,
 ) -> None:
     """Bring a model from the Hugging Face hub to this machine. Scoring itself never downloads anything."""
-    from app.encoder_models import CannotFetch, fetch_model
+    from app.operations.encoder_models import CannotFetch, fetch_model
 
     use_settings(data_dir)
     folder = into.resolve() if into else models_folder()

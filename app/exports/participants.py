@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.exports.spreadsheets import spreadsheet_safe
+from app.base.text import spreadsheet_safe
 from app.models import Competition, Phase, PhaseTask, Registration, Submission, Team, TeamKind, TeamMember
-from app.registration import participants_of
+from app.teams.registration import participants_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import structlog
 
+from app.base.storage import stored_path
+from app.base.text import spreadsheet_safe
 from app.exports.predictions import ExportedSubmission
-from app.exports.spreadsheets import spreadsheet_safe
-from app.storage import stored_path
 
 log = structlog.get_logger(__name__)
 

@@ -1,7 +1,7 @@
 """All predictions of a competition for its organisers: which submissions, and what a manifest says of each.
 
 Everything is read at once and without files; `app.exports.prediction_zip` streams these. Whoever asks here has made
-sure that it is for an organiser (`app.roles.check_may_organise`): nothing is left out for an embargo's sake.
+sure that it is for an organiser (`app.people.roles.check_may_organise`): nothing is left out for an embargo's sake.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from uuid import UUID
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from app.errors import NotFound
-from app.leaderboard import build_leaderboard
+from app.base.errors import NotFound
+from app.boards.leaderboard import build_leaderboard
+from app.competitions.find import boards_of
 from app.models import (
     CardVersion,
     Competition,
@@ -30,7 +31,6 @@ from app.models import (
     Team,
     User,
 )
-from app.queries import boards_of
 
 #: Ids of one statement: SQLite bounds them.
 _AT_ONCE = 500

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from app.importers.astitch_data import Files, convert_coarse, convert_fine, convert_similarity
-from app.importers.files import refuse_existing, write_csv
-from app.importers.writing import Inline, write_text, yaml_text
-from scoring.errors import InvalidFile, Problems
-from scoring.task import read_options
-from scoring.tasks import get_task
+from app.importers.writing import Inline, refuse_existing, write_csv, write_text, yaml_text
+from evergold.scoring.errors import InvalidFile, Problems
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import get_task
 
 NAME = "astitch"
 LANGUAGES = ("en", "pt")

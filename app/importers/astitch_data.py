@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.importers.files import read_columns
-from scoring.errors import Problems
-from scoring.tables import decode_text
+from app.importers.writing import read_columns
+from evergold.scoring.errors import Problems
+from evergold.scoring.tables import decode_text
 
 _Pair = tuple[str, str]
 

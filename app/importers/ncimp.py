@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from app.importers.files import read_columns, refuse_existing, write_csv
-from app.importers.writing import Inline, write_text, yaml_text
-from scoring.errors import InvalidFile, Problems, shorten
-from scoring.human_scores import CSV_COLUMNS, read_human_scores
-from scoring.probing_items import ITEM_COLUMNS, LEVELS, ORIGINAL, SETTING_OF
-from scoring.task import read_options
-from scoring.tasks import get_task
+from app.importers.writing import Inline, read_columns, refuse_existing, write_csv, write_text, yaml_text
+from evergold.scoring.errors import InvalidFile, Problems, shorten
+from evergold.scoring.human_scores import CSV_COLUMNS, read_human_scores
+from evergold.scoring.probing_items import ITEM_COLUMNS, LEVELS, ORIGINAL, SETTING_OF
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import get_task
 
 NAME = "ncimp"
 COMMENT = """NCIMP, imported from the authors' repository. Yours to edit: a board's first column ranks it."""

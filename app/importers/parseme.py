@@ -11,18 +11,17 @@ import filecmp
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from app.historic import COLUMNS
+from app.declarations.historic import COLUMNS
 from app.importers import parseme_texts as texts
-from app.importers.files import refuse_existing, write_csv
 from app.importers.parseme_declaration import Plan, declaration, historic_file
 from app.importers.parseme_editions import EDITIONS, Edition
 from app.importers.parseme_folder import README, Language, blanked, read_languages, write_zip
 from app.importers.parseme_results import published_rows
-from app.importers.writing import copy_file, write_text, yaml_text
-from scoring.cupt_folders import BLIND, DEV, TEST, TRAIN
-from scoring.errors import InvalidFile, InvalidOptions, Problems
-from scoring.task import read_options
-from scoring.tasks.mwe_identification import TASK
+from app.importers.writing import copy_file, refuse_existing, write_csv, write_text, yaml_text
+from evergold.scoring.cupt_folders import BLIND, DEV, TEST, TRAIN
+from evergold.scoring.errors import InvalidFile, InvalidOptions, Problems
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks.mwe_identification import TASK
 
 #: Each file may have many problems, and every file is told.
 _PROBLEMS_SHOWN = 10_000
@@ -86,7 +85,7 @@ def _categories(
 
 
 def _golds(plan: Plan, gold: Path) -> dict[Path, Path]:
-    """Everything that has answers, as `scoring.cupt_folders` reads it, and the file that it is a copy of."""
+    """Everything that has answers, as `evergold.scoring.cupt_folders` reads it, and the file that it is a copy of."""
     copies = {"evaluation": {TEST: TEST, TRAIN: TRAIN, DEV: DEV}, "practice": {TEST: DEV, TRAIN: TRAIN}}
     return {
         gold / plan.gold_name(phase) / language.folder.name / name: language.folder / file

@@ -10,9 +10,9 @@ from app.importers import parseme_texts as texts
 from app.importers.parseme_editions import GLOBAL, TOKENS, UNSEEN, Edition, Ranking
 from app.importers.parseme_folder import Language
 from app.importers.writing import Inline
-from scoring.cupt_folders import DEV, TRAIN
-from scoring.mwe_languages import DIVERSITY
-from scoring.tasks.mwe_identification import MACRO, NAME
+from evergold.scoring.cupt_folders import DEV, TRAIN
+from evergold.scoring.mwe_languages import DIVERSITY
+from evergold.scoring.tasks.mwe_identification import MACRO, NAME
 
 #: The phases on whose boards published results stand.
 TEST_PHASES = ("evaluation", "post-evaluation")

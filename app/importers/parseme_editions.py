@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from scoring.mwe import MWE_BASED, TOKEN_BASED
+from evergold.scoring.mwe import MWE_BASED, TOKEN_BASED
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TypeVar
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from scoring.cupt import MWE, opened, sentences
-from scoring.cupt_codes import UNANNOTATED
-from scoring.cupt_corpus import CuptGold, read_gold, read_items, read_training
-from scoring.cupt_folders import BLIND, DEV, PROBLEMS_PER_FILE, TEST, TRAIN
-from scoring.errors import InvalidFile, Problems, shorten
+from evergold.scoring.cupt import MWE, opened, sentences
+from evergold.scoring.cupt_codes import UNANNOTATED
+from evergold.scoring.cupt_corpus import CuptGold, read_gold, read_items, read_training
+from evergold.scoring.cupt_folders import BLIND, DEV, PROBLEMS_PER_FILE, TEST, TRAIN
+from evergold.scoring.errors import InvalidFile, Problems, shorten
 
 #: What a language's folder may hold of the shared task.
 FILES = (TRAIN, DEV, TEST, BLIND)

@@ -15,15 +15,15 @@ from decimal import Decimal
 from importlib import resources
 from pathlib import Path
 
-from app.findings import did_you_mean, listed
+from app.base.text import did_you_mean, listed
+from app.base.times import in_utc
 from app.importers.parseme_texts import TRACKS
 from app.importers.result_tables import NO_VALUE, ResultRow, ResultTable, read_result_table
-from app.times import in_utc
-from scoring.errors import InvalidFile, Problem, Problems, shorten
-from scoring.numerals import finite_number
-from scoring.task import Metric
-from scoring.tasks import get_task
-from scoring.tasks.mwe_identification import MACRO, NAME
+from evergold.scoring.errors import InvalidFile, Problem, Problems, shorten
+from evergold.scoring.numerals import finite_number
+from evergold.scoring.task import Metric
+from evergold.scoring.tasks import get_task
+from evergold.scoring.tasks.mwe_identification import MACRO, NAME
 
 PUBLISHED = "published_parseme12.csv"
 #: The day of the workshop whose proceedings have the figures; historic rows bear it.

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from app.findings import listed
+from app.base.text import listed
 from app.importers.html_tables import TooComplex, read_html_tables
-from scoring.errors import InvalidFile, Problems, shorten
-from scoring.tables import decode_text
+from evergold.scoring.errors import InvalidFile, Problems, shorten
+from evergold.scoring.tables import decode_text
 
 FILE_LIMIT_BYTES = 8 * 1024 * 1024
 #: Headings, in any case, of the column with the teams' names: the first of these that a table has.

@@ -15,8 +15,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from app.base.times import in_utc
 from app.importers import semeval2022_texts as texts
-from app.importers.files import read_columns, write_csv
 from app.importers.semeval2022_layout import (
     BOARDS,
     DETECTION,
@@ -31,11 +31,10 @@ from app.importers.semeval2022_layout import (
     BoardPart,
     Part,
 )
-from app.importers.writing import LATER, Inline, copy_file, write_text, yaml_text
-from app.times import in_utc
-from scoring.errors import InvalidFile, Problems
-from scoring.task import AnyTask, read_options
-from scoring.tasks import get_task
+from app.importers.writing import LATER, Inline, copy_file, read_columns, write_csv, write_text, yaml_text
+from evergold.scoring.errors import InvalidFile, Problems
+from evergold.scoring.task import AnyTask, read_options
+from evergold.scoring.tasks import get_task
 
 
 def import_semeval2022(source: Path, target: Path, gold: Path) -> list[Path]:

@@ -12,11 +12,10 @@ from datetime import datetime
 from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
-from app.audit import record
-from app.errors import Forbidden, InvalidForm, NotFound
+from app.base.errors import Forbidden, InvalidForm, NotFound
 from app.judging.errors import CannotJudge
-from app.judging.material import AUTOMATIC_METRICS
 from app.judging.rounds import check_unpublished, languages_of, lock_round, subject_of
+from app.judging.selection import AUTOMATIC_METRICS
 from app.models import (
     Competition,
     CompetitionRole,
@@ -34,7 +33,8 @@ from app.models import (
     TeamMember,
     User,
 )
-from app.roles import find_user, grant_role, has_role, may_organise
+from app.people.audit import record
+from app.people.roles import find_user, grant_role, has_role, may_organise
 
 
 @dataclass(frozen=True, slots=True)

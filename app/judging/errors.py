@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.errors import EvergoldError
-from scoring.errors import Problem
+from app.base.errors import EvergoldError
+from evergold.scoring.errors import Problem
 
 
 class CannotJudge(EvergoldError):

@@ -11,24 +11,15 @@ from uuid import UUID
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from app.audit import record
-from app.errors import NotFound
-from app.judging.choosing import MOST_SUBMISSIONS, scored_submissions
+from app.base.errors import NotFound
 from app.judging.errors import CannotJudge
-from app.judging.marks_file import MarkPlace, MarksFile, read_marks, submissions_named
-from app.judging.material import Material, read_material
-from app.judging.rounds import (
-    RoundForm,
-    add_round,
-    check_form,
-    check_unpublished,
-    find_round,
-    lock_round,
-    subject_of,
-)
+from app.judging.marks_csv import MarkPlace, MarksFile, read_marks, submissions_named
+from app.judging.rounds import RoundForm, add_round, check_form, check_unpublished, find_round, lock_round, subject_of
 from app.judging.rows import TextPlace, TextToJudge, add_entries, add_texts, check_items, marks_of, text_key
+from app.judging.selection import MOST_SUBMISSIONS, Material, read_material, scored_submissions
 from app.models import Competition, Judgement, JudgingAnnotator, JudgingRound, PhaseTask, RoundSource, User
-from scoring.judgement import Marks
+from app.people.audit import record
+from evergold.scoring.judgement import Marks
 
 IMPORT_LIMIT_BYTES = 32 * 1024 * 1024
 

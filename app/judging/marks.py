@@ -14,12 +14,12 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.errors import InvalidForm
+from app.base.errors import InvalidForm
 from app.judging.rounds import check_unpublished, lock_round
 from app.judging.rows import marks_of, needs_judging
-from app.judging.sampling import shuffled
+from app.judging.selection import shuffled
 from app.models import JudgedText, Judgement, JudgingAnnotator, JudgingRound
-from scoring.judgement import HIGHEST, LOWEST, QUESTIONS, Marks, is_whole
+from evergold.scoring.judgement import HIGHEST, LOWEST, QUESTIONS, Marks, is_whole
 
 
 @dataclass(frozen=True, slots=True)

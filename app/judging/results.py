@@ -14,7 +14,7 @@ from uuid import UUID
 from sqlalchemy import and_, func, or_, select, true
 from sqlalchemy.orm import Session
 
-from app.board_columns import HUMAN_SCORE
+from app.competitions.columns import HUMAN_SCORE
 from app.judging.rows import marks_of, needs_judging
 from app.models import (
     CompetitionTask,
@@ -27,10 +27,10 @@ from app.models import (
     PhaseTask,
     RoundSource,
 )
-from scoring.agreement import ordinal_alpha
-from scoring.judgement import FULL, HIGHEST, QUESTIONS, Marks, is_whole, manual_score, mean, weighted_sum
-from scoring.task import NOT_ENTERED, signature
-from scoring.tasks import TASKS
+from evergold.scoring.agreement import ordinal_alpha
+from evergold.scoring.judgement import FULL, HIGHEST, QUESTIONS, Marks, is_whole, manual_score, mean, weighted_sum
+from evergold.scoring.task import NOT_ENTERED, signature
+from evergold.scoring.tasks import TASKS
 
 MACRO = "macro"
 NOT_JUDGED = "not judged yet"

@@ -1,6 +1,7 @@
 """A round's life: started by an organiser, annotators appointed, published and withdrawn.
 
-Functions take the session and leave the commit to the caller; who may call them is asked with `app.roles` before.
+Functions take the session and leave the commit to the caller; who may call them is asked with `app.people.roles`
+before.
 """
 
 from __future__ import annotations
@@ -15,15 +16,13 @@ from sqlalchemy import Select, delete, select, update
 from sqlalchemy.exc import IntegrityError, InvalidRequestError
 from sqlalchemy.orm import Session, joinedload
 
-from app.audit import record
-from app.competitions import NAME_PATTERN
-from app.errors import InvalidForm as Invalid
-from app.errors import NameTaken, NotFound
+from app.base.errors import InvalidForm as Invalid
+from app.base.errors import NameTaken, NotFound
+from app.declarations.model import NAME_PATTERN
 from app.judging.errors import RoundPublished, RoundUnfinished
-from app.judging.material import Material
 from app.judging.results import document_of, open_texts
 from app.judging.rows import add_entries, add_texts, texts_to_judge
-from app.judging.sampling import LARGEST_SEED
+from app.judging.selection import LARGEST_SEED, Material
 from app.models import (
     Competition,
     JudgedAnswer,
@@ -36,6 +35,7 @@ from app.models import (
     RoundSource,
     User,
 )
+from app.people.audit import record
 
 DEFAULT_NAME = "human"
 NAME_CHARACTERS = 60

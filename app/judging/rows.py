@@ -10,12 +10,11 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, insert, or_, select
 from sqlalchemy.orm import Session
 
-from app.errors import InvalidForm
+from app.base.errors import InvalidForm
 from app.judging.errors import CannotJudge
-from app.judging.material import Material
-from app.judging.sampling import draw_items
+from app.judging.selection import Material, draw_items
 from app.models import JudgedAnswer, JudgedEntry, JudgedText, Judgement, JudgingRound
-from scoring.judgement import Marks
+from evergold.scoring.judgement import Marks
 
 ITEM_CHARACTERS = 500
 #: More paraphrases than this nobody judges, and nobody should have to store.

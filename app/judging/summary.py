@@ -1,7 +1,7 @@
 """A round as somebody may see it: systems' human and automatic scores, how they go together, how annotators agree.
 
 Organisers see everything at any time. Everybody else sees a published round, and of it only what the boards of its task
-would show them: hidden boards hide it, names and digits follow `app.visibility`.
+would show them: hidden boards hide it, names and digits follow `app.competitions.visibility`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
-from app.errors import NotFound
-from app.judging.material import AUTOMATIC_METRICS
+from app.base.errors import NotFound
+from app.boards.marks import marks_of
+from app.boards.neutral_names import neutral_name
+from app.competitions.visibility import View, coarser, rounded, until_words, view_of
 from app.judging.results import MACRO, document_of
+from app.judging.selection import AUTOMATIC_METRICS
 from app.models import (
     BoardShown,
     Competition,
@@ -31,13 +34,10 @@ from app.models import (
     TeamKind,
     User,
 )
-from app.neutral_names import neutral_name
-from app.row_marks import marks_of
-from app.runs import read_report
-from app.visibility import View, coarser, rounded, until_words, view_of
-from scoring.correlation import kendall, pearson, spearman
-from scoring.task import NOT_ENTERED
-from scoring.tasks import TASKS
+from app.runs.report import read_report
+from evergold.scoring.correlation import kendall, pearson, spearman
+from evergold.scoring.task import NOT_ENTERED
+from evergold.scoring.tasks import TASKS
 
 #: Two systems lie on a line whatever they score.
 LEAST_SYSTEMS = 3

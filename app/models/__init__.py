@@ -5,37 +5,13 @@ Relationships are lazy="raise": a query says what it loads.
 
 from __future__ import annotations
 
-from app.models.accounts import (
-    ApiToken,
-    LoginSession,
-    PasswordReset,
-    Team,
-    TeamKind,
-    TeamMember,
-    TokenScope,
-    User,
-)
-from app.models.audit import (
-    AuditEntry,
-)
-from app.models.cards import (
-    CardVersion,
-    RowMark,
-    RowStatus,
-)
-from app.models.checking import (
-    CHECKED,
-    Validation,
-    ValidationStatus,
-)
-from app.models.climbing import (
-    ClimbingAlert,
-    LineChange,
-)
-from app.models.columns import (
-    NAME_CHARACTERS,
-)
-from app.models.declared import (
+from app.models.accounts import ApiToken, LoginSession, PasswordReset, Team, TeamKind, TeamMember, TokenScope, User
+from app.models.audit import AuditEntry
+from app.models.boards import EntryChoice, Snapshot
+from app.models.cards import CardVersion, RowMark, RowStatus
+from app.models.climbing import ClimbingAlert, LineChange
+from app.models.columns import NAME_CHARACTERS
+from app.models.competitions import (
     Board,
     BoardShown,
     Competition,
@@ -48,13 +24,7 @@ from app.models.declared import (
     PublicFile,
     Slices,
 )
-from app.models.gold import (
-    GoldVersion,
-    SealedFile,
-    SealedKey,
-    SealedKind,
-    WorkerKey,
-)
+from app.models.gold import GoldVersion, SealedFile, SealedKey, SealedKind, WorkerKey
 from app.models.judging import (
     JudgedAnswer,
     JudgedEntry,
@@ -64,41 +34,13 @@ from app.models.judging import (
     JudgingRound,
     RoundSource,
 )
-from app.models.messages import (
-    Announcement,
-    MailChoice,
-    Question,
-)
-from app.models.rescoring import (
-    RescoredTask,
-    Rescoring,
-    RescoringState,
-)
-from app.models.revisions import (
-    Revision,
-    RevisionFile,
-    RevisionSource,
-)
-from app.models.roles import (
-    CompetitionRole,
-    Role,
-)
-from app.models.server import (
-    Heartbeat,
-    OutgoingMail,
-)
-from app.models.shown import (
-    EntryChoice,
-    Snapshot,
-)
-from app.models.submitted import (
-    TERMINAL,
-    RunStatus,
-    ScoreRow,
-    ScoringRun,
-    Submission,
-)
-from app.models.taking_part import (
+from app.models.messages import Announcement, MailChoice, Question
+from app.models.rescoring import RescoredTask, Rescoring, RescoringState
+from app.models.revisions import Revision, RevisionFile, RevisionSource
+from app.models.roles import CompetitionRole, Role
+from app.models.server import Heartbeat, OutgoingMail
+from app.models.submissions import TERMINAL, RunStatus, ScoreRow, ScoringRun, Submission
+from app.models.teams import (
     EmailConfirmation,
     FormerMember,
     Registration,
@@ -106,10 +48,8 @@ from app.models.taking_part import (
     RegistrationStatus,
     TeamInvitation,
 )
-from app.models.working import (
-    SelfCheck,
-    Worker,
-)
+from app.models.validations import CHECKED, Validation, ValidationStatus
+from app.models.workers import SelfCheck, Worker
 
 __all__ = [
     "CardVersion",

@@ -5,14 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import (
-    ForeignKey,
-    String,
-    UniqueConstraint,
-)
+from sqlalchemy import ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db import Base
+from app.base.db import Base
 from app.models.columns import NAME_CHARACTERS
 
 
@@ -103,7 +99,7 @@ class Team(Base):
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
     name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     kind: Mapped[TeamKind] = mapped_column(String(20), default=TeamKind.TEAM)
-    captain_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # see app.teams.captain_of
+    captain_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # see app.teams.find.captain_of
     created_at: Mapped[datetime]
 
 

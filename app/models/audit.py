@@ -1,4 +1,4 @@
-"""The audit log: what organisers and administrators did. Rows are added by `app.audit` and never change.
+"""The audit log: what organisers and administrators did. Rows are added by `app.people.audit` and never change.
 
 The database itself refuses UPDATE and DELETE (triggers of migration 0005; a later migration that copies this table on
 SQLite has to make them again).
@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db import Base
+from app.base.db import Base
 from app.models.columns import NAME_CHARACTERS
 
 ACTION_CHARACTERS = 60

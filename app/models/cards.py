@@ -1,4 +1,4 @@
-"""Method cards, and what organisers say of a row. Written by `app.card_edits` and `app.row_marks` only."""
+"""Method cards, and what organisers say of a row. Written by `app.cards.edits` and `app.boards.marks` only."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db import Base
+from app.base.db import Base
 
 
 class CardVersion(Base):
     """A submission's method card as somebody of its team left it; exactly one of its versions is `current`.
 
-    document: as `app.method_cards` writes it. A submission without one has the method that came with its file.
+    document: as `app.cards.form` writes it. A submission without one has the method that came with its file.
     """
 
     __tablename__ = "method_cards"

@@ -8,9 +8,9 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Uuid
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db import Base
+from app.base.db import Base
 from app.models.accounts import Team
-from app.models.declared import PhaseTask
+from app.models.competitions import PhaseTask
 
 
 class LineChange(Base):

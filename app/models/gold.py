@@ -11,9 +11,9 @@ from enum import StrEnum
 from sqlalchemy import BigInteger, ForeignKey, LargeBinary, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db import Base
+from app.base.db import Base
 from app.models.accounts import User
-from app.models.declared import PhaseTask
+from app.models.competitions import PhaseTask
 
 KEY_ID_CHARACTERS = 16
 

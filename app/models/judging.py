@@ -10,11 +10,11 @@ from typing import Any
 from sqlalchemy import CheckConstraint, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db import Base
+from app.base.db import Base
 from app.models.accounts import User
 from app.models.columns import NAME_CHARACTERS
-from app.models.declared import PhaseTask
-from app.models.submitted import Submission
+from app.models.competitions import PhaseTask
+from app.models.submissions import Submission
 
 LANGUAGE_CHARACTERS = 40
 

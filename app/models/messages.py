@@ -1,6 +1,6 @@
 """What organisers and participants tell each other: announcements, questions, and who wants which mail.
 
-Written by `app.announcements`, `app.questions` and `app.mail_choices` only.
+Written by `app.messages.announcements`, `app.messages.questions` and `app.people.mail_choices` only.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db import Base
+from app.base.db import Base
 from app.models.accounts import User
 
 TITLE_CHARACTERS = 200
@@ -66,7 +66,7 @@ class Question(Base):
 class MailChoice(Base):
     """Which mails somebody wants besides those about their account; who has no row wants announcements.
 
-    salt: makes the links in their mails that switch these off; see `app.mail_choices`.
+    salt: makes the links in their mails that switch these off; see `app.people.mail_choices`.
     """
 
     __tablename__ = "mail_choices"

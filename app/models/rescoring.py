@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import ForeignKey, String, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db import Base
+from app.base.db import Base
 from app.models.accounts import User
-from app.models.declared import PhaseTask
+from app.models.competitions import PhaseTask
 from app.models.gold import GoldVersion
 
 

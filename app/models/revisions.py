@@ -1,6 +1,6 @@
 """Every declaration of a competition that ever held, with the files it names; a revision never changes.
 
-Written by `app.declaring.revisions` only.
+Written by `app.declarations.revisions.kept` only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import JSON, BigInteger, ForeignKey, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db import Base
+from app.base.db import Base
 from app.models.columns import NAME_CHARACTERS
 
 
@@ -28,7 +28,8 @@ class Revision(Base):
     """A competition as it was declared at one time; number: 1, 2, … of this competition.
 
     document: as phases.yaml has it, keys in the organiser's order and moments as they were written (JSON, because JSONB
-    keeps no order). fingerprint: equal for declarations that mean the same. changes: sentences of `app.apply`.
+    keeps no order). fingerprint: equal for declarations that mean the same. changes: sentences of
+    `app.declarations.apply.apply`.
     """
 
     __tablename__ = "revisions"

@@ -1,4 +1,4 @@
-"""Who may do more in a competition than take part. Written by `app.roles` only; administrators need no row."""
+"""Who may do more in a competition than take part. Written by `app.people.roles` only; administrators need no row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db import Base
+from app.base.db import Base
 from app.models.accounts import User
 
 

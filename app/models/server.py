@@ -8,13 +8,13 @@ from typing import Any
 from sqlalchemy import Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db import Base
+from app.base.db import Base
 
 ADDRESS_CHARACTERS = 320
 
 
 class OutgoingMail(Base):
-    """A mail, written in the transaction that is its reason and sent later; `app.mail` alone changes it.
+    """A mail, written in the transaction that is its reason and sent later; `app.people.mail` alone changes it.
 
     Its text is erased once it was sent or given up: it may hold a link that is as good as a password.
     """

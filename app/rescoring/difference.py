@@ -13,10 +13,10 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session, aliased, joinedload
 
-from app.board_rows import Cell, Leaderboard, LeaderboardRow
-from app.board_view import show
-from app.entries import Beside
-from app.leaderboard import asked_for, whole_board, whole_sight
+from app.boards.entries import Beside
+from app.boards.leaderboard import asked_for, whole_board, whole_sight
+from app.boards.rows import Cell, Leaderboard, LeaderboardRow
+from app.boards.view import show
 from app.models import Board, EntryRule, Phase, PhaseTask, RescoredTask, Rescoring, RunStatus, ScoringRun
 from app.rescoring.sets import Progress, gold_of_set, progress_of
 

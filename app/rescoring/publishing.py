@@ -11,10 +11,10 @@ from datetime import datetime
 from sqlalchemy import exists, func, select, update
 from sqlalchemy.orm import Session, aliased
 
-from app import audit
-from app.config import Settings
-from app.errors import EvergoldError
-from app.gold import place_of, publish_gold, published_gold
+from app.base.config import Settings
+from app.base.errors import EvergoldError
+from app.boards.snapshots import AFTER_CLOSE, freeze
+from app.gold.versions import place_of, publish_gold, published_gold
 from app.models import (
     Competition,
     Phase,
@@ -28,11 +28,11 @@ from app.models import (
     Submission,
     User,
 )
+from app.people import audit
 from app.rescoring.difference import Difference, boards_of_set, difference_of
+from app.rescoring.mails import tell_teams_of_moves
 from app.rescoring.sets import UNFINISHED, USABLE, check_open, find_rescoring, progress_of
-from app.rescoring.telling import tell_teams_of_moves
-from app.runs import BACK_IN_QUEUE
-from app.snapshots import AFTER_CLOSE, freeze
+from app.runs.claims import BACK_IN_QUEUE
 
 
 class RescoringNotReady(EvergoldError):

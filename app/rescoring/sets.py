@@ -10,9 +10,8 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, literal, select
 from sqlalchemy.orm import Session, aliased, contains_eager, joinedload, selectinload
 
-from app import audit
-from app.errors import EvergoldError, InvalidForm, NotFound
-from app.gold import list_gold, place_of
+from app.base.errors import EvergoldError, InvalidForm, NotFound
+from app.gold.versions import list_gold, place_of
 from app.models import (
     Competition,
     GoldVersion,
@@ -26,6 +25,7 @@ from app.models import (
     Submission,
     User,
 )
+from app.people import audit
 
 NOTE_CHARACTERS = 1_000
 #: A run with such an end may take the place of the current one. A failed one may not: it has to be scored again.
@@ -333,7 +333,7 @@ def drop_rescoring(
 
 
 def gold_of_set(session: Session, rescoring: Rescoring) -> Mapping[int, str]:
-    """What `app.gold.gold_identity` will say of its tasks once the set is published, by phase task."""
+    """What `app.gold.versions.gold_identity` will say of its tasks once the set is published, by phase task."""
     found = session.execute(
         select(RescoredTask.phase_task_id, func.coalesce(GoldVersion.commitment, RescoredTask.gold))
         .outerjoin(GoldVersion, GoldVersion.id == RescoredTask.gold_version_id)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from alembic import op
 
-import app.db
+import app.base.db
 
 revision: str = "0004"
 down_revision: str | Sequence[str] | None = "0003"

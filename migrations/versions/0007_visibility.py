@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from alembic import op
 
-import app.db
+import app.base.db
 
 revision: str = "0007"
 down_revision: str | Sequence[str] | None = "0006"

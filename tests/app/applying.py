@@ -8,23 +8,13 @@ from typing import Any
 
 from sqlalchemy import Engine, func, select
 
-from app.apply import Change, apply_phases
-from app.check import load_competitions
-from app.db import Base, reading, writing
-from app.models import (
-    Board,
-    Competition,
-    CompetitionTask,
-    HistoricRow,
-    Phase,
-    PhaseTask,
-    PublicFile,
-    Submission,
-    User,
-)
-from app.queries import find_phase_task
-from app.storage import StoredFile
-from app.submissions import accept_submission
+from app.base.db import Base, reading, writing
+from app.base.storage import StoredFile
+from app.competitions.find import find_phase_task
+from app.declarations.apply.apply import Change, apply_phases
+from app.declarations.check import load_competitions
+from app.models import Board, Competition, CompetitionTask, HistoricRow, Phase, PhaseTask, PublicFile, Submission, User
+from app.submissions.accept import accept_submission
 from tests.app.competition_folder import NOW
 from tests.app.competition_folder import Competition as Folder
 

@@ -6,17 +6,11 @@ from datetime import timedelta
 
 from sqlalchemy import Engine
 
-from app.db import reading
-from app.leaderboard import Leaderboard, board_version, build_leaderboard
+from app.base.db import reading
+from app.boards.leaderboard import Leaderboard, board_version, build_leaderboard
+from app.competitions.find import find_board, find_competition
 from app.models import User
-from app.queries import find_board, find_competition
-from tests.world import (
-    COMPETITION,
-    NOW,
-    PHASE,
-    score,
-    submit,
-)
+from tests.world import COMPETITION, NOW, PHASE, score, submit
 
 
 def board(engine: Engine, name: str = "zero-shot", viewer: User | None = None) -> Leaderboard:

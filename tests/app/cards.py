@@ -8,12 +8,12 @@ from uuid import UUID
 
 from sqlalchemy import Engine, select
 
-from app.card_edits import card_history, edit_card
-from app.cards import card_of_submission
-from app.db import reading, writing
-from app.method_cards import MethodCard
+from app.base.db import reading, writing
+from app.cards.edits import card_history, edit_card
+from app.cards.form import MethodCard
+from app.cards.kept import card_of_submission
 from app.models import Competition, User
-from app.queries import get_submission
+from app.submissions.find import get_submission
 from tests.world import NOW
 
 #: A question of each kind.
@@ -71,7 +71,7 @@ def ask(engine: Engine, fields: list[dict[str, Any]] | None = None, *parts: str)
 
 def write(engine: Engine, submission_id: UUID, user: User, now: Any = NOW, **card: Any) -> int:
     with writing(engine) as session:
-        return edit_card(session, submission_id, user, card, now)
+        return edit_card(session, get_submission(session, submission_id, user), user, card, now)
 
 
 def card(engine: Engine, submission_id: UUID, user: User) -> MethodCard:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.check import Finding, check_phases
+from app.declarations.check import Finding, check_phases
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine
 
 from app.models import User
-from app.submissions import Accepted
+from app.submissions.accept import Accepted
 from tests.world import add_competition, add_user, submit
 
 

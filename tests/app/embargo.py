@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
-from app.db import reading, writing
-from app.leaderboard import Leaderboard, board_version, build_leaderboard
+from app.base.db import reading, writing
+from app.boards.leaderboard import Leaderboard, board_version, build_leaderboard
+from app.boards.snapshots import freeze_due
+from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import SeenAs
 from app.models import Competition, CompetitionTask, EntryRule, Phase, PhaseTask, User
-from app.queries import find_board, find_competition
-from app.snapshots import freeze_due
-from app.submissions import accept_submission
-from app.visibility import SeenAs
+from app.submissions.accept import accept_submission
 from tests import world
 from tests.world import COMPETITION, NOW, PHASE, TASK
 

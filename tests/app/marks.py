@@ -6,10 +6,10 @@ from uuid import UUID
 
 from sqlalchemy import Engine
 
-from app.db import writing
+from app.base.db import writing
+from app.boards.marks import clear_mark, mark_row
+from app.competitions.find import find_phase_task
 from app.models import RowStatus, User
-from app.queries import find_phase_task
-from app.row_marks import clear_mark, mark_row
 from tests.world import COMPETITION, NOW, PHASE, TASK
 
 UNRANKED, DISQUALIFIED, HIDDEN = RowStatus.UNRANKED, RowStatus.DISQUALIFIED, RowStatus.HIDDEN

@@ -8,13 +8,13 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
-from app.config import get_settings
-from app.db import reading, writing
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
 from app.models import PhaseTask, Rescoring, ScoringRun
-from app.queries import find_competition
 from app.rescoring.difference import Difference, difference_of
+from app.rescoring.pace import look_after_rescorings
 from app.rescoring.publishing import publish_rescoring
-from app.rescoring.queue import look_after_rescorings
 from app.rescoring.sets import Progress, drop_rescoring, find_rescoring, progress_of, start_rescoring
 from tests import world
 from tests.world import COMPETITION, NOW, score

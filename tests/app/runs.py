@@ -6,8 +6,8 @@ from datetime import datetime
 
 from sqlalchemy import Engine
 
-from app.db import writing
-from app.runs import requeue_lost_runs
+from app.base.db import writing
+from app.runs.sweep import requeue_lost_runs
 
 
 def sweep(engine: Engine, now: datetime, attempts: int = 3) -> list[int]:

@@ -8,18 +8,18 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app import audit
-from app.announcements import AnnouncementForm, announcements_of, edit, publish, receivers, withdraw
-from app.config import Settings
-from app.db import reading, writing
-from app.errors import IdempotencyConflict, InvalidForm, NotFound
-from app.freshness import freshness
-from app.mail import _message
-from app.mail_choices import MailKind, choose, find_link
-from app.mail_groups import all_groups, group_of
+from app.base.config import Settings
+from app.base.db import reading, writing
+from app.base.errors import IdempotencyConflict, InvalidForm, NotFound
+from app.boards.freshness import freshness
+from app.competitions.find import find_competition
+from app.messages.announcements import AnnouncementForm, announcements_of, edit, publish, receivers, withdraw
+from app.messages.groups import all_groups, group_of
 from app.models import Announcement, AuditEntry, MailChoice, OutgoingMail, Role, TeamKind, User
-from app.queries import find_competition
-from app.roles import grant_role
+from app.people import audit
+from app.people.mail import _message
+from app.people.mail_choices import MailKind, choose, find_link
+from app.people.roles import grant_role
 from tests.app.embargo import add_phase
 from tests.threads import in_threads
 from tests.world import COMPETITION, DAY, HOUR, NOW, add_competition, add_team, add_user, reject, score, submit

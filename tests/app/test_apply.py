@@ -8,17 +8,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app.apply import apply_phases
-from app.check import load_competitions
-from app.db import reading, writing
-from app.leaderboard import build_leaderboard
-from app.models import (
-    PhaseTask,
-    ScoringRun,
-)
-from app.queries import find_board, find_competition
-from app.runs import claim_run
-from app.storage import stored_path
+from app.base.db import reading, writing
+from app.base.storage import stored_path
+from app.boards.leaderboard import build_leaderboard
+from app.competitions.find import find_board, find_competition
+from app.declarations.apply.apply import apply_phases
+from app.declarations.check import load_competitions
+from app.models import PhaseTask, ScoringRun
+from app.runs.claims import claim_run
 from tests.app.applying import HOUR, WHAT, apply, counts, made, noted, phase_task, submit
 from tests.app.competition_folder import ITEMS, NOW, make_competition
 from tests.app.competition_folder import Competition as Folder

@@ -7,13 +7,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from app.apply import ImpossibleChange
-from app.db import reading, writing
-from app.models import (
-    Board,
-    CompetitionTask,
-    ScoreRow,
-)
+from app.base.db import reading, writing
+from app.declarations.apply.apply import ImpossibleChange
+from app.models import Board, CompetitionTask, ScoreRow
 from tests.app.applying import WHAT, apply, counts, made, noted, submit
 from tests.app.competition_folder import Competition as Folder
 from tests.app.competition_folder import make_competition

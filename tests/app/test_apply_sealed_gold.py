@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from app.gold import SEALED_NAME
+from app.gold.versions import SEALED_NAME
 from tests.app.applying import WHAT, apply, made, phase_task
 from tests.app.competition_folder import Competition, make_competition
 from tests.sealed import make_key, seal_gold

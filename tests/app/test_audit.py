@@ -7,9 +7,9 @@ import structlog
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from app import audit, auth
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import AuditEntry, User
+from app.people import audit, auth
 from tests.world import HOUR, NOW, add_user
 
 

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from app import auth
-from app.auth import (
+from app.base.db import reading, writing
+from app.base.errors import InvalidForm, NameTaken, NotAuthenticated, NotFound
+from app.models import ApiToken, LoginSession, User
+from app.people import auth
+from app.people.auth import (
     authenticate,
     create_token,
     end_session,
@@ -20,9 +23,6 @@ from app.auth import (
     revoke_token,
     start_session,
 )
-from app.db import reading, writing
-from app.errors import InvalidForm, NameTaken, NotAuthenticated, NotFound
-from app.models import ApiToken, LoginSession, User
 from tests.threads import in_threads
 from tests.world import DAY, HOUR, NOW, SECOND, add_user, answer_to
 

@@ -7,18 +7,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select, update
 
-from app.db import reading, writing
-from app.models import (
-    RunStatus,
-    ScoringRun,
-    Submission,
-    Team,
-    TeamKind,
-    User,
-)
-from app.queries import find_competition
-from app.storage import stored_path
-from app.teams import team_for
+from app.base.db import reading, writing
+from app.base.storage import stored_path
+from app.competitions.find import find_competition
+from app.models import RunStatus, ScoringRun, Submission, Team, TeamKind, User
+from app.teams.find import team_for
 from tests.app.applying import HOUR, WHAT, apply, made
 from tests.app.competition_folder import MAJORITY, NOW, make_competition
 from tests.app.competition_folder import Competition as Folder

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.board_columns import BoardColumn, columns_shown
+from app.competitions.columns import BoardColumn, columns_shown
 from app.models import Board, CompetitionTask
-from app.routes.pages.words import shown_score
+from app.web.html.words import shown_score
 
 F1 = {"metric": "mwe_f1", "split": "macro", "title": "F1", "decimals": 2, "percent": True}
 COUNT = {"metric": "languages", "split": "macro", "title": "Corpora", "decimals": 0, "percent": False}

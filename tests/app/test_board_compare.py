@@ -8,13 +8,13 @@ from datetime import datetime
 import pytest
 from sqlalchemy import Engine
 
-from app.board_compare import Move, Scale, difference, is_better, moves, reference_row, references, row_key, scale_of
-from app.board_rows import Cell, Leaderboard
-from app.db import reading
-from app.leaderboard import build_leaderboard
+from app.base.db import reading
+from app.boards.compare import Move, Scale, difference, is_better, moves, reference_row, references, row_key, scale_of
+from app.boards.leaderboard import build_leaderboard
+from app.boards.rows import Cell, Leaderboard
+from app.competitions.find import find_board, find_competition
 from app.models import EntryRule, User
-from app.queries import find_board, find_competition
-from scoring.task import Metric
+from evergold.scoring.task import Metric
 from tests.app.embargo import declare, enter, hide, look
 from tests.app.test_board_query import BOARD, COLUMNS, row
 from tests.world import COMPETITION, HOUR, NOW, PHASE

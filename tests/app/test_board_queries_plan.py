@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, select
 
-from app.db import reading
-from app.leaderboard import count_entries
+from app.base.db import reading
+from app.boards.leaderboard import count_entries
+from app.competitions.visibility import View
 from app.models import PhaseTask, User
-from app.visibility import View
 from tests.app.embargo import enter, look
 
 

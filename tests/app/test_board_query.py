@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.board_columns import BoardColumn
-from app.board_query import Arranged, BoardQuery, arrange, read_query, since_moment
-from app.board_rows import Cell, Leaderboard, LeaderboardRow
+from app.boards.query import Arranged, BoardQuery, arrange, read_query, since_moment
+from app.boards.rows import Cell, Leaderboard, LeaderboardRow
+from app.competitions.columns import BoardColumn
 from app.models import EntryRule
 
 AT = datetime(2026, 1, 10, 12, tzinfo=UTC)

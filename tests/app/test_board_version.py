@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy import Engine, select, update
 
-from app.db import reading, writing
-from app.leaderboard import LeaderboardRow, count_entries
+from app.base.db import reading, writing
+from app.boards.leaderboard import LeaderboardRow, count_entries
+from app.competitions.visibility import View
 from app.models import BoardShown, PhaseTask, ScoreRow, TeamKind, User
-from app.runs import requeue_lost_runs
-from app.visibility import View
+from app.runs.sweep import requeue_lost_runs
 from tests.app.boards import board, enter, shown, version
 from tests.world import (
     HOUR,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import writing
+from app.base.db import writing
+from app.boards.neutral_names import neutral_name
+from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import SeenAs
 from app.models import Board, BoardShown, HistoricRow, Phase, PhaseTask, TeamKind, User
-from app.neutral_names import neutral_name
-from app.queries import find_board, find_competition
-from app.visibility import SeenAs
 from tests.app.embargo import INSTANT, add_phase, declare, enter, hide, look, rows
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, ZERO_SHOT, add_team, add_user
 

@@ -7,26 +7,17 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app.card_edits import CardChanged, CardFrozen, edit_card
-from app.db import reading, writing
-from app.errors import Forbidden, InvalidForm, NotFound
+from app.base.db import reading, writing
+from app.base.errors import Forbidden, InvalidForm, NotFound
+from app.boards.snapshots import official_board
+from app.cards.edits import CardChanged, CardFrozen, edit_card
+from app.competitions.find import find_board, find_competition
 from app.models import CardVersion, Snapshot, Submission, User
-from app.queries import find_board, find_competition
-from app.snapshots import official_board
+from app.submissions.find import get_submission
 from tests.app.cards import answers, ask, card, history, required, write
 from tests.app.embargo import MINUTE, enter, freeze, look
 from tests.threads import in_threads
-from tests.world import (
-    COMPETITION,
-    DAY,
-    HOUR,
-    NOW,
-    PHASE,
-    add_team,
-    add_user,
-    answer_to,
-    board_version_number,
-)
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_team, add_user, answer_to, board_version_number
 
 CLOSE = NOW + DAY
 LINK = "https://example.org/code"
@@ -135,10 +126,10 @@ def test_who_was_slower_is_told(engine: Engine, people: list[User]) -> None:
     sent = enter(engine, ada, 0.5)
     write(engine, sent, ada, method="first")
     with writing(engine) as session, pytest.raises(CardChanged) as refused:
-        edit_card(session, sent, ada, {"method": "second"}, NOW, version=0)
+        edit_card(session, get_submission(session, sent, ada), ada, {"method": "second"}, NOW, version=0)
     assert refused.value.details == {"version": 1}
     with writing(engine) as session:
-        assert edit_card(session, sent, ada, {"method": "second"}, NOW, version=1) == 2
+        assert edit_card(session, get_submission(session, sent, ada), ada, {"method": "second"}, NOW, version=1) == 2
 
 
 def test_changes_at_the_same_moment_are_kept_one_after_the_other(engine: Engine, people: list[User]) -> None:

@@ -5,16 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import reading
+from app.base.db import reading
 from app.models import TeamKind, User
 from tests.app.cards import ask, write
 from tests.app.embargo import enter, hide, look
-from tests.world import (
-    DAY,
-    NOW,
-    add_team,
-    add_user,
-)
+from tests.world import DAY, NOW, add_team, add_user
 
 CLOSE = NOW + DAY
 LINK = "https://example.org/code"

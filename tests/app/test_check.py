@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from app.check import InvalidPhases, check_phases, load_competitions
+from app.declarations.check import InvalidPhases, check_phases, load_competitions
 from tests.app.competition_folder import GOLD, NOW, PHASES, Competition, make_competition
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app.check import check_phases
-from app.check.gold import misfits
-from scoring.task import read_options
-from scoring.tasks import TASKS
+from app.declarations.check import check_phases
+from app.declarations.check.gold import misfits
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import TASKS
 from tests.app.competition_folder import GOLD, NOW, Competition, make_competition
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import reading
+from app.base.db import reading
 from app.models import Competition as Row
 from app.models import RegistrationMode
-from app.registration_rules import rules_of
-from app.team_view import members_max
+from app.teams.find import members_max
+from app.teams.registration_rules import rules_of
 from tests.app.applying import apply, made, noted
 from tests.app.competition_folder import Competition, make_competition
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import reading
+from app.base.db import reading
+from app.competitions.visibility import declared_of
 from app.models import BoardShown, EntryRule, OwnScores, Phase, Slices
-from app.visibility import declared_of
 from tests.app.applying import apply, made, noted, phase_task
 from tests.app.competition_folder import Competition, make_competition
 

@@ -8,10 +8,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app.choices import NoChoice, choose_entry, withdraw_choice
-from app.db import reading, writing
-from app.errors import Forbidden, NotFound
+from app.base.db import reading, writing
+from app.base.errors import Forbidden, NotFound
 from app.models import EntryChoice, TeamKind, User
+from app.submissions.choices import NoChoice, choose_entry, withdraw_choice
 from tests.app.embargo import INSTANT, declare, enter, freeze, hide, look, rows
 from tests.threads import in_threads
 from tests.world import DAY, HOUR, NOW, add_team, add_user, answer_to, reject, submit

@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app import client
-from app.client import Place, Refused, submit
+from evergold.client import http as client
+from evergold.client.http import Place, Refused, submit
 
 ACCEPTED = httpx.Response(202, json={"id": "first"})
 LATE = httpx.Response(409, json={"error": {"code": "phase_not_open", "message": "It ended.", "details": {}}})
@@ -24,7 +24,7 @@ Answer = httpx.Response | httpx.TransportError
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the client slept between its tries."""
     slept: list[float] = []
-    monkeypatch.setattr("app.client.time.sleep", slept.append)
+    monkeypatch.setattr("evergold.client.http.time.sleep", slept.append)
     return slept
 
 

@@ -7,9 +7,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Engine, select, update
 
-from app.climbing import SMALL_STEPS, climbing_teams
-from app.config import get_settings
-from app.db import reading, writing
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.base.storage import store_upload
+from app.competitions.find import find_competition
+from app.competitions.visibility import declared_of
 from app.models import (
     ClimbingAlert,
     CompetitionRole,
@@ -22,9 +24,7 @@ from app.models import (
     Slices,
     User,
 )
-from app.queries import find_competition
-from app.storage import store_upload
-from app.visibility import declared_of
+from app.submissions.climbing import SMALL_STEPS, climbing_teams
 from tests.app.boards import board, enter, shown
 from tests.world import COMPETITION, NOW, add_competition, add_user, reject, score, submit, the_phase_task
 from workers.climbing import watch_climbing

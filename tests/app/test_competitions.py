@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from app.competitions import (
+from app.declarations.model import (
     CompetitionDeclaration,
     LimitsDeclaration,
     PhaseDeclaration,
@@ -87,7 +87,7 @@ def test_title_is_one_line(title: str) -> None:
 
 def test_schema_in_the_docs_is_up_to_date() -> None:
     kept = (REPOSITORY / "docs" / "phases.schema.json").read_text(encoding="utf-8")
-    assert kept == schema_text(), "run: python -m app.competitions > docs/phases.schema.json"
+    assert kept == schema_text(), "run: python -m app.declarations.model > docs/phases.schema.json"
 
 
 def test_schema_forbids_unknown_keys_everywhere() -> None:

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import Engine, select, text, update
 from sqlalchemy.exc import IntegrityError, StatementError
 
-from app.config import Settings
-from app.db import get_engine, make_engine, reading, writing
+from app.base.config import Settings
+from app.base.db import get_engine, make_engine, reading, writing
 from app.models import Phase, TeamMember, User
 from tests.threads import in_threads
 from tests.world import NOW, add_competition, add_user

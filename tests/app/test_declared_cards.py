@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import reading
-from app.method_cards import CardKind, CardPart, card_form
+from app.base.db import reading
+from app.cards.form import CardKind, CardPart, card_form
 from app.models import Competition as CompetitionRow
 from app.models import PhaseTask, Team
 from tests.app.applying import apply, made, phase_task

@@ -6,11 +6,20 @@ from datetime import datetime
 
 from sqlalchemy import Engine, select
 
-from app.db import reading, writing
-from app.desk import Embargo, MissingTeams, Moment, TaskToday, embargoes, missing_teams, next_moments, tasks_today
+from app.base.db import reading, writing
+from app.competitions.desk import (
+    Embargo,
+    MissingTeams,
+    Moment,
+    TaskToday,
+    embargoes,
+    missing_teams,
+    next_moments,
+    tasks_today,
+)
+from app.competitions.find import find_competition
 from app.models import BoardShown, Phase, TeamKind
-from app.queries import find_competition
-from app.teams import team_for
+from app.teams.find import team_for
 from tests.world import (
     COMPETITION,
     DAY,

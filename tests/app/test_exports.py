@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.board_columns import BoardColumn
-from app.board_rows import Cell, Leaderboard, LeaderboardRow
-from app.exports.tables import chosen_columns, latex_table, latex_text, markdown_table
+from app.boards.rows import Cell, Leaderboard, LeaderboardRow
+from app.boards.tables import chosen_columns, latex_table, latex_text, markdown_table
+from app.competitions.columns import BoardColumn
 from app.models import EntryRule
 
 F1 = BoardColumn("macro_f1", "all", "Macro F1", 2, True, True, "")

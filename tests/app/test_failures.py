@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import reading, writing
-from app.failures import FailedRun, failed_runs, queue_again, run_counts
+from app.base.db import reading, writing
 from app.models import AuditEntry, Competition, OutgoingMail, Role, RunStatus, User
-from app.roles import grant_role
-from app.submissions import Accepted
+from app.people.roles import grant_role
+from app.runs.failures import FailedRun, failed_runs, queue_again, run_counts
+from app.submissions.accept import Accepted
 from tests.app.runs import sweep
 from tests.world import (
     COMPETITION,

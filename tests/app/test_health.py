@@ -9,12 +9,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Engine, text
 
-from app import metrics
-from app.config import Settings, get_settings
-from app.db import make_engine, reading, writing
-from app.health import Part, beat, broker_answers, last_beat, parts
-from app.mail import send_mail
+from app.base.config import Settings, get_settings
+from app.base.db import make_engine, reading, writing
 from app.models import Heartbeat, ScoringRun, Worker
+from app.operations import metrics
+from app.operations.health import Part, beat, broker_answers, last_beat, parts
+from app.people.mail import send_mail
 from tests.services import Valkey, free_port
 from tests.threads import in_threads
 from tests.world import (

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app.apply import apply_phases
-from app.check import CompetitionDeclaration, check_phases, load_competitions
-from app.config import get_settings
-from app.db import get_engine, reading, writing
+from app.base.config import get_settings
+from app.base.db import get_engine, reading, writing
+from app.base.storage import store_file
+from app.boards.leaderboard import Leaderboard, build_leaderboard
+from app.competitions.find import find_board, find_competition, find_phase_task
+from app.declarations.apply.apply import apply_phases
+from app.declarations.check import CompetitionDeclaration, check_phases, load_competitions
 from app.importers.semeval2022 import import_semeval2022
-from app.leaderboard import Leaderboard, build_leaderboard
-from app.migrate import upgrade
 from app.models import HistoricRow, RunStatus, ScoringRun, User
-from app.queries import find_board, find_competition, find_phase_task
-from app.storage import store_file
-from app.submissions import accept_submission
-from scoring.errors import InvalidFile
+from app.operations.migrate import upgrade
+from app.submissions.accept import accept_submission
+from evergold.scoring.errors import InvalidFile
 from tests.conformance import conformance
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

@@ -8,8 +8,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, update
 
-from app.db import reading, writing
-from app.item_compare import (
+from app.base.db import reading, writing
+from app.competitions.visibility import SeenAs
+from app.feedback.compare import compare
+from app.feedback.items import (
     GOLD_HIDDEN,
     NOTHING_OF_ITEMS,
     SCORES_IN_PART,
@@ -18,11 +20,9 @@ from app.item_compare import (
     compare_items,
     paired,
 )
-from app.item_results import packed_results, unpacked_results
 from app.models import CompetitionTask, EntryRule, PhaseTask, Submission, User
-from app.own_compare import compare
-from app.visibility import SeenAs
-from scoring.task import ItemResult
+from app.runs.item_results import packed_results, unpacked_results
+from evergold.scoring.task import ItemResult
 from tests.app.embargo import add_phase, declare, hide
 from tests.world import DAY, NOW, ZERO_SHOT, add_competition, add_user, claim, finish, scores_of, submit, sure
 

@@ -9,11 +9,11 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app.config import get_settings
-from app.db import reading, writing
+from app.base.config import get_settings
+from app.base.db import reading, writing
 from app.judging.errors import CannotJudge, InvalidMarks, RoundPublished
-from app.judging.export import export_csv
 from app.judging.imports import Imported, import_marks, read_file
+from app.judging.marks_csv import export_csv
 from app.judging.results import document_of, progress_of
 from app.judging.rounds import publish_round
 from app.models import JudgedText, Judgement, JudgingAnnotator, JudgingRound, RoundSource, User

@@ -9,27 +9,18 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import reading, writing
-from app.errors import Forbidden, InvalidForm, NameTaken, NotFound
+from app.base.db import reading, writing
+from app.base.errors import Forbidden, InvalidForm, NameTaken, NotFound
 from app.judging.annotators import appoint, dismiss, find_assignment, list_assignments
 from app.judging.errors import CannotJudge, RoundPublished, RoundUnfinished
 from app.judging.marks import Worksheet, clear_marks, save_marks, worksheet
 from app.judging.results import document_of, open_texts, progress_of
 from app.judging.rounds import discard_round, publish_round, withdraw_round
-from app.judging.sampling import draw_items, shuffled
-from app.models import (
-    JudgedAnswer,
-    JudgedEntry,
-    JudgedText,
-    Judgement,
-    JudgingRound,
-    PhaseTask,
-    Role,
-    User,
-)
-from app.roles import grant_role, revoke_role
-from scoring.judgement import Marks
-from scoring.task import NOT_ENTERED
+from app.judging.selection import draw_items, shuffled
+from app.models import JudgedAnswer, JudgedEntry, JudgedText, Judgement, JudgingRound, PhaseTask, Role, User
+from app.people.roles import grant_role, revoke_role
+from evergold.scoring.judgement import Marks
+from evergold.scoring.task import NOT_ENTERED
 from tests import judging, world
 from tests.app.boards import board
 from tests.threads import in_threads
@@ -477,12 +468,12 @@ def test_open_paraphrases_are_counted_by_language(engine: Engine, started: Judgi
 
 
 def test_an_organiser_of_a_competition_is_one_by_a_role(engine: Engine, anna: User, olga: User) -> None:
-    from app.roles import list_roles, may_organise, organised_competition_ids
+    from app.people.roles import list_roles, may_organise, organised_competition_ids
 
     world.add_competition(engine)
     world.add_competition(engine, name="other")
     with writing(engine) as session:
-        from app.queries import find_competition
+        from app.competitions.find import find_competition
 
         competition, other = find_competition(session, COMPETITION), find_competition(session, "other")
         assert not may_organise(session, anna, competition)

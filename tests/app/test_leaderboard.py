@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import writing
+from app.base.db import writing
+from app.competitions.find import find_board, find_competition
 from app.models import Board, EntryRule, HistoricRow, ScoringRun, TeamKind, User
-from app.queries import find_board, find_competition
-from scoring.task import Metric
-from scoring.tasks import TASKS
+from evergold.scoring.task import Metric
+from evergold.scoring.tasks import TASKS
 from tests.app.boards import board, enter, shown
 from tests.world import (
     COMPETITION,

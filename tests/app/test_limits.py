@@ -7,11 +7,11 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app.db import reading
-from app.errors import GoldMissing, LimitReached, PhaseNotOpen
-from app.limits import Quota, check_phase_open, phase_state, quota
+from app.base.db import reading
+from app.base.errors import GoldMissing, LimitReached, PhaseNotOpen
+from app.competitions.limits import Quota, check_phase_open, phase_state, quota
 from app.models import Phase, Submission, User
-from app.teams import find_team
+from app.teams.find import find_team
 from tests.threads import in_threads
 from tests.world import (
     DAY,

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from app.apply import templates
-from app.check import load_competitions
-from app.declaring.plan import plan_phases
+from app.base.storage import stored_path
+from app.declarations.apply import templates
+from app.declarations.check import load_competitions
+from app.declarations.edits.plan import plan_phases
 from app.models import PublicFile
-from app.storage import stored_path
-from scoring.task import read_options
-from scoring.tasks import TASKS
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import TASKS
 from tests.app.applying import WHAT, apply, made, phase_task
 from tests.app.competition_folder import ITEMS, NOW, make_competition
 from tests.app.competition_folder import Competition as Folder

@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from sqlalchemy import Engine, select
 from structlog.testing import capture_logs
 
-from app import mail
-from app.config import Settings, get_settings
-from app.db import reading, writing
-from app.mail import forget_ended, public_address, send_mail, send_waiting, waiting_count
+from app.base.config import Settings, get_settings
+from app.base.db import reading, writing
 from app.models import OutgoingMail
+from app.people import mail
+from app.people.mail import forget_ended, public_address, send_mail, send_waiting, waiting_count
 from tests.mail_server import MailServer, mail_server
 from tests.services import free_port
 from tests.threads import in_threads

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.method_cards import CardAnswer, CardForm, MethodCard, card_form, card_from, card_of, read_document
+from app.cards.form import CardAnswer, CardForm, MethodCard, card_form, card_from, card_of, read_document
 from tests.app.cards import FIELDS, required
 
 FORM = card_form({"required": [], "fields": FIELDS}, ("EN", "PT", "GL"))

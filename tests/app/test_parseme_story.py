@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from app.apply import apply_phases
-from app.check import check_phases, load_competitions
-from app.config import get_settings
-from app.db import get_engine, reading, writing
-from app.errors import InvalidForm, PhaseNotOpen
+from app.base.config import get_settings
+from app.base.db import get_engine, reading, writing
+from app.base.errors import InvalidForm, PhaseNotOpen
+from app.base.storage import store_file
+from app.boards.leaderboard import Leaderboard, build_leaderboard
+from app.boards.snapshots import find_snapshot, freeze_due, official_board
+from app.competitions.find import find_board, find_competition, find_phase_task
+from app.declarations.apply.apply import apply_phases
+from app.declarations.check import check_phases, load_competitions
 from app.importers.parseme import import_parseme
-from app.leaderboard import Leaderboard, build_leaderboard
-from app.migrate import upgrade
 from app.models import RunStatus, ScoringRun, User
-from app.queries import find_board, find_competition, find_phase_task
-from app.snapshots import find_snapshot, freeze_due, official_board
-from app.storage import store_file
-from app.submissions import accept_submission
+from app.operations.migrate import upgrade
+from app.submissions.accept import accept_submission
 from tests.conformance import conformance
 from tests.world import add_user
 

@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import Engine, event, select
 from sqlalchemy.engine import Connection
 
-from app import auth, password_resets
-from app.auth import authenticate, find_session, register_user, set_email, set_password, start_session
-from app.config import get_settings
-from app.db import reading, writing
-from app.errors import InvalidForm, NameTaken, NotAuthenticated, NotFound
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.base.errors import InvalidForm, NameTaken, NotAuthenticated, NotFound
 from app.models import AuditEntry, OutgoingMail, PasswordReset, User
+from app.people import auth, password_resets
+from app.people.auth import authenticate, find_session, register_user, set_email, set_password, start_session
 from tests.threads import in_threads
 from tests.world import DAY, NOW, SECOND, add_user, answer_to
 

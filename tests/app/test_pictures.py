@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import reading, writing
+from app.base.db import reading, writing
+from app.boards.pictures.gallery import pictures_of
+from app.boards.pictures.over_time import MOST_ENTRIES
+from app.boards.pictures.seen import look_at, row_names
+from app.boards.pictures.shapes import Picture
+from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import SeenAs
 from app.models import EntryRule, HistoricRow, Phase, TeamKind, User
-from app.pictures.gallery import pictures_of
-from app.pictures.over_time import MOST_ENTRIES
-from app.pictures.seen import look_at, row_names
-from app.pictures.shapes import Picture
-from app.queries import find_board, find_competition
-from app.visibility import SeenAs
 from tests import world
 from tests.app.boards import board
 from tests.app.embargo import add_phase, declare, enter, hide
@@ -128,7 +128,7 @@ def test_of_very_many_entries_the_newest_are_drawn_and_every_record(
     engine: Engine, people: list[User], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert MOST_ENTRIES == 1000
-    monkeypatch.setattr("app.pictures.over_time.MOST_ENTRIES", 2)
+    monkeypatch.setattr("app.boards.pictures.over_time.MOST_ENTRIES", 2)
     for number, value in enumerate([0.5, 0.1, 0.2, 0.3]):
         enter(engine, people[0], value, minute=number)
     found = drawn(engine)["progress"]

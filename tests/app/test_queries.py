@@ -10,19 +10,11 @@ import pytest
 from sqlalchemy import Engine
 from sqlalchemy.exc import InvalidRequestError
 
-from app.db import reading
-from app.errors import NotFound
+from app.base.db import reading
+from app.base.errors import NotFound
+from app.competitions.find import boards_of, find_board, find_competition, find_phase_task, list_competitions
 from app.models import RunStatus, Submission, User
-from app.queries import (
-    boards_of,
-    current_run,
-    find_board,
-    find_competition,
-    find_phase_task,
-    get_submission,
-    list_competitions,
-    list_submissions,
-)
+from app.submissions.find import current_run, get_submission, list_submissions
 from tests.world import (
     COMPETITION,
     NOW,

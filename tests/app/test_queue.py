@@ -11,8 +11,8 @@ import pytest
 from celery import Celery
 from structlog.testing import capture_logs
 
-from app.config import get_settings
-from app.queue import CPU_QUEUE, GPU_QUEUE, SCORE_TASK, _sender, broker_settings, has_messages, send_run
+from app.base.config import get_settings
+from app.base.queue import CPU_QUEUE, GPU_QUEUE, SCORE_TASK, _sender, broker_settings, has_messages, send_run
 from tests.services import Valkey, free_port
 from tests.threads import in_threads
 
@@ -95,7 +95,7 @@ def test_a_broker_that_was_restarted_between_two_messages_gets_the_second(live_b
 
 
 def test_a_broker_that_hangs_is_given_up_soon(live_broker: Valkey, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.queue.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("app.base.queue.PAUSE_SECONDS", 0.0)
     assert send_run(1)
     live_broker.hang()
     began = time.monotonic()

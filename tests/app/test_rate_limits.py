@@ -9,10 +9,10 @@ import redis
 from limits.storage import memory
 from structlog.testing import capture_logs
 
-from app import rate_limits
-from app.config import Settings
-from app.errors import LimitReached
-from app.rate_limits import RateLimits, network_of, storage_address
+from app.base.config import Settings
+from app.base.errors import LimitReached
+from app.web.http import rate_limits
+from app.web.http.rate_limits import RateLimits, network_of, storage_address
 from tests.services import Valkey
 from tests.threads import in_threads
 from tests.world import NOW, answer_to

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select, update
 
-from app import email_confirmations
-from app.config import Settings
-from app.db import reading, writing
-from app.errors import InvalidForm, LimitReached, NotFound
+from app.base.config import Settings
+from app.base.db import reading, writing
+from app.base.errors import InvalidForm, LimitReached, NotFound
+from app.competitions.find import find_competition
 from app.models import AuditEntry, Competition, OutgoingMail, Registration, RegistrationStatus, Role, TeamKind, User
-from app.queries import find_competition
-from app.registration import (
+from app.people import email_confirmations
+from app.people.roles import grant_role
+from app.teams.find import find_team
+from app.teams.registration import (
     Missing,
     RegistrationNeeded,
     decide,
@@ -24,9 +26,7 @@ from app.registration import (
     settle_confirmed,
     standing,
 )
-from app.registration_rules import rules_of
-from app.roles import grant_role
-from app.teams import find_team
+from app.teams.registration_rules import rules_of
 from tests.threads import in_threads
 from tests.world import (
     COMPETITION,

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app.db import reading, writing
-from app.errors import InvalidForm, NotFound
-from app.failures import failed_runs, queue_again
-from app.gold import publish_gold
+from app.base.db import reading, writing
+from app.base.errors import InvalidForm, NotFound
+from app.boards.snapshots import AFTER_CLOSE, list_snapshots
+from app.competitions.find import find_board, find_competition
+from app.gold.versions import publish_gold
 from app.models import (
     AuditEntry,
     EntryRule,
@@ -22,11 +23,10 @@ from app.models import (
     TeamKind,
     User,
 )
-from app.queries import find_board, find_competition
 from app.rescoring.publishing import RescoringNotReady, RescoringStale
 from app.rescoring.sets import NothingToRescore, OlderGold, RescoringEnded, RescoringOpen
-from app.rescoring.told import rescorings_of
-from app.snapshots import AFTER_CLOSE, list_snapshots
+from app.runs.failures import failed_runs, queue_again
+from app.runs.rescored import rescorings_of
 from tests.app.embargo import MINUTE, add_phase, declare, enter, freeze, hide, look, rows
 from tests.app.rescored import (
     NOTE,

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app.config import get_settings
-from app.db import reading
-from app.errors import EvergoldError
+from app.base.config import get_settings
+from app.base.db import reading
+from app.base.errors import EvergoldError
+from app.competitions.find import find_competition
 from app.models import Rescoring, RescoringState, RunStatus, ScoringRun, User
-from app.queries import find_competition
 from app.rescoring.publishing import publish_rescoring
 from tests.app.embargo import MINUTE, enter, freeze, look, rows
 from tests.app.rescored import current_of, drop, look_after, progress, publish, runs_of, score_set, start, the_set

@@ -7,10 +7,10 @@ import re
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import reading, writing
-from app.mail_choices import MailKind, choose, find_link
+from app.base.db import reading, writing
 from app.models import OutgoingMail, User
-from app.runs import requeue_lost_runs
+from app.people.mail_choices import MailKind, choose, find_link
+from app.runs.sweep import requeue_lost_runs
 from tests.world import HOUR, NOW, add_competition, add_team, add_user, claim, fail, reject, score, submit
 
 

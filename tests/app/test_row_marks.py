@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from app.api.boards import board_csv
-from app.board_rows import mark_of
-from app.db import reading, writing
-from app.errors import NotFound
-from app.exports.tables import latex_table, markdown_table
+from app.base.db import reading, writing
+from app.base.errors import NotFound
+from app.boards.leaderboard import Leaderboard, count_entries
+from app.boards.marks import mark_row
+from app.boards.rows import mark_of
+from app.boards.side_by_side import build_results
+from app.boards.snapshots import official_board
+from app.boards.tables import latex_table, markdown_table
+from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import SeenAs, View
 from app.judging.rounds import find_round, publish_round
 from app.judging.summary import summary_of
-from app.leaderboard import Leaderboard, count_entries
 from app.models import PhaseTask, RowStatus, Snapshot, Team, TeamKind, User
-from app.queries import find_board, find_competition
-from app.results import build_results
-from app.row_marks import mark_row
-from app.snapshots import official_board
-from app.visibility import SeenAs, View
+from app.web.boards.schemas import board_csv
 from tests import judging
 from tests.app.embargo import add_phase, declare, enter, freeze, hide, look, rows
 from tests.app.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
@@ -115,7 +115,7 @@ def test_one_disqualified_submission_lets_the_rule_go_on(engine: Engine, people:
 
 
 def test_a_chosen_submission_that_is_disqualified_is_chosen_no_longer(engine: Engine, people: list[User]) -> None:
-    from app.choices import choose_entry
+    from app.submissions.choices import choose_entry
 
     declare(engine, entry_rule="chosen")
     ada = people[0]

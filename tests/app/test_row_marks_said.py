@@ -8,12 +8,12 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import reading, writing
-from app.errors import InvalidForm
-from app.leaderboard import board_version
+from app.base.db import reading, writing
+from app.base.errors import InvalidForm
+from app.boards.leaderboard import board_version
+from app.boards.marks import list_marks, mark_row
+from app.competitions.find import find_board, find_competition, find_phase_task
 from app.models import AuditEntry, BoardShown, PhaseTask, RowMark, RowStatus, Team, User
-from app.queries import find_board, find_competition, find_phase_task
-from app.row_marks import list_marks, mark_row
 from tests.app.embargo import MINUTE, enter, hide, look
 from tests.app.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
 from tests.threads import in_threads

@@ -8,20 +8,14 @@ import pytest
 from sqlalchemy import Engine, func, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import TERMINAL, CompetitionTask, PhaseTask, RunStatus, ScoreRow
-from app.runs import (
-    Claim,
-    read_report,
-    record_failure,
-    record_rejection,
-    record_scores,
-    renew_lease,
-    scores_of_report,
-)
-from app.submissions import Accepted
-from scoring.errors import Problem
-from scoring.task import Score
+from app.runs.claims import Claim, renew_lease
+from app.runs.outcomes import record_failure, record_rejection, record_scores
+from app.runs.report import read_report, scores_of_report
+from app.submissions.accept import Accepted
+from evergold.scoring.errors import Problem
+from evergold.scoring.task import Score
 from tests.app.runs import sweep
 from tests.threads import in_threads
 from tests.world import (

@@ -8,16 +8,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Engine, update
 
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import TERMINAL, RunStatus, ScoringRun
-from app.runs import (
-    RESEND_SECONDS,
-    UNCLAIMED_SECONDS,
-    mark_sent,
-    requeue_lost_runs,
-)
-from app.submissions import Accepted
-from app.workforce import queue_position
+from app.runs.sweep import RESEND_SECONDS, UNCLAIMED_SECONDS, mark_sent, requeue_lost_runs
+from app.runs.workers import queue_position
+from app.submissions.accept import Accepted
 from tests.app.runs import sweep
 from tests.threads import in_threads
 from tests.world import (
@@ -80,7 +75,7 @@ def test_sweep_announces_the_longest_waiting_first(engine: Engine) -> None:
 
 
 def test_sweep_does_not_announce_everything_at_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.runs.ANNOUNCED_AT_ONCE", 2)
+    monkeypatch.setattr("app.runs.sweep.ANNOUNCED_AT_ONCE", 2)
     add_competition(engine)
     ada = add_user(engine, "ada")
     runs = [submit(engine, ada, NOW + n * SECOND, content=str(n)).run_id for n in range(3)]

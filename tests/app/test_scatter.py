@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from app.scatter import Axis, Point, Scatter, axis_around, scatter_svg
+from app.figures.scatter import Axis, Point, Scatter, axis_around, scatter_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

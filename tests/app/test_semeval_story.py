@@ -9,24 +9,24 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from app.apply import apply_phases
-from app.check import check_phases, load_competitions
-from app.config import get_settings
-from app.db import get_engine, reading, writing
-from app.errors import LimitReached, PhaseNotOpen
-from app.leaderboard import Leaderboard, build_leaderboard
-from app.migrate import upgrade
+from app.base.config import get_settings
+from app.base.db import get_engine, reading, writing
+from app.base.errors import LimitReached, PhaseNotOpen
+from app.base.storage import store_file
+from app.boards.leaderboard import Leaderboard, build_leaderboard
+from app.boards.snapshots import find_snapshot, freeze_due, official_board
+from app.competitions.find import find_board, find_competition, find_phase_task
+from app.declarations.apply.apply import apply_phases
+from app.declarations.check import check_phases, load_competitions
 from app.models import RegistrationStatus, Role, ScoringRun, User
-from app.queries import find_board, find_competition, find_phase_task
-from app.registration import RegistrationNeeded, decide, register
-from app.registration_rules import rules_of
+from app.operations.migrate import upgrade
+from app.people.roles import grant_role
 from app.rescoring.difference import Difference, difference_of
 from app.rescoring.publishing import RescoringNotReady, publish_rescoring
 from app.rescoring.sets import find_rescoring, start_rescoring
-from app.roles import grant_role
-from app.snapshots import find_snapshot, freeze_due, official_board
-from app.storage import store_file
-from app.submissions import accept_submission
+from app.submissions.accept import accept_submission
+from app.teams.registration import RegistrationNeeded, decide, register
+from app.teams.registration_rules import rules_of
 from tests.conformance import conformance
 from tests.sealed import make_key, seal_gold
 from tests.world import add_user

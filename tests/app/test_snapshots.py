@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select, text, update
 
-from app.db import reading, writing
-from app.errors import NotFound
-from app.leaderboard import Leaderboard
+from app.base.db import reading, writing
+from app.base.errors import NotFound
+from app.boards.leaderboard import Leaderboard
+from app.boards.snapshots import AFTER_CLOSE, find_snapshot, freeze_due, last_snapshot, official_board, official_version
+from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import SeenAs
 from app.models import Board, Phase, PhaseTask, ScoreRow, Snapshot, Submission, Team, User
-from app.queries import find_board, find_competition
-from app.snapshots import AFTER_CLOSE, find_snapshot, freeze_due, last_snapshot, official_board, official_version
-from app.visibility import SeenAs
 from tests.app.embargo import INSTANT, MINUTE, add_phase, declare, enter, freeze, hide, look, rows
 from tests.threads import in_threads
 from tests.world import (

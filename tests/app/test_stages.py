@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, update
 
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import ScoringRun, User
-from app.stages import Stage, stage_of, time_left
-from scoring.tasks import TASKS
+from app.runs.stages import Stage, stage_of, time_left
+from evergold.scoring.tasks import TASKS
 from tests.world import NOW, add_competition, add_user, claim, reject, score, submit
 
 TYPE = "idiom-detection"

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from app.errors import EmptyUpload, StorageFull, UploadTooLarge
-from app.storage import (
+from app.base.errors import EmptyUpload, StorageFull, UploadTooLarge
+from app.base.storage import (
     INTERRUPTED_SECONDS,
     StoredFile,
     UploadWriter,
@@ -177,7 +177,7 @@ def test_a_full_disk_is_said_and_nothing_half_stored(
         os.close(descriptor)
         return FullDisk(room=100, number=number)
 
-    monkeypatch.setattr("app.storage.os.fdopen", open_on_full_disk)
+    monkeypatch.setattr("app.base.storage.os.fdopen", open_on_full_disk)
     writer = UploadWriter(tmp_path, limit_bytes=1000)
     writer.write(b"x" * 60)
     with pytest.raises(StorageFull, match="Nothing was stored"):
@@ -195,7 +195,7 @@ def test_a_disk_that_fills_up_at_the_last_moment_is_said_too(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     if step == "fsync":
-        monkeypatch.setattr("app.storage.os.fsync", full)
+        monkeypatch.setattr("app.base.storage.os.fsync", full)
     else:
         monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(StorageFull):
@@ -207,7 +207,7 @@ def test_other_disk_errors_are_not_called_full(tmp_path: Path, monkeypatch: pyte
     def broken(*_: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr("app.storage.os.fsync", broken)
+    monkeypatch.setattr("app.base.storage.os.fsync", broken)
     with pytest.raises(OSError, match="Input/output error") as failed:
         store_upload([CONTENT], tmp_path, limit_bytes=1000)
     assert not isinstance(failed.value, StorageFull)

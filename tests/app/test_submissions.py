@@ -7,11 +7,11 @@ from datetime import datetime
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app.db import reading, writing
-from app.errors import IdempotencyConflict, InvalidForm, LimitReached, NameTaken, PhaseNotOpen
+from app.base.db import reading, writing
+from app.base.errors import IdempotencyConflict, InvalidForm, LimitReached, NameTaken, PhaseNotOpen
 from app.models import RunStatus, ScoringRun, Submission, Team, TeamMember
-from app.submissions import accept_submission, find_replay, precheck
-from app.teams import find_team, team_for
+from app.submissions.accept import accept_submission, find_replay, precheck
+from app.teams.find import find_team, team_for
 from tests.threads import in_threads
 from tests.world import (
     COMPETITION,

@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import reading, writing
-from app.errors import Forbidden, InvalidForm, NameTaken, NotFound
-from app.leaderboard import build_leaderboard
-from app.limits import quota
-from app.membership import (
+from app.base.db import reading, writing
+from app.base.errors import Forbidden, InvalidForm, NameTaken, NotFound
+from app.boards.leaderboard import build_leaderboard
+from app.competitions.find import find_board, find_competition
+from app.competitions.limits import quota
+from app.models import AuditEntry, Competition, FormerMember, Phase, Team, TeamMember, User
+from app.submissions.find import get_submission, list_submissions
+from app.teams.find import captain_of, find_team, members_of, names_fixed_at, open_invitation
+from app.teams.invitations import LINK_DAYS, find_invitation, invite, revoke_invitation
+from app.teams.membership import (
     AlreadyInTeam,
     NamesFixed,
     TeamFull,
@@ -23,12 +28,7 @@ from app.membership import (
     rename_team,
     transfer_team,
 )
-from app.models import AuditEntry, Competition, FormerMember, Phase, Team, TeamMember, User
-from app.queries import find_board, find_competition, get_submission, list_submissions
-from app.registration import RegistrationNeeded
-from app.team_invitations import LINK_DAYS, find_invitation, invite, revoke_invitation
-from app.team_view import names_fixed_at, open_invitation
-from app.teams import captain_of, find_team, members_of
+from app.teams.registration import RegistrationNeeded
 from tests.app.embargo import freeze
 from tests.threads import in_threads
 from tests.world import (

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from app.times import MOMENT_PATTERN, in_aoe, in_utc, parse_moment
+from app.base.times import MOMENT_PATTERN, in_aoe, in_utc, parse_moment
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import reading, writing
-from app.errors import IdempotencyConflict, InvalidForm
-from app.leaderboard import Leaderboard, build_leaderboard
+from app.base.db import reading, writing
+from app.base.errors import IdempotencyConflict, InvalidForm
+from app.boards.leaderboard import Leaderboard, build_leaderboard
+from app.competitions.find import find_board, find_competition
+from app.competitions.tracks import Track, track_title
 from app.models import Board, Competition, Submission, Team, TeamKind, User
-from app.queries import find_board, find_competition
-from app.submissions import Accepted, accept_submission
-from app.tracks import Track, track_title
+from app.submissions.accept import Accepted, accept_submission
 from tests.app.applying import apply, made, noted
 from tests.app.applying import submit as submit_in_demo
 from tests.app.competition_folder import Competition as Folder

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, String, update
 
-import app.unowned
-from app.apply.files import keep_file
-from app.db import Base, writing
+import app.operations.unowned
+from app.base.db import Base, writing
+from app.base.storage import store_upload, stored_path
+from app.declarations.apply.files import keep_file
 from app.models import PhaseTask, PublicFile, User
-from app.storage import store_upload, stored_path
-from app.unowned import (
+from app.operations.unowned import (
     ASIDE_SECONDS,
     FOLDER,
     YOUNG_SECONDS,

@@ -8,12 +8,12 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app.db import reading, writing
-from app.errors import GoldMissing, IdempotencyConflict, LimitReached, NotFound, PhaseNotOpen
-from app.limits import quota
+from app.base.db import reading, writing
+from app.base.errors import GoldMissing, IdempotencyConflict, LimitReached, NotFound, PhaseNotOpen
+from app.competitions.limits import quota
 from app.models import PhaseTask, ScoringRun, Submission, Team, User, Validation, ValidationStatus
-from app.unowned import named_in_tables
-from app.validation_runs import (
+from app.operations.unowned import named_in_tables
+from app.runs.validations import (
     CheckClaim,
     claim_validation,
     mark_check_sent,
@@ -24,8 +24,15 @@ from app.validation_runs import (
     renew_check,
     requeue_lost_checks,
 )
-from app.validations import AT_ONCE, KEPT, AcceptedValidation, accept_validation, forget_validations, get_validation
-from scoring.errors import Problem
+from app.submissions.validations import (
+    AT_ONCE,
+    KEPT,
+    AcceptedValidation,
+    accept_validation,
+    forget_validations,
+    get_validation,
+)
+from evergold.scoring.errors import Problem
 from tests import world
 from tests.threads import in_threads
 from tests.world import DAY, NOW, SECOND, add_competition, add_user, answer_to, the_phase_task, upload_of

@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import reading, writing
-from app.models import BoardShown, Competition, OwnScores, Phase, PhaseTask, Role, Slices, User
-from app.neutral_names import neutral_name
-from app.roles import grant_role
-from app.visibility import (
+from app.base.db import reading, writing
+from app.boards.neutral_names import neutral_name
+from app.competitions.visibility import (
     Declared,
     SeenAs,
     View,
@@ -24,6 +22,8 @@ from app.visibility import (
     rounded_document,
     view_of,
 )
+from app.models import BoardShown, Competition, OwnScores, Phase, PhaseTask, Role, Slices, User
+from app.people.roles import grant_role
 from tests.world import DAY, HOUR, NOW, ZERO_SHOT, add_competition, add_user
 
 MOMENT = NOW + HOUR

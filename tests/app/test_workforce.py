@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 import pytest
 from sqlalchemy import Engine, func, select, update
 
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import CompetitionTask, ScoringRun, SelfCheck, User, Worker
-from app.workforce import (
+from app.runs.workers import (
     SILENT_SECONDS,
     Waiting,
     announce_worker,
@@ -21,7 +21,7 @@ from app.workforce import (
     unheard_task_types,
     waiting_for_worker,
 )
-from scoring.tasks import TASKS
+from evergold.scoring.tasks import TASKS
 from tests.world import DAY, NOW, SECOND, add_competition, add_user, claim, submit, the_run
 
 SILENCE = timedelta(seconds=SILENT_SECONDS)

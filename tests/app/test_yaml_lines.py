@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.check import check_phases, load_competitions
+from app.declarations.check import check_phases, load_competitions
 from tests.app.competition_folder import NOW, Competition, make_competition
 
 

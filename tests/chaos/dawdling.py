@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from app.config import get_settings
-from app.runs import Claim
-from app.storage import stored_path
+from app.base.config import get_settings
+from app.base.storage import stored_path
+from app.runs.claims import Claim
 from workers import score, start
 
 #: What a file holds whose scoring ends the process, as the system does when memory is short: before it is scored …

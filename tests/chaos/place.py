@@ -15,7 +15,7 @@ from pathlib import Path
 import redis
 from sqlalchemy import Engine
 
-from app.db import make_engine
+from app.base.db import make_engine
 from tests import postgres, services
 from tests.processes import Service, kill, short_folder, start, wait_until
 from tests.services import Valkey, environment_of, evergold, start_sweep

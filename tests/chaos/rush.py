@@ -12,7 +12,7 @@ from itertools import cycle
 import httpx
 from sqlalchemy import Engine, select
 
-from app.db import reading
+from app.base.db import reading
 from app.models import Submission
 
 CONTENT = "ID,Language,Setting,Label\n1,EN,zero_shot,0\n"

@@ -21,12 +21,13 @@ import httpx
 from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import auth, client
-from app.client import Refused
-from app.db import reading, writing
-from app.limits import quota
+from app.base.db import reading, writing
+from app.competitions.find import find_phase_task
+from app.competitions.limits import quota
 from app.models import TERMINAL, CompetitionTask, Phase, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, Team
-from app.queries import find_phase_task
+from app.people import auth
+from evergold.client import http as client
+from evergold.client.http import Refused
 from tests.chaos.place import ITEMS, LABELS, Place
 from tests.world import add_user
 

@@ -12,12 +12,13 @@ import pytest
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import auth, main
-from app.config import get_settings
-from app.db import get_engine, make_engine, writing
-from app.migrate import upgrade
+from app.base.config import get_settings
+from app.base.db import get_engine, make_engine, writing
+from app.base.queue import _sender
 from app.models import RunStatus, User
-from app.queue import _sender
+from app.operations.migrate import upgrade
+from app.people import auth
+from app.web import main
 from tests import postgres
 from tests.web.site import SUBMIT, Site
 from tests.whole import site_of

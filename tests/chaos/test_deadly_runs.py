@@ -14,12 +14,12 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
-from app import auth
-from app.config import get_settings
-from app.db import reading, writing
-from app.failures import failed_runs
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.base.queue import send_run
 from app.models import TERMINAL, PhaseTask, RunStatus, ScoreRow, ScoringRun
-from app.queue import send_run
+from app.people import auth
+from app.runs.failures import failed_runs
 from tests.chaos.dawdling import DEADLY, DEADLY_AFTERWARDS, DEADLY_QUIETLY, ENDLESS
 from tests.chaos.place import ITEMS, Place, a_place, children_of
 from tests.chaos.verdict import SCORES_PER_RUN

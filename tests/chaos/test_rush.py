@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Engine, update
 
-from app import auth
-from app.db import writing
+from app.base.db import writing
 from app.models import Phase
-from app.routes.serving import Serving
+from app.people import auth
+from app.web.http.context import Serving
 from tests.chaos.rush import rush, wrongs
 from tests.web.site import SUBMIT
 from tests.whole import site_of

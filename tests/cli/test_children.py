@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from app.serving import children
-from app.serving.children import Child, Guard, Program, Wish
-from app.serving.guard import signal_group
+from app.server import children
+from app.server.children import Child, Guard, Program, Wish
+from app.server.guard import signal_group
 
 #: Ignores SIGTERM, and so does its own child: the worst that may have to be stopped.
 STUBBORN = """
@@ -135,7 +135,7 @@ def test_nothing_is_left_when_the_supervisor_is_killed(tmp_path: Path) -> None:
     supervisor = f"""
 import sys, time
 from pathlib import Path
-from app.serving.children import *
+from app.server.children import *
 lock = open({str(tmp_path / "lock")!r}, "w")
 watched = start_guard(lock.fileno())
 program = Program("child", [sys.executable, "-I", "-c", {STUBBORN!r}], {{}}, Path({str(tmp_path / "child.log")!r}), 5)

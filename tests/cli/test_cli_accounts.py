@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from app import audit
-from app.cli import run
-from app.cli.output import Code
-from app.config import get_settings
-from app.db import get_engine, reading, writing
-from app.password_resets import use
-from app.serving.server_folder import init_server
+from app.base.config import get_settings
+from app.base.db import get_engine, reading, writing
+from app.people import audit
+from app.people.password_resets import use
+from app.server.folder import init_server
+from evergold.cli import run
+from evergold.cli.output import Code
 from tests.server import ITEMS, PHASES
 from tests.world import NOW
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-import scoring
-from app import client as api
-from app import credentials
-from app.cli import run
-from app.cli.output import Code
+from evergold import scoring
+from evergold.cli import run
+from evergold.cli.output import Code
+from evergold.client import credentials
+from evergold.client import http as api
 from tests import services
 from tests.cli.flaky_proxy import flaky_proxy
 from tests.processes import REPOSITORY, kill, short_folder, start, stop
@@ -64,7 +64,7 @@ def server() -> Iterator[Server]:
             broker_url=broker.address,
         )
         prepare = start(
-            "prepare", [sys.executable, "-m", "app.serving.prepare", folder / "report", "--demo"], folder, environment
+            "prepare", [sys.executable, "-m", "app.server.prepare", folder / "report", "--demo"], folder, environment
         )
         assert prepare.process.wait(60) == 0, prepare.said()
         kill(prepare)

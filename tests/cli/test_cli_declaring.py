@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import run
-from app.cli.output import Code
-from app.config import get_settings
-from app.serving import prepare
+from app.base.config import get_settings
+from app.server import prepare
+from evergold.cli import run
+from evergold.cli.output import Code
 from tests.app.competition_folder import Competition as Folder
 from tests.app.competition_folder import make_competition
 from tests.declaring.place import END, LATER

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import typer
 
-from app.cli import cli
-from app.cli.output import Code
+from evergold.cli import cli
+from evergold.cli.output import Code
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
 
@@ -62,7 +62,7 @@ def test_every_exit_code_is_documented() -> None:
 def test_help_and_team_commands_load_neither_database_nor_scoring_code() -> None:
     code = (
         "import sys\n"
-        "from app.cli import run\n"
+        "from evergold.cli import run\n"
         "run(['--help']); run(['status', '--server', 'http://127.0.0.1:9'])\n"
         "heavy = {'sqlalchemy', 'alembic', 'celery', 'kombu', 'numpy', 'scipy', 'torch', 'fastapi', 'scoring'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"

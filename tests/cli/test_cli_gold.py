@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from app.cli import run
-from app.cli.output import Code
-from app.config import get_settings
-from app.db import get_engine
+from app.base.config import get_settings
+from app.base.db import get_engine
+from evergold.cli import run
+from evergold.cli.output import Code
 from tests.sealed import PLACE, files_with
 from tests.workers.files import GOLD, upload
 from tests.world import add_competition, add_user, the_run

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.output import Code
-from scoring.models import find_model
+from evergold.cli.output import Code
+from evergold.scoring.models import find_model
 from tests.hub import COMMIT, Hub, hub
 from tests.processes import REPOSITORY
 from tests.services import environment_of
@@ -52,7 +52,7 @@ def evergold(server: Hub, tmp_path: Path) -> Evergold:
         for name in ("HF_HUB_OFFLINE", "HF_TOKEN"):
             environment.setdefault(name, "")
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "app.cli", "models", *arguments],
+            [sys.executable, "-P", "-m", "evergold.cli", "models", *arguments],
             env=environment,
             cwd=REPOSITORY,
             capture_output=True,

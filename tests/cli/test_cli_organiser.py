@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import run
-from app.cli.output import Code
+from evergold.cli import run
+from evergold.cli.output import Code
 from tests.conformance import conformance
 from tests.processes import REPOSITORY
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from app.cli import run
-from app.cli.output import Code
 from app.models import RunStatus
+from evergold.cli import run
+from evergold.cli.output import Code
 from tests.world import add_competition, add_user, fail, score, submit, the_run
 
 Evergold = Callable[..., tuple[int, str, str]]

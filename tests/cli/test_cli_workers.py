@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import run
-from app.cli.output import Code
-from app.config import get_settings
-from app.db import get_engine, writing
+from app.base.config import get_settings
+from app.base.db import get_engine, writing
 from app.models import SelfCheck, Worker
-from app.workforce import SILENT_SECONDS, announce_worker
+from app.runs.workers import SILENT_SECONDS, announce_worker
+from evergold.cli import run
+from evergold.cli.output import Code
 
 Evergold = Callable[..., tuple[int, str, str]]
 

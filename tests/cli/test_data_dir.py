@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.serving import broker
-from app.serving.datadir import LOCK_NAME, ServeError, lock_data_dir, note_address
-from app.serving.port import address_of, answers, is_private, listening
+from app.server import broker
+from app.server.datadir import LOCK_NAME, ServeError, lock_data_dir, note_address
+from app.server.port import address_of, answers, is_private, listening
 from tests.processes import short_folder
 
 

@@ -10,13 +10,13 @@ import pytest
 import yaml
 from sqlalchemy import Engine, func, select, update
 
-from app import demo
-from app.apply import apply_phases
-from app.auth import authenticate
-from app.check import load_competitions
-from app.db import reading, writing
+from app.base.db import reading, writing
+from app.declarations.apply.apply import apply_phases
+from app.declarations.check import load_competitions
 from app.models import CompetitionTask, Phase, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamMember, User
-from app.serving.datadir import ServeError
+from app.people.auth import authenticate
+from app.server import demo
+from app.server.datadir import ServeError
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.serving import programs
-from app.serving.programs import WAYS_TO_GOLD, ServeOptions
-from app.serving.web import run_web
+from app.server import programs
+from app.server.programs import WAYS_TO_GOLD, ServeOptions
+from app.server.web import run_web
 from workers.keys import KeySettings
 
 TOLD = {"EVERGOLD_GOLD_DIR": "/safe/gold", "EVERGOLD_GOLD_KEY_FILE": "/safe/key", "PATH": "/bin"}
@@ -29,9 +29,7 @@ def test_the_web_process_is_told_neither_where_gold_nor_where_keys_are(options: 
 def test_a_web_process_that_was_told_forgets_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in TOLD.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(
-        "app.serving.web.uvicorn.Server", lambda _: type("Server", (), {"run": lambda *_, **__: None})()
-    )
+    monkeypatch.setattr("app.server.web.uvicorn.Server", lambda _: type("Server", (), {"run": lambda *_, **__: None})())
     run_web()
     assert not WAYS_TO_GOLD & set(os.environ)
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from app.auth import authenticate
-from app.check import check_phases
-from app.cli import run
-from app.cli.output import Code
-from app.db import make_engine, reading
-from app.errors import InvalidForm
+from app.base.db import make_engine, reading
+from app.base.errors import InvalidForm
+from app.declarations.check import check_phases
 from app.models import Competition, Submission, User
-from app.serving.datadir import ServeError
-from app.serving.server_folder import PHASES, init_server
+from app.people.auth import authenticate
+from app.server.datadir import ServeError
+from app.server.folder import PHASES, init_server
+from evergold.cli import run
+from evergold.cli.output import Code
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PASSWORD = "correct horse battery"
@@ -69,8 +69,8 @@ def test_commented_example_is_valid_once_its_files_are_there(tmp_path: Path) -> 
 
 
 def test_every_setting_of_the_environment_example_exists() -> None:
-    from app.config import Settings
-    from app.serving.server_folder import ENVIRONMENT
+    from app.base.config import Settings
+    from app.server.folder import ENVIRONMENT
 
     named = set(re.findall(r"# EVERGOLD_([A-Z_]+)=", ENVIRONMENT))
     assert named - {"GOLD_DIR"} <= {name.upper() for name in Settings.model_fields}

@@ -19,8 +19,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.cli import run
-from app.cli.output import Code
+from evergold.cli import run
+from evergold.cli.output import Code
 from tests import services
 from tests.processes import REPOSITORY, Service, kill, short_folder, start, wait_until
 
@@ -29,11 +29,11 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes in /proc"),
 ]
 
-START = (sys.executable, "-P", "-m", "app.cli")
+START = (sys.executable, "-P", "-m", "evergold.cli")
 #: As where there is no wheel of Valkey.
 START_WITHOUT_VALKEY = (
     *(sys.executable, "-P", "-c"),
-    "from app import cli; from app.serving import broker; broker.find_valkey = lambda: None; cli.main()",
+    "from app import cli; from app.server import broker; broker.find_valkey = lambda: None; cli.main()",
 )
 
 
@@ -141,7 +141,7 @@ def test_first_start_with_demo_really_scores_and_a_second_one_adds_nothing(folde
     with serving(folder, "--demo") as server:
         assert "password magpie-demo" in server.service.said()
         wait_for_board(server, {"Magpie", "Saudade Lab", "Majority class"})
-        web = server.child("app.serving.web")
+        web = server.child("app.server.web")
         assert b"EVERGOLD_GOLD_DIR" not in Path(f"/proc/{web}/environ").read_bytes()
         worker = server.child("--queues cpu")
         assert b"EVERGOLD_GOLD_DIR" in Path(f"/proc/{worker}/environ").read_bytes()
@@ -206,7 +206,7 @@ def test_children_that_are_killed_are_said_and_started_again(folder: Path) -> No
     with serving(folder) as server:
         wait_until(lambda: len(pool_of(folder)) >= 2, "the worker has its pool", server.service)
         pool = pool_of(folder)
-        for words in ("app.serving.web", "--queues cpu", "workers.sweep", "valkey-server"):
+        for words in ("app.server.web", "--queues cpu", "workers.sweep", "valkey-server"):
             dead = server.child(words)
             os.kill(dead, signal.SIGKILL)
             wait_until(lambda: server.service.said().count("died (signal SIGKILL)") > 0, "it is said", server.service)

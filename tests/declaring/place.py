@@ -8,15 +8,15 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from app.apply import Change, apply_phases
-from app.check import load_competitions
-from app.db import reading, writing
-from app.declaring.edit import Edit, Outcome, edit_values, go_back
-from app.declaring.fields import Value
-from app.declaring.plan import Plan, plan_phases
-from app.declaring.revisions import list_revisions, present_revision
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
+from app.declarations.apply.apply import Change, apply_phases
+from app.declarations.check import load_competitions
+from app.declarations.edits.edit import Edit, Outcome, edit_values, go_back
+from app.declarations.edits.fields import Value
+from app.declarations.edits.plan import Plan, plan_phases
+from app.declarations.revisions.kept import list_revisions, present_revision
 from app.models import Revision, User
-from app.queries import find_competition
 from tests.app.competition_folder import NOW
 from tests.app.competition_folder import Competition as Folder
 

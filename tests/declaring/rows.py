@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
-from app.competitions import CompetitionDeclaration
-from app.db import writing
-from app.declaring.documents import fingerprint
+from app.base.db import writing
+from app.declarations.model import CompetitionDeclaration
+from app.declarations.revisions.documents import fingerprint
 from app.models import Competition, CompetitionTask, Revision, RevisionSource
 from tests.world import COMPETITION, NOW, PHASE, TASK, ZERO_SHOT
 

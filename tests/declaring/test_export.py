@@ -12,15 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.check import check_phases, load_competitions
-from app.competitions import CompetitionDeclaration, PhaseTaskDeclaration
-from app.declaring.documents import declared_files, differences, fingerprint, value_at, with_values
-from app.declaring.export import ExportImpossible, export_folder, export_zip
-from app.declaring.fields import parts
-from app.declaring.laid_out import main_file
-from app.declaring.plan import Plan, plan_phases
-from app.declaring.yaml_text import declaration_text
-from app.yaml_lines import read_yaml
+from app.declarations.check import check_phases, load_competitions
+from app.declarations.edits.export import ExportImpossible, export_folder, export_zip
+from app.declarations.edits.fields import parts
+from app.declarations.edits.plan import Plan, plan_phases
+from app.declarations.edits.yaml_text import declaration_text
+from app.declarations.model import CompetitionDeclaration, PhaseTaskDeclaration
+from app.declarations.revisions.documents import declared_files, differences, fingerprint, value_at, with_values
+from app.declarations.revisions.folder import main_file
+from evergold.yaml_lines import read_yaml
 from tests.app.competition_folder import NOW
 from tests.declaring.place import END, LATER, Place
 

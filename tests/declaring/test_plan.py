@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.declaring.effects import Effect
+from app.declarations.edits.effects import Effect
 from app.models import RevisionSource
 from tests.app.applying import HOUR, WHAT, counts, phase_task, submit
 from tests.app.competition_folder import ITEMS, NOW

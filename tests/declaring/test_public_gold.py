@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.check import check_phases
-from app.db import reading
-from app.errors import InvalidForm
+from app.base.db import reading
+from app.base.errors import InvalidForm
+from app.declarations.check import check_phases
 from app.models import ScoringRun
-from scoring.task import ItemResult
+from evergold.scoring.task import ItemResult
 from tests.app.applying import WHAT, phase_task, submit
 from tests.app.competition_folder import Competition, make_competition
 from tests.declaring.place import Place, noted, said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.errors import EvergoldError
+from app.base.errors import EvergoldError
 from tests.app.applying import phase_task
 from tests.declaring.place import END, Place
 from tests.threads import in_threads

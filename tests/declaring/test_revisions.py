@@ -7,12 +7,12 @@ import hashlib
 import pytest
 from sqlalchemy import delete, select
 
-from app.db import reading, writing
-from app.declaring.fields import Value
-from app.errors import InvalidForm, NotFound
+from app.base.db import reading, writing
+from app.base.errors import InvalidForm, NotFound
+from app.base.storage import stored_path
+from app.declarations.edits.fields import Value
 from app.models import AuditEntry, PublicFile, Revision, RevisionFile, RevisionSource, Submission
-from app.storage import stored_path
-from app.unowned import named_in_tables
+from app.operations.unowned import named_in_tables
 from tests.app.applying import HOUR, phase_task, submit
 from tests.app.competition_folder import ITEMS, NOW, TEMPLATE
 from tests.declaring.place import END, LATER, Place, noted, said

@@ -13,7 +13,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["scoring"]):
-    import scoring.tasks  # noqa: F401 - for its effect: the readers are instrumented while they are imported
+    import evergold.scoring.tasks  # noqa: F401 - for its effect: the readers are instrumented while they are imported
     from tests.fuzz.targets import GOLDEN, check_prediction, target, zip_of
 
 MEMBERS = {"mwe-identification": "FR/test.system.cupt", "mwe-paraphrase": "EN/test.system.json"}

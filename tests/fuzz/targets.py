@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from scoring.errors import InvalidFile, InvalidGold, InvalidItems, InvalidPrediction, Problem
-from scoring.task import AnyTask, Options, read_options
-from scoring.tasks import TASKS
+from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, InvalidPrediction, Problem
+from evergold.scoring.task import AnyTask, Options, read_options
+from evergold.scoring.tasks import TASKS
 from tests.scoring.test_embeddings import entry, npz_of, safetensors
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -12,15 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.fuzz.targets import (
-    NAMES,
-    Target,
-    check_organisers_file,
-    check_prediction,
-    organisers_files,
-    target,
-    zip_of,
-)
+from tests.fuzz.targets import NAMES, Target, check_organisers_file, check_prediction, organisers_files, target, zip_of
 
 #: What breaks readers: ends of lines, quotes, encodings, numbers that are none, names and marks with a meaning.
 TOKENS = (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.importers.astitch import import_astitch
-from scoring.errors import InvalidFile
+from evergold.scoring.errors import InvalidFile
 
 TASK_1 = "label,sentence1,sentence2\n0,He is a big fish.,big fish\n1,They caught a big fish.,big fish\n"
 FINE = (

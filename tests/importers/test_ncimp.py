@@ -9,7 +9,7 @@ import openpyxl
 import pytest
 
 from app.importers.ncimp import HUMAN_SCORES, ITEMS, PROBE_COLUMNS, import_ncimp
-from scoring.errors import InvalidFile
+from evergold.scoring.errors import InvalidFile
 
 
 def write_sentences(path: Path, original: str, tags: str = "[False, True]") -> None:

@@ -14,18 +14,18 @@ import pytest
 import yaml
 from sqlalchemy import Engine
 
-from app.apply import apply_phases
-from app.check import check_phases, load_competitions
-from app.db import reading, writing
+from app.base.db import reading, writing
+from app.base.storage import store_file
+from app.boards.leaderboard import build_leaderboard
+from app.competitions.find import find_board, find_competition, find_phase_task
+from app.declarations.apply.apply import apply_phases
+from app.declarations.check import check_phases, load_competitions
 from app.importers.parseme import import_parseme
 from app.importers.parseme_folder import blanked
-from app.leaderboard import build_leaderboard
 from app.models import User
-from app.queries import find_board, find_competition, find_phase_task
-from app.storage import store_file
-from app.submissions import accept_submission
-from scoring import score, validate
-from scoring.errors import InvalidFile, InvalidPrediction, Problem
+from app.submissions.accept import accept_submission
+from evergold.scoring import score, validate
+from evergold.scoring.errors import InvalidFile, InvalidPrediction, Problem
 from tests.conformance import conformance
 from tests.scoring.test_conformance_parseme import lines_of, official_counts
 from tests.world import add_user

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from app.historic import COLUMNS, read_historic
-from app.importers.files import write_csv
+from app.declarations.historic import COLUMNS, read_historic
 from app.importers.html_tables import CELLS_LIMIT, TooComplex, read_html_tables
 from app.importers.parseme_results import CodabenchResults, published_rows, read_codabench_results
 from app.importers.result_tables import FILE_LIMIT_BYTES
-from scoring.errors import InvalidFile, Problem
-from scoring.tasks.mwe_identification import TASK, Options
+from app.importers.writing import write_csv
+from evergold.scoring.errors import InvalidFile, Problem
+from evergold.scoring.tasks.mwe_identification import TASK, Options
 
 OFFICIAL = ("de", "el", "eu", "fr", "ga", "he", "hi", "it", "pl", "pt", "ro", "sv", "tr", "zh")
 F1 = ("mwe_f1", "macro")

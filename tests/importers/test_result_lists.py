@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from app.historic import COLUMNS, read_historic
-from app.importers.files import write_csv
+from app.declarations.historic import COLUMNS, read_historic
 from app.importers.parseme_results import CodabenchResults, read_codabench_results
-from scoring.errors import InvalidFile
-from scoring.task import read_options
-from scoring.tasks import TASKS
+from app.importers.writing import write_csv
+from evergold.scoring.errors import InvalidFile
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import TASKS
 from tests.conformance import conformance
 
 F1 = {"F1 Score": ("macro_f1", "zero_shot/all")}

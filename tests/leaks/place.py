@@ -19,28 +19,28 @@ from pydantic import SecretStr
 from sqlalchemy import Engine, Select, select
 from sqlalchemy.orm import Session
 
-from app import auth
-from app.announcements import AnnouncementForm, publish
-from app.config import Settings, get_settings
-from app.db import reading, writing
+from app.base.config import Settings, get_settings
+from app.base.db import reading, writing
+from app.base.storage import StoredFile, store_upload
+from app.competitions.find import find_competition, find_phase_task
 from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import find_round, publish_round
+from app.messages.announcements import AnnouncementForm, publish
+from app.messages.questions import QuestionForm, ask
 from app.models import ApiToken, PublicFile, Role, RunStatus, ScoringRun, Submission, TokenScope, User
-from app.queries import find_competition, find_phase_task
-from app.questions import QuestionForm, ask
-from app.rate_limits import RateLimits
+from app.people import auth
+from app.people.roles import grant_role
 from app.rescoring.sets import start_rescoring
-from app.roles import grant_role
-from app.routes import csrf
-from app.routes.identity import SESSION_COOKIE
-from app.routes.serving import Serving
-from app.runs import record_scores
-from app.storage import StoredFile, store_upload
-from app.submissions import accept_submission
-from app.validation_runs import claim_validation, record_invalid
-from app.validations import accept_validation
-from scoring.errors import Problem
-from scoring.task import NOT_ENTERED, Score
+from app.runs.outcomes import record_scores
+from app.runs.validations import claim_validation, record_invalid
+from app.submissions.accept import accept_submission
+from app.submissions.validations import accept_validation
+from app.web.http import csrf
+from app.web.http.context import Serving
+from app.web.http.identity import SESSION_COOKIE
+from app.web.http.rate_limits import RateLimits
+from evergold.scoring.errors import Problem
+from evergold.scoring.task import NOT_ENTERED, Score
 from tests import judging, world
 from tests.app.embargo import add_phase, freeze, hide
 from tests.declaring.rows import keep_declaration

@@ -16,12 +16,12 @@ import httpx
 import pytest
 from sqlalchemy import Engine, select, update
 
-from app.backup import make_backup
-from app.config import get_settings
-from app.db import Base, get_engine, reading, writing
+from app.base.config import get_settings
+from app.base.db import Base, get_engine, reading, writing
+from app.base.storage import store_upload
 from app.models import Board, CompetitionTask, PhaseTask, RunStatus, ScoringRun
-from app.storage import store_upload
-from scoring.tasks import TASKS
+from app.operations.backup import make_backup
+from evergold.scoring.tasks import TASKS
 from tests import world
 from tests.app.embargo import add_phase
 from tests.canary import MARK

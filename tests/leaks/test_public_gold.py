@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import update
 
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import PhaseTask, RunStatus, ScoringRun
 from tests.app.embargo import hide
 from tests.canary import MARK

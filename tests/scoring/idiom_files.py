@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scoring.settings import Items
-from scoring.tasks.idiom_detection import TASK, Options
+from evergold.scoring.settings import Items
+from evergold.scoring.tasks.idiom_detection import TASK, Options
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "idiom-detection"
 HEADER = "ID,Language,Setting,Label\n"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from scoring.errors import InvalidPrediction
-from scoring.tasks.mwe_paraphrase import TASK, Items, Options, Prediction
+from evergold.scoring.errors import InvalidPrediction
+from evergold.scoring.tasks.mwe_paraphrase import TASK, Items, Options, Prediction
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "mwe-paraphrase"
 OPTIONS = Options()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from scoring.agreement import ALL_EQUAL, NOTHING_SHARED, ONE_ANNOTATOR, ordinal_alpha
+from evergold.scoring.agreement import ALL_EQUAL, NOTHING_SHARED, ONE_ANNOTATOR, ordinal_alpha
 
 #: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C: four observers, twelve units, 1 to 5.
 #: He prints alpha 0.815 for ordinal data.

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.archives import LIMITS, Limits, iterate_members, member_names, read_members, read_single
-from scoring.errors import InvalidGold, InvalidPrediction
+from evergold.scoring.archives import LIMITS, Limits, iterate_members, member_names, read_members, read_single
+from evergold.scoring.errors import InvalidGold, InvalidPrediction
 
 CSV = b"ID,Language\n1,EN\n"
 MIB = 1024 * 1024

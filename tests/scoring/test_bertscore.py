@@ -29,11 +29,11 @@ from tests.scoring.bert_files import (
 # Behind the check of bert_files that torch is there.
 import torch
 
-from scoring import bertscore, encoders
-from scoring.bertscore import Compatibility, bertscore_signature
-from scoring.encoders import OutOfDeviceMemory, encode, load_encoder, tokenise
-from scoring.errors import InvalidOptions
-from scoring.models import BrokenModel, EncoderSettings, ModelNotFound, encoding_with, find_model
+from evergold.scoring import bertscore, encoders
+from evergold.scoring.bertscore import Compatibility, bertscore_signature
+from evergold.scoring.encoders import OutOfDeviceMemory, encode, load_encoder, tokenise
+from evergold.scoring.errors import InvalidOptions
+from evergold.scoring.models import BrokenModel, EncoderSettings, ModelNotFound, encoding_with, find_model
 
 TOLERANCE = 1e-5
 MODES = list(BATCH_SIZES)
@@ -343,7 +343,7 @@ def test_numbers_on_a_gpu_are_those_of_the_cpu() -> None:
 
 
 def test_importing_the_tasks_loads_no_torch() -> None:
-    code = "import sys, scoring.tasks, scoring.tasks.mwe_paraphrase as t; print(sorted({'torch', 'transformers', " \
-        "'tokenizers', 'sudachipy', 'scipy'} & sys.modules.keys()))"  # fmt: skip
+    heavy = "{'torch', 'transformers', 'tokenizers', 'sudachipy', 'scipy'}"
+    code = f"import sys, evergold.scoring.tasks.mwe_paraphrase; print(sorted({heavy} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -16,11 +16,11 @@ from tests.scoring.bert_files import CANDIDATES, SETTINGS, encoder
 
 # isort: split
 # Behind the check of bert_files that torch is there.
-from scoring import bertscore, vectors
-from scoring.bertscore import embed
-from scoring.encoders import encode
-from scoring.models import EncoderSettings, encoding_with
-from scoring.vectors import Vectors, find_vectors, keep_vectors, make_vectors, vectors_key
+from evergold.scoring import bertscore, vectors
+from evergold.scoring.bertscore import embed
+from evergold.scoring.encoders import encode
+from evergold.scoring.models import EncoderSettings, encoding_with
+from evergold.scoring.vectors import Vectors, find_vectors, keep_vectors, make_vectors, vectors_key
 
 GOLD = ["the first reference", "the second one", "a third, longer reference"]
 SHA256 = "0" * 64

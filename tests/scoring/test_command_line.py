@@ -1,4 +1,4 @@
-"""`python -m scoring` and the public face: formats, exit codes, and that nothing heavy is loaded."""
+"""`python -m evergold.scoring` and the public face: formats, exit codes, and that nothing heavy is loaded."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import scoring
-from scoring.__main__ import main
-from scoring.task import Score
+from evergold import scoring
+from evergold.scoring.__main__ import main
+from evergold.scoring.task import Score
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "idiom-detection"
 GOLD, ITEMS, PREDICTION = (str(GOLDEN / name) for name in ("gold.csv", "items.csv", "prediction.csv"))
@@ -156,7 +156,7 @@ def loaded(statement: str) -> set[str]:
 
 def test_import_stays_light() -> None:
     assert not {"numpy", "pydantic", "scipy", "torch"} & loaded("import scoring")
-    assert not {"scipy", "sklearn", "torch", "transformers"} & loaded("import scoring.tasks")
+    assert not {"scipy", "sklearn", "torch", "transformers"} & loaded("import evergold.scoring.tasks")
 
 
 def test_every_task_is_registered_under_its_name_and_complete() -> None:

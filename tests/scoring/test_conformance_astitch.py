@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import scoring
-from app.check import check_phases
+from app.declarations.check import check_phases
 from app.importers.astitch import NAME, PARTS, Part, declaration, import_astitch, options_of
+from evergold import scoring
 from tests.conformance import conformance
 
 BY_NAME = {part.name: part for part in PARTS}

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import scoring
-from app.check import check_phases
+from app.declarations.check import check_phases
 from app.importers.ncimp import ITEMS, TEMPLATE, import_ncimp
+from evergold import scoring
 from tests.conformance import conformance
 
 TASK = "idiomaticity-probing"

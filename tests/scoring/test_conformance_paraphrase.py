@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from scoring.errors import InvalidPrediction
-from scoring.paraphrase import GoldFile, GoldItem
-from scoring.paraphrase_scores import paraphrase, summarise
-from scoring.task import read_options
-from scoring.tasks.mwe_paraphrase import TASK, Gold, Options, Prediction
+from evergold.scoring.errors import InvalidPrediction
+from evergold.scoring.paraphrase import GoldFile, GoldItem
+from evergold.scoring.paraphrase_scores import paraphrase, summarise
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks.mwe_paraphrase import TASK, Gold, Options, Prediction
 from tests.conformance import conformance
 
 LANGUAGES = ("EL", "FA", "FR", "HE", "JA", "KA", "LV", "PL", "PT", "RO", "SL", "SR", "SV", "UK")
@@ -124,9 +124,9 @@ def test_bertscore_is_the_official_one(compatibility: str, batch: str) -> None:
 
 def test_bertscore_of_every_item() -> None:
     pytest.importorskip("torch", reason="BERTScore is tested where the extra 'bertscore' is installed")
-    from scoring.encoders import load_encoder
-    from scoring.models import EncoderSettings
-    from scoring.paraphrase_scores import Measure, masked_bertscores
+    from evergold.scoring.encoders import load_encoder
+    from evergold.scoring.models import EncoderSettings
+    from evergold.scoring.paraphrase_scores import Measure, masked_bertscores
 
     gold, prediction, _ = french()
     file, texts = gold.languages["fr"], prediction.languages["fr"]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from scoring.__main__ import main
-from scoring.mwe_report import official_text
-from scoring.tasks.mwe_identification import TASK, Gold, Options, Prediction
+from evergold.scoring.__main__ import main
+from evergold.scoring.mwe_report import official_text
+from evergold.scoring.tasks.mwe_identification import TASK, Gold, Options, Prediction
 from tests.conformance import conformance
 from tests.scoring import mwe_reference
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-import scoring
-from scoring.task import read_options
+from evergold import scoring
+from evergold.scoring.task import read_options
 from tests.conformance import conformance
 
 GOLD = {"a": "SubTaskA/Data/dev_gold.csv", "b": "SubTaskB/EvaluationData/dev.gold.csv"}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
-from scoring.correlation import (
+from evergold.scoring.correlation import (
     CONSTANT_GOLD,
     CONSTANT_PREDICTION,
     TOO_FEW,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from scoring import cupt_prediction
-from scoring.cupt_corpus import CuptItems, Mwe, lemma_key, read_gold, read_items, read_training
-from scoring.cupt_prediction import MOST_CATEGORIES, PredictedMwes, read_predicted_mwes
-from scoring.errors import InvalidGold, InvalidItems, Problem, Problems
+from evergold.scoring import cupt_prediction
+from evergold.scoring.cupt_corpus import CuptItems, Mwe, lemma_key, read_gold, read_items, read_training
+from evergold.scoring.cupt_prediction import MOST_CATEGORIES, PredictedMwes, read_predicted_mwes
+from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, Problems
 
 HEADER = "# global.columns = ID FORM LEMMA UPOS PARSEME:MWE\n"
 #: Two sentences: `Ils en ont marre` and `Du lait`, with a range and an empty node.

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.embeddings import EmbeddingLimits, is_embeddings, read_embeddings
-from scoring.errors import Problem, Problems
+from evergold.scoring.embeddings import EmbeddingLimits, is_embeddings, read_embeddings
+from evergold.scoring.errors import Problem, Problems
 
 ROWS = {"pt/nat/sent": 3, "pt/nat/nc": 3}
 VECTORS = np.array([[1.0, 0.5], [-2.0, 0.25], [0.0, 4.0]])

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scoring.errors import InvalidPrediction, Problem
-from scoring.settings import Items
-from scoring.tasks.idiom_detection import TASK, Options
+from evergold.scoring.errors import InvalidPrediction, Problem
+from evergold.scoring.settings import Items
+from evergold.scoring.tasks.idiom_detection import TASK, Options
 from tests.scoring.idiom_files import HEADER, MANY, OPTIONS, golden_items, rows, write
 
 

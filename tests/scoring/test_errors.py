@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.errors import Problem
+from evergold.scoring.errors import Problem
 
 
 @pytest.mark.parametrize(

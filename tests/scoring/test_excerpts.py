@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from scoring.errors import InvalidPrediction, Problem
-from scoring.excerpts import EXCERPT_CHARACTERS, LONG_CHARACTERS, with_excerpts
+from evergold.scoring.errors import InvalidPrediction, Problem
+from evergold.scoring.excerpts import EXCERPT_CHARACTERS, LONG_CHARACTERS, with_excerpts
 
 
 def texts(path: Path, *problems: Problem, omitted: int = 0) -> list[str | None]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
-from scoring.f1 import accuracy, confusion, macro_f1
+from evergold.scoring.f1 import accuracy, confusion, macro_f1
 
 
 def numbers(*values: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import scoring
+from evergold import scoring
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CASES = sorted(path.name for path in GOLDEN.iterdir() if (path / "expected.json").is_file())

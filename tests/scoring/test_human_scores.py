@@ -10,8 +10,8 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from scoring.errors import InvalidGold
-from scoring.human_scores import HumanScore, is_spreadsheet, read_human_scores
+from evergold.scoring.errors import InvalidGold
+from evergold.scoring.human_scores import HumanScore, is_spreadsheet, read_human_scores
 
 HEADER = ("language", "experiment_type", "compound", "ClassType", "CompositionalityTokenSents")
 ROWS: Sequence[Sequence[object]] = (

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction
-from scoring.settings import Items
-from scoring.task import NOT_ENTERED, read_options
-from scoring.tasks.idiom_detection import TASK, Options
+from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction
+from evergold.scoring.settings import Items
+from evergold.scoring.task import NOT_ENTERED, read_options
+from evergold.scoring.tasks.idiom_detection import TASK, Options
 from tests.scoring.idiom_files import GOLDEN, HEADER, OPTIONS, SETTINGS, golden_items, rows, write
 
 

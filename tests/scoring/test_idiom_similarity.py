@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scoring.correlation import CONSTANT_PREDICTION
-from scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem
-from scoring.settings import Prediction
-from scoring.task import NOT_ENTERED, read_options
-from scoring.tasks.idiom_similarity import TASK, Options
+from evergold.scoring.correlation import CONSTANT_PREDICTION
+from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem
+from evergold.scoring.settings import Prediction
+from evergold.scoring.task import NOT_ENTERED, read_options
+from evergold.scoring.tasks.idiom_similarity import TASK, Options
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "idiom-similarity"
 HEADER = "ID,Language,Setting,Sim\n"

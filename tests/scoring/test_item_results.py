@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from scoring.errors import InvalidGold
-from scoring.task import AnyTask, ItemResult, read_options
-from scoring.tasks import TASKS
+from evergold.scoring.errors import InvalidGold
+from evergold.scoring.task import AnyTask, ItemResult, read_options
+from evergold.scoring.tasks import TASKS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 #: Gold and prediction of every task type that says something of single items.

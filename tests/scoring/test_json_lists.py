@@ -7,8 +7,8 @@ import tracemalloc
 
 import pytest
 
-from scoring.errors import Problems
-from scoring.json_lists import MOST_ENTRIES, read_json_list
+from evergold.scoring.errors import Problems
+from evergold.scoring.json_lists import MOST_ENTRIES, read_json_list
 
 
 def read(text: str | bytes) -> tuple[object, list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.judgement import Marks, is_whole, manual_score, mean, weighted_sum
+from evergold.scoring.judgement import Marks, is_whole, manual_score, mean, weighted_sum
 
 
 @pytest.mark.parametrize(

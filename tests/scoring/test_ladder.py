@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.ladder import ladder, record_holder
+from evergold.scoring.ladder import ladder, record_holder
 
 SCORES = st.lists(st.none() | st.floats(0, 1), max_size=20)
 STEPS = st.sampled_from([0.001, 0.005, 0.01, 0.1])

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from scoring.archives import Limits
-from scoring.errors import InvalidItems, InvalidPrediction, Problems
-from scoring.language_folders import read_each_zipped, read_submitted
-from scoring.tasks import get_task
+from evergold.scoring.archives import Limits
+from evergold.scoring.errors import InvalidItems, InvalidPrediction, Problems
+from evergold.scoring.language_folders import read_each_zipped, read_submitted
+from evergold.scoring.tasks import get_task
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 LANGUAGES = [f"l{letter}" for letter in "abcdefghijklmnop"]

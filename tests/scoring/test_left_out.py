@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scoring.left_out import left_out
-from scoring.task import NOT_ENTERED
+from evergold.scoring.left_out import left_out
+from evergold.scoring.task import NOT_ENTERED
 
 CONSTANT = "the predictions are constant"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from scoring.errors import InvalidGold, InvalidItems, InvalidPrediction
-from scoring.task import NOT_ENTERED, Score
-from scoring.tasks.meaning_matching import TASK, MatchingOptions
+from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidPrediction
+from evergold.scoring.task import NOT_ENTERED, Score
+from evergold.scoring.tasks.meaning_matching import TASK, MatchingOptions
 
 OPTIONS = MatchingOptions(settings=("zero_shot", "one_shot"))
 GOLD = """ID,Language,SentenceID,Label

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring import cupt_prediction, mwe_pairing
-from scoring.cupt_corpus import CuptGold, Mwe, TrainingMwes, read_gold, read_training
-from scoring.cupt_prediction import PredictedMwes, read_predicted_mwes
-from scoring.diversity import diversity
-from scoring.errors import Problems
-from scoring.mwe import (
+from evergold.scoring import cupt_prediction, mwe_pairing
+from evergold.scoring.cupt_corpus import CuptGold, Mwe, TrainingMwes, read_gold, read_training
+from evergold.scoring.cupt_prediction import PredictedMwes, read_predicted_mwes
+from evergold.scoring.diversity import diversity
+from evergold.scoring.errors import Problems
+from evergold.scoring.mwe import (
     TRAINING_VIEWS,
     VIEWS,
     Counts,
@@ -30,7 +30,7 @@ from scoring.mwe import (
     prepare,
     total,
 )
-from scoring.mwe_pairing import shared_tokens
+from evergold.scoring.mwe_pairing import shared_tokens
 from tests.scoring import mwe_reference
 
 Tokens = tuple[int, ...]

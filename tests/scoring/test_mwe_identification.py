@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scoring import cupt_folders
-from scoring.__main__ import main
-from scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem
-from scoring.task import NOT_ENTERED, Score, read_options
-from scoring.tasks import get_task
-from scoring.tasks.mwe_identification import TASK, Gold, Options, Prediction
+from evergold.scoring import cupt_folders
+from evergold.scoring.__main__ import main
+from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem
+from evergold.scoring.task import NOT_ENTERED, Score, read_options
+from evergold.scoring.tasks import get_task
+from evergold.scoring.tasks.mwe_identification import TASK, Gold, Options, Prediction
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "mwe-identification"
 GOLD, PREDICTION = GOLDEN / "gold", GOLDEN / "prediction"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from scoring.errors import InvalidPrediction, Problem
-from scoring.paraphrase_prediction import MOST_CHARACTERS
-from scoring.tasks.mwe_paraphrase import TASK, Options
+from evergold.scoring.errors import InvalidPrediction, Problem
+from evergold.scoring.paraphrase_prediction import MOST_CHARACTERS
+from evergold.scoring.tasks.mwe_paraphrase import TASK, Options
 from tests.scoring.paraphrase_files import (
     GOLDEN,
     OPTIONS,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from scoring.errors import InvalidGold, InvalidItems, InvalidOptions
-from scoring.task import read_options
-from scoring.tasks.mwe_paraphrase import TASK, Gold, Options, Prediction
+from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks.mwe_paraphrase import TASK, Gold, Options, Prediction
 from tests.scoring.paraphrase_files import GOLDEN, IDS, OPTIONS, items, zipped
 
 TWO_LABELS = 'label must be a list ["Creative: …", "Minimal: …"], or one of the two'

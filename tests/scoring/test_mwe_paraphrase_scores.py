@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
+from evergold import scoring
 from tests.scoring.bert_files import MODEL, SETTINGS, upstream
 
 # isort: split
 # Behind the check of bert_files that torch is there.
-import scoring
-from scoring.__main__ import main
-from scoring.models import ModelNotFound, encoding_with
-from scoring.paraphrase_languages import METRIC_NAMES
-from scoring.paraphrase_scores import Paraphrased, summarise
-from scoring.progress import progress_to, report_progress
-from scoring.task import NOT_ENTERED, Score, read_options
-from scoring.tasks.mwe_paraphrase import NAME, TASK, Gold, Options, Prediction
+from evergold.scoring.__main__ import main
+from evergold.scoring.models import ModelNotFound, encoding_with
+from evergold.scoring.paraphrase_languages import METRIC_NAMES
+from evergold.scoring.paraphrase_scores import Paraphrased, summarise
+from evergold.scoring.progress import progress_to, report_progress
+from evergold.scoring.task import NOT_ENTERED, Score, read_options
+from evergold.scoring.tasks.mwe_paraphrase import NAME, TASK, Gold, Options, Prediction
 
 GOLDEN = Path(__file__).parents[1] / "golden" / NAME
 EXPECTED = json.loads((GOLDEN / "scores.json").read_text(encoding="utf-8"))

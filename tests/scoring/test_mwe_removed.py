@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from scoring import segmentation
-from scoring.mwe_removed import bare, find_edits, is_removed, mwe_words, without_marks
-from scoring.optional import MissingPackage
-from scoring.segmentation import segment_words, segmentation_name
+from evergold.scoring import segmentation
+from evergold.scoring.mwe_removed import bare, find_edits, is_removed, mwe_words, without_marks
+from evergold.scoring.optional import MissingPackage
+from evergold.scoring.segmentation import segment_words, segmentation_name
 
 # ------------------------------------------------------------------------------------------------- MWEs and their words
 

@@ -12,9 +12,9 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import f1_score
 
-from scoring.errors import InvalidGold
-from scoring.task import AnyTask, read_options
-from scoring.tasks import TASKS
+from evergold.scoring.errors import InvalidGold
+from evergold.scoring.task import AnyTask, read_options
+from evergold.scoring.tasks import TASKS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scoring.probing import MEASURES, Floats, correlate, cosines, histogram, measure_compounds, quantiles, summarise
+from evergold.scoring.probing import (
+    MEASURES,
+    Floats,
+    correlate,
+    cosines,
+    histogram,
+    measure_compounds,
+    quantiles,
+    summarise,
+)
 
 # Probes in order:          syn  head mod. words rand1..rand5
 SENTENCE_1 = [0.9, 0.6, 0.7, 0.5, 0.1, 0.2, 0.3, 0.4, 0.5]
@@ -136,7 +145,7 @@ def test_blocks_do_not_change_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = np.random.default_rng(1).standard_normal((50, 8))
     pairs = list(range(49)), list(range(1, 50))
     whole = cosines(vectors, *pairs, standardised=True)
-    monkeypatch.setattr("scoring.probing._BLOCK_ROWS", 7)
+    monkeypatch.setattr("evergold.scoring.probing._BLOCK_ROWS", 7)
     assert cosines(vectors, *pairs, standardised=True) == pytest.approx(whole, abs=1e-12)
 
 

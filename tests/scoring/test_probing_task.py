@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction
-from scoring.probing import PROBES
-from scoring.task import NOT_ENTERED, Score, read_options
-from scoring.tasks.idiomaticity_probing import SMALL_CLASS, TASK, ProbingOptions
+from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction
+from evergold.scoring.probing import PROBES
+from evergold.scoring.task import NOT_ENTERED, Score, read_options
+from evergold.scoring.tasks.idiomaticity_probing import SMALL_CLASS, TASK, ProbingOptions
 
 OPTIONS = ProbingOptions()
 COMPOUNDS = tuple(f"compound {letter}" for letter in "abcdefghijkl")

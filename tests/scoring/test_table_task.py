@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from scoring.errors import InvalidGold, InvalidOptions, InvalidPrediction
-from scoring.table_metrics import KINDS, METRICS
-from scoring.task import Score, read_options
-from scoring.tasks.table import TASK, TableOptions
+from evergold.scoring.errors import InvalidGold, InvalidOptions, InvalidPrediction
+from evergold.scoring.table_metrics import KINDS, METRICS
+from evergold.scoring.task import Score, read_options
+from evergold.scoring.tasks.table import TASK, TableOptions
 
 Write = Callable[[str, str], Path]
 
@@ -293,6 +293,6 @@ def test_options_that_do_not_fit_are_refused(options: dict[str, Any], message: s
 def test_no_task_type_loads_heavy_packages_on_import() -> None:
     """The web process imports the registry and must stay small."""
     heavy = "scipy", "sklearn", "sacrebleu", "openpyxl", "torch", "transformers"
-    code = f"import sys, scoring.tasks; print(sorted(set({heavy}) & set(sys.modules)))"
+    code = f"import sys, evergold.scoring.tasks; print(sorted(set({heavy}) & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "[]"

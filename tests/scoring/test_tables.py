@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.errors import Problem, Problems
-from scoring.tables import Table, TableLimits, decode_text, read_table
+from evergold.scoring.errors import Problem, Problems
+from evergold.scoring.tables import Table, TableLimits, decode_text, read_table
 
 COLUMNS = ["ID", "Language", "Label"]
 

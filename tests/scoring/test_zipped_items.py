@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from scoring import score, validate
-from scoring.errors import InvalidItems, Problem
-from scoring.tasks.mwe_identification import TASK, Options
+from evergold.scoring import score, validate
+from evergold.scoring.errors import InvalidItems, Problem
+from evergold.scoring.tasks.mwe_identification import TASK, Options
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "mwe-identification"
 GOLD, PREDICTION = GOLDEN / "gold", GOLDEN / "prediction"
@@ -98,7 +98,7 @@ def test_problems_of_all_languages_have_file_and_line(tmp_path: Path) -> None:
 
 
 def test_paraphrases_have_zips_of_blind_files_too(tmp_path: Path) -> None:
-    from scoring.tasks import mwe_paraphrase
+    from evergold.scoring.tasks import mwe_paraphrase
 
     folder = Path(__file__).parents[1] / "golden" / "mwe-paraphrase" / "items"
     blind = {f"{name}/test.blind.json": (folder / name / "test.blind.json").read_bytes() for name in ("EN", "PT")}

@@ -10,8 +10,8 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import Engine
 
-from app.config import Settings, get_settings
-from app.main import create_app
+from app.base.config import Settings, get_settings
+from app.web.main import create_app
 from tests import world
 from tests.web.site import Person, Site, a_site, serving
 

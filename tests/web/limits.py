@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.rate_limits import RateLimits
+from app.web.http.rate_limits import RateLimits
 from tests.web.site import Site
 
 

@@ -8,11 +8,11 @@ from uuid import UUID
 
 from sqlalchemy import Engine, select, update
 
-from app.db import writing
+from app.base.db import writing
 from app.models import Board, Competition, CompetitionTask, User
-from app.runs import record_scores
-from scoring.task import read_options
-from scoring.tasks import TASKS
+from app.runs.outcomes import record_scores
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import TASKS
 from tests import world
 from tests.world import NOW
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import Engine, select, update
 
-from app.db import writing
+from app.base.db import writing
 from app.models import Board, Competition, CompetitionTask, HistoricRow, Phase, Team, TeamKind
-from app.runs import record_scores
-from scoring.task import Score
+from app.runs.outcomes import record_scores
+from evergold.scoring.task import Score
 from tests import world
 from tests.world import NOW
 

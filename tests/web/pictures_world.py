@@ -6,10 +6,10 @@ from datetime import datetime
 
 from sqlalchemy import Engine, update
 
-from app.db import writing
+from app.base.db import writing
 from app.models import Team, TeamKind
-from app.runs import record_scores
-from scoring.task import Score
+from app.runs.outcomes import record_scores
+from evergold.scoring.task import Score
 from tests import world
 from tests.web.mwe_world import become_mwe
 from tests.world import DAY, HOUR, NOW

@@ -12,11 +12,11 @@ import httpx
 from fastapi.routing import iter_route_contexts
 from sqlalchemy import select
 
-from app.db import writing
+from app.base.db import writing
 from app.models import Competition, PublicFile, Role, ScoringRun, User
-from app.roles import grant_role
-from app.runs import record_scores
-from scoring.task import Score
+from app.people.roles import grant_role
+from app.runs.outcomes import record_scores
+from evergold.scoring.task import Score
 from tests import world
 from tests.app.embargo import add_phase, declare
 from tests.web.site import Person, Site, csrf_of, log_in

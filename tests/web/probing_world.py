@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from scoring.probing import PROBES
-from scoring.probing_items import CONTEXTS, ORIGINAL
+from evergold.scoring.probing import PROBES
+from evergold.scoring.probing_items import CONTEXTS, ORIGINAL
 
 PLACE, BOARD = "probes/open/probing", "probes/open/portuguese"
 PARTS = (("en", "neut"), ("pt", "nat"), ("pt", "neut"))

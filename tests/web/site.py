@@ -21,13 +21,13 @@ import uvicorn
 from fastapi import FastAPI
 from sqlalchemy import Engine, func, select
 
-from app import auth
-from app.config import Settings
-from app.db import reading, writing
+from app.base.config import Settings
+from app.base.db import reading, writing
+from app.base.storage import store_upload, stored_path
 from app.models import PublicFile, ScoringRun, Submission, User
-from app.rate_limits import RateLimits
-from app.routes.serving import Serving
-from app.storage import store_upload, stored_path
+from app.people import auth
+from app.web.http.context import Serving
+from app.web.http.rate_limits import RateLimits
 from tests import world
 from tests.canary import Visitor
 from tests.world import COMPETITION, NOW, PHASE, TASK

@@ -16,28 +16,28 @@ import pytest
 from playwright.sync_api import Browser
 from sqlalchemy import select, update
 
-from app.announcements import AnnouncementForm, publish
-from app.config import Settings
-from app.db import reading, writing
-from app.email_confirmations import send_link
-from app.item_results import packed_results
+from app.base.config import Settings
+from app.base.db import reading, writing
+from app.competitions.find import find_competition, find_phase_task
 from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import publish_round
-from app.mail_groups import group_of
-from app.main import create_app
+from app.messages.announcements import AnnouncementForm, publish
+from app.messages.groups import group_of
+from app.messages.questions import QuestionForm, answer
+from app.messages.questions import ask as ask_organisers
 from app.models import EntryRule, OutgoingMail, PhaseTask, Role, RowStatus, ScoringRun, TeamKind, User
-from app.queries import find_competition, find_phase_task
-from app.questions import QuestionForm, answer
-from app.questions import ask as ask_organisers
-from app.registration import register
-from app.registration_rules import rules_of
-from app.roles import grant_role
-from app.routes.pages.guide import GUIDES
-from app.team_invitations import invite
-from app.validation_runs import claim_validation, record_invalid
-from app.validations import accept_validation
-from scoring.errors import Problem
-from scoring.task import ItemResult
+from app.people.email_confirmations import send_link
+from app.people.roles import grant_role
+from app.runs.item_results import packed_results
+from app.runs.validations import claim_validation, record_invalid
+from app.submissions.validations import accept_validation
+from app.teams.invitations import invite
+from app.teams.registration import register
+from app.teams.registration_rules import rules_of
+from app.web.competitions.guide import GUIDES
+from app.web.main import create_app
+from evergold.scoring.errors import Problem
+from evergold.scoring.task import ItemResult
 from tests import judging, world
 from tests.app.cards import ask as ask_for_cards
 from tests.app.embargo import add_phase, declare, enter, freeze

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import NonInteractiveExampleWarning, Unsatisfiable
 from schemathesis import Case, GenerationMode
 
-from app.main import create_app
+from app.web.main import create_app
 from tests.web.site import COMPETITION, PHASE, TASK, Person, Site
 
 LEAST_CASES = 5_000

@@ -13,9 +13,9 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import Engine
 
-from app.config import Settings
-from app.main import DatabaseNotReady, create_app
-from app.routes.pages.rendering import STATIC
+from app.base.config import Settings
+from app.web.html.rendering import STATIC
+from app.web.main import DatabaseNotReady, create_app
 from tests.web.site import BROWSER, Site, serving
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,7 +79,7 @@ async def _start(app: FastAPI) -> None:
 
 def test_the_web_process_loads_no_scorer_and_no_worker() -> None:
     script = (
-        "import sys, app.main; app.main.create_app().openapi(); "
+        "import sys, app.web.main; app.web.main.create_app().openapi(); "
         "print([name for name in ('torch', 'transformers', 'scipy', 'sklearn', 'workers', 'workers.gold') "
         "if name in sys.modules])"
     )

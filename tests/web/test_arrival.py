@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from app.db import writing
+from app.base.db import writing
 from app.models import Phase
-from app.routes import arrival, receiving
+from app.web.http import arrival
+from app.web.submissions import receiving
 from tests.web.site import CONTENT, SUBMIT, Person, Site
 from tests.world import NOW
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from app.routes.asked_together import AskedTogether
+from app.web.http.asked_together import AskedTogether
 
 
 def test_who_comes_while_one_is_answered_gets_the_next_answer_together() -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from app import audit
-from app.db import writing
+from app.base.db import writing
+from app.people import audit
 from tests.web.site import Person, Site
 from tests.world import NOW
 

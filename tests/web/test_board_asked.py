@@ -9,12 +9,12 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from app.db import reading, writing
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
 from app.models import Role, TeamKind, User
-from app.queries import find_competition
-from app.roles import grant_role
-from app.routes.pages import board as board_page
-from app.routes.serving import Serving
+from app.people.roles import grant_role
+from app.web.boards import page as board_page
+from app.web.http.context import Serving
 from tests import world
 from tests.app.embargo import enter, freeze, hide
 from tests.web.reading import BOARD_PAGE, rows_of, text_of

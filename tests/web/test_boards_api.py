@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.db import writing
+from app.base.db import writing
 from app.models import Board, HistoricRow
 from tests import world
 from tests.web.site import BOARD, Person, Site

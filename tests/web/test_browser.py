@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from sqlalchemy import select
 
-from app.db import reading
+from app.base.db import reading
 from app.models import RunStatus, ScoringRun
 from tests import world
 from tests.web.pictures import keep

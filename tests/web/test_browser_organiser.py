@@ -12,12 +12,12 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
-from app.apply import apply_phases
-from app.check import load_competitions
-from app.db import writing
+from app.base.db import writing
+from app.competitions.find import find_competition
+from app.declarations.apply.apply import apply_phases
+from app.declarations.check import load_competitions
 from app.models import Role, RunStatus, ScoringRun, User
-from app.queries import find_competition
-from app.roles import grant_role
+from app.people.roles import grant_role
 from tests import world
 from tests.app.competition_folder import make_competition
 from tests.web.pictures import keep

@@ -12,10 +12,10 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app.cli import run
-from app.cli.output import Code
-from app.db import reading
+from app.base.db import reading
 from app.models import User
+from evergold.cli import run
+from evergold.cli.output import Code
 from tests import world
 from tests.app.cards import ask, required, write
 from tests.app.embargo import freeze, hide

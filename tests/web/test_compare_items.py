@@ -9,9 +9,9 @@ from uuid import UUID
 import pytest
 from sqlalchemy import update
 
-from app.db import writing
+from app.base.db import writing
 from app.models import PhaseTask, User
-from scoring.task import ItemResult
+from evergold.scoring.task import ItemResult
 from tests import world
 from tests.web import markup
 from tests.web.reading import text_of

@@ -14,13 +14,13 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app.apply import apply_phases
-from app.check import check_phases, load_competitions
-from app.db import reading, writing
-from app.declaring.plan import plan_phases
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
+from app.declarations.apply.apply import apply_phases
+from app.declarations.check import check_phases, load_competitions
+from app.declarations.edits.plan import plan_phases
 from app.models import AuditEntry, Phase, Role, User
-from app.queries import find_competition
-from app.roles import grant_role
+from app.people.roles import grant_role
 from tests.app.competition_folder import NOW, make_competition
 from tests.app.competition_folder import Competition as Folder
 from tests.declaring.place import END, EVEN_LATER, LATER

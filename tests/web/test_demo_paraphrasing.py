@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app import demo
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import CompetitionTask, Phase, PhaseTask, RunStatus, ScoringRun, Submission
+from app.server import demo
 from tests.web import markup
 from tests.web.reading import rows_of, text_of
 from tests.web.site import Site

@@ -8,10 +8,10 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app.db import reading, writing
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
 from app.models import Phase, Role, User
-from app.queries import find_competition
-from app.roles import grant_role
+from app.people.roles import grant_role
 from tests.web.reading import COMPETITION_PAGE
 from tests.web.site import Person, Site, log_in, run_of
 from tests.world import COMPETITION, NOW, fail, reject

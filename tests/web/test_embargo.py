@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
-from app.db import writing
+from app.base.db import writing
 from app.models import ApiToken
 from tests import world
 from tests.app.embargo import INSTANT, declare, freeze, hide

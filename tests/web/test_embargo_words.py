@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.cli import run
-from app.cli.output import Code
+from evergold.cli import run
+from evergold.cli.output import Code
 from tests import world
 from tests.app.embargo import INSTANT, declare, freeze, hide
 from tests.web import markup

@@ -9,11 +9,11 @@ import pytest
 from nacl.public import PrivateKey
 from sqlalchemy import update
 
-from app.config import Settings
-from app.db import writing
-from app.main import create_app
+from app.base.config import Settings
+from app.base.db import writing
 from app.models import User, WorkerKey
-from app.routes import csrf
+from app.web.http import csrf
+from app.web.main import create_app
 from tests.web.routes import Address, addresses
 from tests.web.site import BROWSER, Site, csrf_of, log_in
 from tests.world import NOW

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
-from app.api.links import API
-from app.db import writing
+from app.base.db import writing
+from app.base.links import API
 from app.models import Competition, Role, RunStatus
-from app.roles import grant_role
+from app.people.roles import grant_role
 from tests import world
 from tests.web.site import Person, Site, run_of
 from tests.world import COMPETITION, NOW

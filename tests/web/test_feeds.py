@@ -9,7 +9,7 @@ from icalendar import Calendar
 from lxml import etree
 from sqlalchemy import update
 
-from app.db import writing
+from app.base.db import writing
 from app.models import Phase
 from tests import world
 from tests.web.paraphrase_world import set_visibility

@@ -12,12 +12,12 @@ import pytest
 from nacl.public import PrivateKey
 from sqlalchemy import select
 
-from app.db import reading, writing
+from app.base.db import reading, writing
+from app.base.storage import stored_path
+from app.competitions.find import find_competition
+from app.gold.sealing import key_id_of
 from app.models import GoldVersion, Phase, PhaseTask, Role, SealedFile, SealedKey, SealedKind, User, WorkerKey
-from app.queries import find_competition
-from app.roles import grant_role
-from app.sealing import key_id_of
-from app.storage import stored_path
+from app.people.roles import grant_role
 from tests import world
 from tests.sealed import files_with
 from tests.web.site import BOARD, SUBMIT, TASK_PATH, Person, Site, csrf_of, log_in, run_of
@@ -185,7 +185,7 @@ def test_what_is_refused_leaves_nothing(
 def test_gold_that_is_too_large_is_refused_and_leaves_nothing(
     site: Site, olga: Person, key: PrivateKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.routes.gold_receiving.UPLOAD_LIMIT_BYTES", 1000)
+    monkeypatch.setattr("app.web.gold.receiving.UPLOAD_LIMIT_BYTES", 1000)
     assert put(olga, b"x" * 1001).status_code == 413
     assert sealed_files(site) == 0
 

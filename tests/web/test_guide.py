@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 import httpx
 import pytest
 
-from app.routes.pages.guide import DOCS, GUIDES, guide
-from scoring.tasks import TASKS
+from app.web.competitions.guide import DOCS, GUIDES, guide
+from evergold.scoring.tasks import TASKS
 from tests.web.site import BROWSER, Site
 
 WRITTEN = [name for name in GUIDES if (DOCS / f"{name}.md").is_file()]

@@ -9,11 +9,11 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import Engine
 
-from app.config import get_settings
-from app.db import writing
-from app.health import beat
-from app.main import create_app
-from app.routes import health
+from app.base.config import get_settings
+from app.base.db import writing
+from app.operations.health import beat
+from app.web.health import api as health
+from app.web.main import create_app
 from tests.app.test_health import add_worker
 from tests.services import free_port
 from tests.web.site import BROWSER, Person, Site, a_site, serving
@@ -74,7 +74,7 @@ def test_not_ready_names_the_part_in_the_shape_of_every_error(well: Site, visito
 @pytest.fixture
 def without_database(sqlite_engine: Engine) -> Iterator[Site]:
     """A server whose database went away after it had started."""
-    from app.db import make_engine
+    from app.base.db import make_engine
 
     address = sqlite_engine.url.render_as_string(hide_password=False)
     settings = get_settings().model_copy(update={"database_url": address})

@@ -8,10 +8,10 @@ from uuid import UUID
 
 import pytest
 
-from app.db import writing
+from app.base.db import writing
+from app.competitions.find import find_competition
 from app.models import Role
-from app.queries import find_competition
-from app.roles import grant_role
+from app.people.roles import grant_role
 from tests import judging, world
 from tests.web.site import BOARD, TASK_PATH, Person, Site
 from tests.world import COMPETITION, NOW

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
-from app.db import reading
+from app.base.db import reading
 from app.models import Judgement
 from tests import judging, world
 from tests.web.site import Site

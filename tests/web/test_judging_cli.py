@@ -9,13 +9,13 @@ from uuid import UUID
 
 import pytest
 
-from app.cli import run
-from app.cli.output import Code
-from app.config import get_settings
-from app.db import reading
+from app.base.config import get_settings
+from app.base.db import reading
+from app.competitions.find import find_competition
 from app.models import TokenScope
-from app.queries import find_competition
-from app.roles import list_roles
+from app.people.roles import list_roles
+from evergold.cli import run
+from evergold.cli.output import Code
 from tests import judging, world
 from tests.web.site import Site
 from tests.world import COMPETITION, NOW, PHASE, TASK
@@ -38,8 +38,8 @@ def evergold(
     empty_site: Site, systems: dict[str, UUID], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Evergold:
     """The command line of an organiser, whose token is for organising."""
-    from app import auth
-    from app.db import writing
+    from app.base.db import writing
+    from app.people import auth
 
     olga = world.add_user(empty_site.engine, "olga", is_administrator=True)
     with writing(empty_site.engine) as session:

@@ -11,10 +11,10 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app.db import reading, writing
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
 from app.models import Judgement, Role, User
-from app.queries import find_competition
-from app.roles import grant_role, revoke_role
+from app.people.roles import grant_role, revoke_role
 from tests import judging, world
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, text_of
 from tests.web.site import Site, csrf_of, log_in

@@ -8,9 +8,9 @@ import httpx
 import pytest
 from sqlalchemy import Engine
 
-from app.config import get_settings
-from app.main import create_app
-from app.routes.limiting import _say_ignored
+from app.base.config import get_settings
+from app.web.http.rate_limits import _say_ignored
+from app.web.main import create_app
 from tests.services import Valkey
 from tests.web.limits import limited
 from tests.web.site import BROWSER, PASSWORD, SUBMIT, Person, Site, a_site, csrf_of, register, serving

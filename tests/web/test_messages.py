@@ -11,11 +11,11 @@ import pytest
 from lxml import etree
 from sqlalchemy import select
 
-from app.api.links import API
-from app.db import reading, writing
+from app.base.db import reading, writing
+from app.base.links import API
+from app.competitions.find import find_competition
 from app.models import Announcement, AuditEntry, OutgoingMail, Question, Role, User
-from app.queries import find_competition
-from app.roles import grant_role
+from app.people.roles import grant_role
 from tests import world
 from tests.web import markup
 from tests.web.limits import limited

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from app import auth
-from app.cli import run
-from app.cli.output import Code
-from app.db import reading, writing
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
 from app.models import OutgoingMail, Role, TokenScope
-from app.queries import find_competition
-from app.roles import grant_role
+from app.people import auth
+from app.people.roles import grant_role
+from evergold.cli import run
+from evergold.cli.output import Code
 from tests import world
 from tests.web.site import Site
 from tests.world import COMPETITION, NOW

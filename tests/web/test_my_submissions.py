@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select, update
 
-from app.db import writing
+from app.base.db import writing
 from app.models import EntryRule, ScoreRow, ScoringRun, User
 from tests import world
 from tests.app.embargo import add_phase

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-import app.api
-from app.api.base import ApiModel
-from app.api.links import API
-from app.main import create_app
+import app.web.http
+from app.base.links import API
+from app.web.http.schemas import ApiModel
+from app.web.main import create_app
 
 #: Programs are generated from these names: they never change.
 OPERATIONS = {
@@ -226,7 +226,7 @@ def test_every_parameter_of_a_query_is_described(document: dict[str, Any]) -> No
 
 def models() -> list[type[ApiModel]]:
     for module in pkgutil.iter_modules(app.api.__path__):
-        importlib.import_module(f"app.api.{module.name}")
+        importlib.import_module(f"app.web.http.{module.name}")
     found, new = set(), [ApiModel]
     while new:
         new = [child for model in new for child in model.__subclasses__() if child not in found]

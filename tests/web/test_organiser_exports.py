@@ -16,13 +16,13 @@ import httpx
 import pytest
 from sqlalchemy import select, update
 
-from app.api.links import API
-from app.db import writing
+from app.base.db import writing
+from app.base.links import API
+from app.competitions.find import find_competition
 from app.exports.prediction_zip import Packed, packed, safe_name, team_folders, zip_chunks
 from app.exports.predictions import ExportedSubmission
 from app.models import AuditEntry, CardVersion, Phase, Role, Submission, Team, User
-from app.queries import find_competition
-from app.roles import grant_role
+from app.people.roles import grant_role
 from tests import world
 from tests.app.embargo import add_phase
 from tests.web import markup

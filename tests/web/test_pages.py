@@ -7,7 +7,7 @@ import re
 import pytest
 from sqlalchemy import select
 
-from app.db import writing
+from app.base.db import writing
 from app.models import Board, Competition, HistoricRow, Phase, TeamKind
 from tests import world
 from tests.web import markup

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app import auth
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import ScoringRun, User
+from app.people import auth
 from tests import world
 from tests.web import markup
 from tests.web.reading import BOARD_PAGE, SUBMIT_PAGE, rows_of, text_of, visit

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import AuditEntry, OutgoingMail, User
 from tests.web.limits import limited
 from tests.web.site import BROWSER, PASSWORD, Site, csrf_of, log_in, register

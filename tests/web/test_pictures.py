@@ -11,9 +11,9 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from app.db import writing
+from app.base.db import writing
 from app.models import Team
-from app.routes.pages import pictures as page_of_pictures
+from app.web.boards import pictures_page as page_of_pictures
 from tests import world
 from tests.app.embargo import hide
 from tests.web import markup, paraphrase_world, pictures_world

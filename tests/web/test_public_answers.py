@@ -9,10 +9,10 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app.db import writing
+from app.base.db import writing
 from app.models import Competition, PhaseTask
-from app.routes.kept_answers import Answer, KeptAnswers, answer_of
-from app.routes.pages import board as board_page
+from app.web.boards import page as board_page
+from app.web.http.kept_answers import Answer, KeptAnswers, answer_of
 from tests import world
 from tests.app.embargo import INSTANT, declare, freeze, hide
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, HOME
@@ -124,7 +124,9 @@ def test_a_score_is_there_at_once(scored: Site, nobody: httpx.Client, eve: Perso
 @pytest.mark.parametrize("path", PAGES[:4])
 def test_what_organisers_apply_is_there_at_once(scored: Site, nobody: httpx.Client, path: str) -> None:
     nobody.get(path)
-    with writing(scored.engine) as session:  # as app.apply does: the text, and the version of every board
+    with writing(
+        scored.engine
+    ) as session:  # as app.declarations.apply.apply does: the text, and the version of every board
         session.scalars(select(Competition)).one().title = "Idioms of 2026"
         session.scalars(select(PhaseTask)).one().board_version += 1
     assert "Idioms of 2026" in nobody.get(path).text

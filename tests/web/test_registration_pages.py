@@ -11,12 +11,12 @@ import httpx
 import pytest
 from sqlalchemy import select, update
 
-from app.cli import run
-from app.config import get_settings
-from app.db import reading, writing
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
 from app.models import Competition, OutgoingMail, Role, User
-from app.queries import find_competition
-from app.roles import grant_role
+from app.people.roles import grant_role
+from evergold.cli import run
 from tests.web.limits import limited
 from tests.web.site import BROWSER, CONTENT, SUBMIT, Person, Site, csrf_of, log_in, without_log
 from tests.world import COMPETITION, NOW, PHASE, TASK

@@ -18,9 +18,9 @@ import httpx
 import pytest
 from sqlalchemy import event, select
 
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import ScoringRun, User
-from app.runs import read_report
+from app.runs.report import read_report
 from tests import world
 from tests.web import markup
 from tests.web.mwe_world import only_board, scored_submission, seventeen_languages

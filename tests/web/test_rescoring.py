@@ -9,12 +9,12 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app.api.links import API
-from app.db import writing
-from app.gold import publish_gold
+from app.base.db import writing
+from app.base.links import API
+from app.competitions.find import find_competition, find_phase_task
+from app.gold.versions import publish_gold
 from app.models import Competition, Role, RunStatus
-from app.queries import find_competition, find_phase_task
-from app.roles import find_user, grant_role
+from app.people.roles import find_user, grant_role
 from tests import world
 from tests.app.embargo import enter, hide
 from tests.app.rescored import NOTE, name_gold, score_set

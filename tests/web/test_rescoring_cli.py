@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from app import auth
-from app.cli import rescore, run
-from app.cli.output import Code
-from app.db import writing
+from app.base.db import writing
 from app.models import RescoringState, TokenScope
+from app.people import auth
+from evergold.cli import rescore, run
+from evergold.cli.output import Code
 from tests import world
 from tests.app.embargo import enter
 from tests.app.rescored import NOTE, score_set, start, the_set

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.db import writing
+from app.base.db import writing
+from app.boards.side_by_side import short_titles
 from app.models import Board, Competition, CompetitionTask, HistoricRow, Phase, PhaseTask, TeamKind
-from app.results import short_titles
 from tests import world
 from tests.web import markup
 from tests.web.reading import COMPETITION_PAGE, rows_of, text_of, visit

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.cli import run
-from app.cli.output import Code
-from app.config import get_settings
-from app.db import writing
+from app.base.config import get_settings
+from app.base.db import writing
 from app.models import User
+from evergold.cli import run
+from evergold.cli.output import Code
 from tests import world
 from tests.web.site import BOARD, BROWSER, TASK_PATH, Person, Site, csrf_of, log_in, run_of
 from tests.world import COMPETITION, PHASE, TASK

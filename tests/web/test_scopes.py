@@ -8,11 +8,11 @@ import httpx
 import pytest
 from sqlalchemy import select, update
 
-from app import auth
-from app.config import Settings
-from app.db import reading, writing
-from app.main import create_app
+from app.base.config import Settings
+from app.base.db import reading, writing
 from app.models import ApiToken, TokenScope
+from app.people import auth
+from app.web.main import create_app
 from tests.web.routes import Address, addresses
 from tests.web.site import PASSWORD, SUBMIT, Person, Site, csrf_of, log_in, register
 from tests.world import DAY, NOW, SECOND

@@ -11,10 +11,10 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from app.db import writing
+from app.base.db import writing
 from app.models import ScoringRun, SelfCheck, Worker
-from app.workforce import announce_worker
-from scoring.tasks import TASKS
+from app.runs.workers import announce_worker
+from evergold.scoring.tasks import TASKS
 from tests import world
 from tests.web import markup
 from tests.web.reading import text_of

@@ -8,7 +8,7 @@ import time
 import httpx
 import pytest
 
-from app.routes import submissions
+from app.web.submissions import api as submissions
 from tests import world
 from tests.web.site import SUBMIT, TASK_PATH, Person, Site, run_of
 from tests.world import NOW, SECOND

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from app import queue
-from app.config import get_settings
-from app.db import writing
+from app.base import queue
+from app.base.config import get_settings
+from app.base.db import writing
 from tests import world
 from tests.web.site import CONTENT, SUBMIT, TASK_PATH, Person, Site, file_of, run_of, sha256
 from tests.world import DAY, HOUR, NOW, SECOND

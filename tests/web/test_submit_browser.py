@@ -12,10 +12,10 @@ import pytest
 from playwright.sync_api import APIResponse, Page, Route, expect
 from sqlalchemy import select
 
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import Validation, ValidationStatus
-from app.validation_runs import claim_validation, record_invalid, record_valid
-from scoring.errors import Problem
+from app.runs.validations import claim_validation, record_invalid, record_valid
+from evergold.scoring.errors import Problem
 from tests import world
 from tests.web.reading import SUBMIT_PAGE
 from tests.web.site import CONTENT, Site

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app.cli import run
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import Competition, Team
+from evergold.cli import run
 from tests import world
 from tests.web.site import BOARD, BROWSER, Person, Site, csrf_of, log_in, run_of, without_log
 from tests.world import COMPETITION, DAY, NOW

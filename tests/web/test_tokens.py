@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from app.db import reading
+from app.base.db import reading
 from app.models import ApiToken
 from tests.web.site import PASSWORD, Person, Site, csrf_of, log_in, register
 

@@ -15,9 +15,9 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import Board, Competition, ScoringRun, Submission
-from app.serving.programs import code_path
+from app.server.programs import code_path
 from tests import world
 from tests.web.site import BOARD, CONTENT, TASK_PATH, Person, Site, csrf_of, log_in
 
@@ -168,7 +168,7 @@ def evergold(site: Site, ada: Person, tmp_path: Path) -> Evergold:
     settings = {"EVERGOLD_SERVER": site.url, "EVERGOLD_TOKEN": token, "PYTHONPATH": code_path()}
 
     def evergold(*arguments: str) -> tuple[int, str]:
-        command = [sys.executable, "-m", "app.cli", *arguments]
+        command = [sys.executable, "-m", "evergold.cli", *arguments]
         done = subprocess.run(command, cwd=tmp_path, env=os.environ | settings, capture_output=True, text=True)
         return done.returncode, done.stdout
 

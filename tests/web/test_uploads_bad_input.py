@@ -16,10 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app import storage, uploads
-from app.errors import EvergoldError
-from app.routes import bodies
-from app.uploads import Incoming, Upload, receive_upload
+from app.base import storage
+from app.base.errors import EvergoldError
+from app.web.http import bodies
+from app.web.http import multipart as uploads
+from app.web.http.multipart import Incoming, Upload, receive_upload
 from tests.web.site import CONTENT, SUBMIT, Person, Site, file_of, read_all, talk
 
 TYPE = "multipart/form-data; boundary=b"

@@ -15,12 +15,12 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import ScoringRun, Validation
-from app.rate_limits import RateLimits
-from app.validation_runs import claim_validation, record_invalid, record_valid
-from app.validations import AT_ONCE
-from scoring.errors import Problem
+from app.runs.validations import claim_validation, record_invalid, record_valid
+from app.submissions.validations import AT_ONCE
+from app.web.http.rate_limits import RateLimits
+from evergold.scoring.errors import Problem
 from tests import world
 from tests.web import markup
 from tests.web.reading import SUBMIT_PAGE, text_of

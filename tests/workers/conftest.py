@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from app.config import get_settings
-from app.db import get_engine
+from app.base.config import get_settings
+from app.base.db import get_engine
+from app.base.queue import _sender
 from app.models import User
-from app.queue import _sender
 from tests.workers.files import GOLD
 from tests.world import add_competition, add_user
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Engine
 
-from app.config import get_settings
+from app.base.config import get_settings
+from app.base.storage import store_upload
 from app.models import User
-from app.storage import store_upload
 from tests.world import submit
 
 #: The first item holds the mark that must be seen nowhere (`tests.canary`).

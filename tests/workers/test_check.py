@@ -14,14 +14,14 @@ import pytest
 from sqlalchemy import Engine, func, select, update
 from structlog.testing import capture_logs
 
-from app import queue
-from app.config import get_settings
-from app.db import reading, writing
+from app.base import queue
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.base.storage import store_upload, stored_path
 from app.models import CompetitionTask, PhaseTask, ScoringRun, User, Validation, ValidationStatus
-from app.storage import store_upload, stored_path
-from app.validations import KEPT, accept_validation
-from scoring.task import AnyTask
-from scoring.tasks import TASKS
+from app.submissions.validations import KEPT, accept_validation
+from evergold.scoring.task import AnyTask
+from evergold.scoring.tasks import TASKS
 from tests.processes import kill, start, wait_until
 from tests.services import environment_of
 from tests.threads import in_threads
@@ -185,7 +185,7 @@ def test_a_broker_that_is_down_is_left_for_later(
 
 _STOPPING = """
 import sys, dataclasses, time
-from scoring.tasks import TASKS
+from evergold.scoring.tasks import TASKS
 def stop(*_):
     print("reading", flush=True)
     time.sleep(600)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from app.config import get_settings
-from scoring.models import current_settings
-from scoring.optional import MissingPackage
-from scoring.tasks import TASKS
+from app.base.config import get_settings
+from evergold.scoring.models import current_settings
+from evergold.scoring.optional import MissingPackage
+from evergold.scoring.tasks import TASKS
 from workers import device
 from workers.device import (
     CPU_TOKENS,

@@ -10,12 +10,12 @@ from uuid import uuid4
 
 import pytest
 
-from app.config import get_settings
-from app.runs import Claim
-from app.storage import store_upload
-from scoring.errors import InvalidGold, InvalidItems
-from scoring.task import AnyTask, read_options
-from scoring.tasks import TASKS
+from app.base.config import get_settings
+from app.base.storage import store_upload
+from app.runs.claims import Claim
+from evergold.scoring.errors import InvalidGold, InvalidItems
+from evergold.scoring.task import AnyTask, read_options
+from evergold.scoring.tasks import TASKS
 from tests.workers.files import GOLD
 from workers import gold
 from workers.gold import gold_folder, read_gold, read_items

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from app.config import get_settings
-from app.db import reading, writing
-from app.errors import EvergoldError
-from app.gold import KeysChanged, current_keys, record_sealed
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError
+from app.base.storage import stored_path
+from app.gold.sealing import seal_bytes
+from app.gold.versions import KeysChanged, current_keys, record_sealed
 from app.models import SealedKind, User, WorkerKey
-from app.sealing import seal_bytes
-from app.storage import stored_path
 from tests.sealed import a_key, file_and_keys, make_key, seal_gold
 from tests.workers.files import GOLD, upload
 from tests.world import NOW

@@ -11,9 +11,10 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
-from app.db import writing
+from app.base.db import writing
 from app.models import RunStatus, User
-from app.runs import Claim, renew_lease, requeue_lost_runs
+from app.runs.claims import Claim, renew_lease
+from app.runs.sweep import requeue_lost_runs
 from tests.processes import wait_until
 from tests.world import ZERO_SHOT, claim, finish, scores_of, submit, sure, the_run
 from workers.lease import kept_alive, patiently

@@ -12,11 +12,11 @@ from sqlalchemy import Engine, select
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
-from app.db import reading, writing
-from app.health import last_beat
-from app.logs import configure_logging
-from app.mail import send_mail
+from app.base.db import reading, writing
+from app.base.logs import configure_logging
 from app.models import Heartbeat, OutgoingMail, User
+from app.operations.health import last_beat
+from app.people.mail import send_mail
 from tests.mail_server import mail_server
 from tests.processes import stop, wait_until
 from tests.services import environment_of, start_sweep

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
-from app.db import make_engine, reading
+from app.base.db import make_engine, reading
 from app.models import SelfCheck, Worker
 from tests.processes import wait_until
 from workers import presence

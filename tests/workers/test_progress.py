@@ -10,10 +10,12 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
-from app.db import writing
+from app.base.db import writing
 from app.models import RunStatus, ScoringRun, User
-from app.runs import Claim, put_back, requeue_lost_runs
-from scoring.progress import report_progress
+from app.runs.claims import Claim
+from app.runs.outcomes import put_back
+from app.runs.sweep import requeue_lost_runs
+from evergold.scoring.progress import report_progress
 from tests.processes import wait_until
 from tests.world import ZERO_SHOT, claim, finish, scores_of, submit, sure, the_run
 from workers import progress

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select, update
 
-from app.db import reading, writing
-from app.item_results import forget_results, results_of
+from app.base.db import reading, writing
 from app.models import PhaseTask, RunStatus, ScoringRun, User
-from scoring.task import ItemResult
-from scoring.tasks import TASKS
+from app.runs.item_results import forget_results, results_of
+from evergold.scoring.task import ItemResult
+from evergold.scoring.tasks import TASKS
 from tests.app.rescored import publish, start
 from tests.workers.files import PREDICTION, upload
 from tests.workers.test_score import REPEATED, change_task, values

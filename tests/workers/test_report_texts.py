@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import Engine
 
 from app.models import RunStatus, User
-from app.runs import read_report
-from scoring.tasks import TASKS
+from app.runs.report import read_report
+from evergold.scoring.tasks import TASKS
 from tests.workers.files import upload
 from tests.world import reject, the_run
 from workers.score import score_submission

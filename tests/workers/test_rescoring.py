@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from app.db import writing
+from app.base.db import writing
 from app.models import OutgoingMail, RunStatus, User
-from app.rescoring.queue import gives_way
-from app.runs import UNCLAIMED_SECONDS
+from app.rescoring.pace import gives_way
+from app.runs.sweep import UNCLAIMED_SECONDS
 from tests.app.rescored import name_gold, progress, publish, runs_of, start
 from tests.workers.files import GOLD, MACRO_F1, upload
 from tests.workers.test_score import values
@@ -115,7 +115,7 @@ def test_a_lost_run_of_a_set_is_announced_again(engine: Engine, shadow: int, mes
 def test_few_runs_of_a_set_are_announced_at_a_time(
     engine: Engine, ada: User, messages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.rescoring.queue.ANNOUNCED_LATER", 2)
+    monkeypatch.setattr("app.rescoring.pace.ANNOUNCED_LATER", 2)
     for number in range(3):
         score(engine, submit(engine, ada, content=str(number)).run_id, 0.5)
     first, second, third = runs_of(engine, start(engine)).values()

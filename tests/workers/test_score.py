@@ -15,14 +15,15 @@ import pytest
 from sqlalchemy import Engine, select, update
 from structlog.testing import capture_logs
 
-from app.db import reading, writing
-from app.leaderboard import build_leaderboard
+from app.base.db import reading, writing
+from app.base.storage import store_upload
+from app.boards.leaderboard import build_leaderboard
+from app.competitions.find import find_board, find_competition
 from app.models import CompetitionTask, PhaseTask, RunStatus, ScoreRow, ScoringRun, User
-from app.queries import find_board, find_competition
-from app.runs import read_report, requeue_lost_runs
-from app.storage import store_upload
-from scoring.task import AnyTask
-from scoring.tasks import TASKS
+from app.runs.report import read_report
+from app.runs.sweep import requeue_lost_runs
+from evergold.scoring.task import AnyTask
+from evergold.scoring.tasks import TASKS
 from tests.threads import in_threads
 from tests.workers.files import ACCURACY, GOLD, MACRO_F1, PREDICTION, upload
 from tests.world import COMPETITION, PHASE, board_version_number, the_run

@@ -12,10 +12,10 @@ from sqlalchemy import Engine
 from structlog.testing import capture_logs
 
 from app.models import RunStatus, User
-from scoring.models import BrokenModel, ModelNotFound, current_settings
-from scoring.optional import MissingPackage
-from scoring.progress import report_progress
-from scoring.tasks import TASKS
+from evergold.scoring.models import BrokenModel, ModelNotFound, current_settings
+from evergold.scoring.optional import MissingPackage
+from evergold.scoring.progress import report_progress
+from evergold.scoring.tasks import TASKS
 from tests.processes import wait_until
 from tests.workers.files import upload
 from tests.world import the_run

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from nacl.public import PrivateKey
 
-from app.errors import EmptyUpload, UploadTooLarge
+from app.base.errors import EmptyUpload, UploadTooLarge
+from app.base.storage import stored_path
+from app.gold.sealing import CHUNK_BYTES, SALT_BYTES, NoWorkerKey, Sealed, SealingWriter, first_line, key_id_of
 from app.models import SealedKind
-from app.sealing import CHUNK_BYTES, SALT_BYTES, NoWorkerKey, Sealed, SealingWriter, first_line, key_id_of
-from app.storage import stored_path
 from tests.sealed import a_key, sealed_in
 from workers.gold_errors import SealBroken
 from workers.keys import Keys, NoKeyForIt

@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select, update
 
-from app.audit import list_entries
-from app.config import get_settings
-from app.db import reading, writing
-from app.errors import NotFound
-from app.gold import NewerGoldPublished, list_gold, publish_gold
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.base.errors import NotFound
+from app.base.storage import stored_path
+from app.gold.versions import NewerGoldPublished, list_gold, publish_gold
 from app.models import GoldVersion, PhaseTask, RunStatus, ScoringRun, SealedFile, User
-from app.runs import claim_run
-from app.storage import stored_path
-from scoring.errors import InvalidGold, Problem
-from scoring.task import read_options
-from scoring.tasks import TASKS
+from app.people.audit import list_entries
+from app.runs.claims import claim_run
+from evergold.scoring.errors import InvalidGold, Problem
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import TASKS
 from tests.sealed import PLACE, file_and_keys, files_with, make_key, seal_gold, version_of
 from tests.workers.files import ACCURACY, GOLD, MACRO_F1, PREDICTION, upload
 from tests.workers.test_score import values

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from app.models import SelfCheck
-from scoring.models import find_model
+from evergold.scoring.models import find_model
 from tests.scoring.bert_files import MODEL, SETTINGS
 from workers import selfcheck
 from workers.device import encoder_settings
@@ -139,7 +139,7 @@ def test_numbers_that_cannot_be_are_not_recorded(own_model: str, monkeypatch: py
 def test_a_machine_without_a_model_or_with_a_device_that_is_not_there_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("scoring.models.PACKAGED", {})
+    monkeypatch.setattr("evergold.scoring.models.PACKAGED", {})
     found = check_machine()
     assert (found.state, found.models) == (SelfCheck.REFUSED, ())
     assert "evergold models fetch" in found.words[0]

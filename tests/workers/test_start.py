@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import reading
+from app.base.db import reading
 from app.models import SelfCheck, Worker
 from workers import device, start
 from workers.presence import Presence

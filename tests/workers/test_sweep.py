@@ -15,12 +15,12 @@ import pytest
 from sqlalchemy import Engine, func, select
 from structlog.testing import capture_logs
 
-from app.db import reading
+from app.base.db import reading
+from app.base.storage import store_upload, stored_path
 from app.models import RunStatus, User, Worker
-from app.runs import UNCLAIMED_SECONDS
-from app.storage import store_upload, stored_path
-from app.workforce import SILENT_SECONDS
-from scoring.tasks import TASKS
+from app.runs.sweep import UNCLAIMED_SECONDS
+from app.runs.workers import SILENT_SECONDS
+from evergold.scoring.tasks import TASKS
 from tests.processes import stop, wait_until
 from tests.services import environment_of, free_port, start_sweep
 from tests.world import HOUR, NOW, add_competition, add_user, claim, submit, the_run

@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
-from app.db import reading, writing
+from app.base.db import reading, writing
 from app.models import RunStatus, User
 from tests.sealed import make_key, seal_gold
 from tests.workers.files import GOLD, upload

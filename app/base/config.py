@@ -1,0 +1,106 @@
+"""Settings from the environment (`EVERGOLD_…`), with an embedded default for each; units stand in the names.
+
+Deliberately without a word about gold: where gold lies is known to `workers.gold` alone.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, Self
+from urllib.parse import quote, urlsplit
+
+from pydantic import Field, SecretStr, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MEBIBYTE = 1024 * 1024
+
+
+class Settings(BaseSettings):
+    """What web, workers and the command line share."""
+
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", extra="ignore", hide_input_in_errors=True)
+
+    data_dir: Path = Field(
+        Path("var"), description="all that this server keeps, unless an address below says otherwise"
+    )
+    sealed_dir: Path = Field(
+        default_factory=lambda known: known["data_dir"] / "sealed",
+        description="ciphertext that only workers can read; default: data_dir/sealed",
+    )
+    database_url: str = Field("", description="SQLAlchemy address; empty: SQLite in data_dir")
+    broker_url: str = Field("", description="Celery broker; empty: files in data_dir/broker")
+    phases_file: Path = Field(Path("phases.yaml"), description="the competitions of this server")
+    base_url: str = Field("", description="address that people see, for links; empty: as in the request")
+
+    upload_limit_bytes: int = Field(64 * MEBIBYTE, gt=0, description="bound for every upload; a phase may set less")
+    long_poll_limit_seconds: float = Field(60.0, ge=0)
+    lease_seconds: int = Field(60, gt=0, description="a run whose worker was silent for this long is given to another")
+    run_limit_seconds: int = Field(3600, gt=0, description="a run that takes longer is stopped")
+    sweep_seconds: float = Field(30.0, gt=0, description="how often the sweep looks for lost runs")
+    attempts: int = Field(3, gt=0, description="how often a run is tried before it is marked failed")
+    answers_mebibytes: int = Field(64, ge=0, description="memory for public pages and boards made ready; 0: none kept")
+    session_hours: int = Field(24 * 14, gt=0, description="how long a log-in on the pages lasts")
+    secure_cookies: bool = Field(
+        False, description="true behind HTTPS: cookies are never sent in clear; by itself where base_url is https"
+    )
+    trusted_proxies: str = Field(
+        "", description="addresses and networks of our reverse proxies: X-Forwarded-For is believed of these alone"
+    )
+
+    # How often is too often (app.web.http.rate_limits); 0: no limit.
+    rate_limit_url: str = Field("", description="Redis that counts; empty: the broker if that is Redis, else memory")
+    failed_logins_per_10_minutes: int = Field(10, ge=0, description="per account and address")
+    failed_logins_per_hour_and_account: int = Field(100, ge=0, description="from wherever")
+    failed_logins_per_hour_and_address: int = Field(200, ge=0, description="whatever the account")
+    registrations_per_hour: int = Field(60, ge=0, description="per address; a whole lecture hall may share one")
+    password_resets_per_hour: int = Field(30, ge=0, description="asked for, per address")
+    password_resets_per_hour_and_account: int = Field(5, ge=0, description="asked for, per account")
+    validations_per_hour: int = Field(60, ge=0, description="files that are only checked, per person")
+    questions_per_hour: int = Field(10, ge=0, description="to organisers, per person")
+    uploads_per_minute: int = Field(600, ge=0, description="per team: a bound for scripts gone wild, not for teams")
+
+    password_reset_minutes: int = Field(60, gt=0, description="how long the link in a mail can be used")
+    smtp_url: SecretStr = Field(
+        SecretStr(""),
+        description="smtps://user:password@host (TLS), smtp+starttls://… or smtp://…; empty: mail becomes files",
+    )
+    mail_from: str = Field("evergold@localhost", description="the sender of our mail")
+
+    queue_limit_seconds: int = Field(900, gt=0, description="/readyz complains when a run waits longer")
+    metrics_token: SecretStr = Field(SecretStr(""), description="who has it may read /metrics; empty: loopback alone")
+    log_format: Literal["text", "json"] = Field("text", description="lines for people, or JSON for collectors")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.base_url.startswith("https://") and "secure_cookies" not in self.model_fields_set:
+            self.secure_cookies = True
+        self._check_mail(self.smtp_url.get_secret_value())
+        return self
+
+    def _check_mail(self, address: str) -> None:
+        parts = urlsplit(address)
+        if address and (parts.scheme not in ("smtps", "smtp+starttls", "smtp") or not parts.hostname):
+            raise ValueError(
+                "smtp_url is smtps://user:password@host, smtp+starttls://user:password@host or smtp://host"
+            )
+        if address and not self.base_url:
+            raise ValueError("base_url is needed with smtp_url: mail has links, and a request's Host is not believed")
+
+    @property
+    def database_address(self) -> str:
+        """The SQLAlchemy address, the embedded SQLite file where none was named."""
+        if self.database_url:
+            return self.database_url
+        return f"sqlite:///{quote(str(self.data_dir.resolve() / 'evergold.db'))}"
+
+    @property
+    def storage_dir(self) -> Path:
+        """Where uploads and public files lie, named by their sha256."""
+        return self.data_dir / "storage"
+
+
+@lru_cache(maxsize=1)
+def get_settings() -> Settings:
+    """The settings of this process, read once."""
+    return Settings()

@@ -1,0 +1,94 @@
+"""Expected conflicts, each with its HTTP status and a stable code; turned into HTTP in one place, `app.web.main`.
+
+One JSON error shape everywhere: {"error": {"code", "message", "details"}}. Anything else is our bug: 500.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class EvergoldError(Exception):
+    """Root: `message` is a sentence for people, `details` what scripts may want."""
+
+    status: ClassVar[int] = 400
+    code: ClassVar[str] = "bad_request"
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+
+class NotFound(EvergoldError):
+    """It does not exist, or this viewer must not learn that it does."""
+
+    status = 404
+    code = "not_found"
+
+
+class NotAuthenticated(EvergoldError):
+    status = 401
+    code = "not_authenticated"
+
+
+class Forbidden(EvergoldError):
+    status = 403
+    code = "forbidden"
+
+
+class InvalidForm(EvergoldError):
+    """What was typed or sent is incomplete or malformed; details: {"fields": {name: sentence}}."""
+
+    status = 422
+    code = "invalid_form"
+
+
+class PhaseNotOpen(EvergoldError):
+    """details: starts_at, ends_at, now."""
+
+    status = 409
+    code = "phase_not_open"
+
+
+class GoldMissing(EvergoldError):
+    """The organisers have not added this phase's gold yet."""
+
+    status = 409
+    code = "gold_missing"
+
+
+class LimitReached(EvergoldError):
+    """details: limit, used, per, retry_at."""
+
+    status = 429
+    code = "limit_reached"
+
+
+class IdempotencyConflict(EvergoldError):
+    """The key was used for another upload."""
+
+    status = 409
+    code = "idempotency_conflict"
+
+
+class NameTaken(EvergoldError):
+    status = 409
+    code = "name_taken"
+
+
+class UploadTooLarge(EvergoldError):
+    """details: limit_bytes."""
+
+    status = 413
+    code = "upload_too_large"
+
+
+class StorageFull(EvergoldError):
+    status = 507
+    code = "storage_full"
+
+
+class EmptyUpload(EvergoldError):
+    status = 422
+    code = "empty_upload"

@@ -1,0 +1,85 @@
+"""Text that people type and read: checked, shortened, listed, sized; a cell that no spreadsheet takes for a formula."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+from app.base.errors import InvalidForm
+
+PLEASE_CORRECT = "Please correct what is marked."
+
+
+def one_line(text: str) -> str:
+    """Without line ends and blanks at its ends; several blanks become one."""
+    return " ".join(text.split())
+
+
+def many_lines(text: str) -> str:
+    """Line ends as they are everywhere but in browsers' forms, and none at the ends."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def wrong_text(text: str, limit: int) -> str:
+    """What is wrong with a text that has to be there, in a sentence; empty: nothing."""
+    if not text:
+        return "Please write something here."
+    if len(text) > limit:
+        return f"At most {limit} characters; this has {len(text)}."
+    if any(_is_control(character) for character in text):
+        return "Control characters cannot be kept."
+    return ""
+
+
+def refuse(sentences: Mapping[str, str]) -> None:
+    """Raises InvalidForm with the sentences that are not empty, by field."""
+    wrong = {name: sentence for name, sentence in sentences.items() if sentence}
+    if wrong:
+        raise InvalidForm(PLEASE_CORRECT, fields=wrong)
+
+
+def _is_control(character: str) -> bool:
+    """What neither PostgreSQL (NUL) nor XML can hold; marks of direction and joiners are for some scripts' sake."""
+    code = ord(character)
+    is_low = code < 32 and character not in "\n\t"
+    return is_low or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE
+
+
+_UNITS = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
+
+
+def readable_size(size_bytes: int) -> str:
+    """`512 bytes`, `1.5 KiB`, `16 MiB`."""
+    for unit, size in _UNITS:
+        if size_bytes >= size:
+            amount = f"{size_bytes / size:.1f}" if size_bytes < 10 * size else f"{size_bytes / size:.0f}"
+            return f"{amount.removesuffix('.0')} {unit}"
+    return "1 byte" if size_bytes == 1 else f"{size_bytes} bytes"
+
+
+#: What spreadsheets take for the beginning of a formula.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def spreadsheet_safe(text: str) -> str:
+    """Text that no spreadsheet takes for a formula: what looks like one is marked as text by an apostrophe."""
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) or text.startswith(_FORMULA_STARTS) else text
+
+
+#: How many names a message lists.
+NAMES_LISTED = 12
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'? The … are: a, b`, ready to be put after a sentence about an unknown name."""
+    names = list(known)
+    near = difflib.get_close_matches(name.lower().replace("_", "-"), names, n=1, cutoff=0.6)
+    near = near or difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def listed(names: Iterable[str]) -> str:
+    """The names, the first of many."""
+    every = list(names)
+    shown = ", ".join(every[:NAMES_LISTED]) or "none"
+    return f"{shown} and {len(every) - NAMES_LISTED} more" if len(every) > NAMES_LISTED else shown

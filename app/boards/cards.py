@@ -1,0 +1,34 @@
+"""A board with what its rows' method cards say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from app.boards.rows import CardColumn, LeaderboardRow
+from app.boards.view import WholeBoard
+from app.cards.form import CardForm, card_form, card_of
+from app.cards.kept import _documents
+from app.models import Competition
+
+
+def with_cards(session: Session, competition: Competition, whole: WholeBoard) -> WholeBoard:
+    """The board with the cards of its rows; what they say of the method comes before what was sent with the file."""
+    form = card_form(competition.method_card)
+    kept = _documents(session, [row.submission_id for row in whole.rows if row.submission_id is not None])
+    return replace(
+        whole,
+        rows=tuple(_with_card(row, kept, form) for row in whole.rows),
+        card_columns=tuple(CardColumn(field.name, field.title) for field in form.fields if field.on_board),
+    )
+
+
+def _with_card(row: LeaderboardRow, kept: Mapping[UUID, Mapping[str, Any]], form: CardForm) -> LeaderboardRow:
+    if row.submission_id is None:  # published elsewhere
+        return row
+    card = card_of(kept.get(row.submission_id) or {"method": row.method}, form)
+    return replace(row, method=card.method, card=card)

@@ -1,0 +1,37 @@
+"""A row of a board, opened: what stands on it, and every score of its run that the board's viewer may see.
+
+Starts from the board as the viewer is shown it: a row that is not there, or whose values are not, cannot be opened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.base.errors import NotFound
+from app.boards.rows import Leaderboard, LeaderboardRow
+from app.competitions.visibility import rounded
+from app.models import ScoringRun
+from app.runs.report import scores_of_report
+from evergold.scoring.task import Score
+
+
+def find_row(leaderboard: Leaderboard, submission_id: UUID) -> LeaderboardRow:
+    """The row of this submission; raises NotFound where it does not stand there, or its values are not shown."""
+    found = next((row for row in leaderboard.rows if row.page_id == submission_id), None)
+    if found is None:
+        raise NotFound("This submission does not stand on this board, or its scores are not shown here.")
+    return found
+
+
+def scores_of_row(session: Session, leaderboard: Leaderboard, row: LeaderboardRow) -> list[Score]:
+    """Every score of the row's run, in the digits of the board; none where only what the board shows is shown."""
+    if row.run_id is None:
+        return []
+    packed = session.scalar(select(ScoringRun.report).where(ScoringRun.id == row.run_id))
+    if packed is None:
+        return []
+    return [replace(score, value=rounded(score.value, leaderboard.precision)) for score in scores_of_report(packed)]

@@ -1,0 +1,302 @@
+"""A leaderboard, derived from scored runs whenever it is asked for and never incremented.
+
+Ranked: teams' entries with a defined score in the ranking column. Shown without a rank: entries whose ranking score is
+undefined, baselines, and historic rows. Not shown: a team that did not enter the board's setting, or its track, and
+whatever the viewer may not see (`app.competitions.visibility`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.boards.cards import with_cards
+from app.boards.entries import Beside, chosen_rows, entries_of, is_scored, marked_again
+from app.boards.human_scores import with_human_scores
+from app.boards.marks import has_hidden, is_hidden, marks_of
+from app.boards.rows import Cell, CommittedGold, Leaderboard, LeaderboardRow, RowKind
+from app.boards.view import Sight, Source, WholeBoard, show
+from app.competitions.columns import BoardColumn, columns_shown, further_columns
+from app.competitions.entry_rules import entry_settings
+from app.competitions.visibility import SeenAs, View, asked_by, coarser, declared_of, view_of
+from app.gold.versions import gold_identity, published_gold
+from app.models import (
+    Board,
+    BoardShown,
+    Competition,
+    HistoricRow,
+    Phase,
+    PhaseTask,
+    ScoringRun,
+    Submission,
+    Team,
+    TeamKind,
+    TeamMember,
+    User,
+)
+
+__all__ = [
+    "Cell",
+    "Leaderboard",
+    "LeaderboardRow",
+    "RowKind",
+    "board_version",
+    "build_leaderboard",
+    "count_entries",
+    "sight_of",
+    "whole_board",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A task in a phase."""
+
+    phase: Phase
+    phase_task: PhaseTask
+
+
+def build_leaderboard(
+    session: Session,
+    phase: Phase,
+    board: Board,
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
+    more: Sequence[tuple[str, str]] = (),
+    until: datetime | None = None,
+) -> Leaderboard:
+    """The board as this viewer sees it at this moment. `board.task` must be loaded.
+
+    more: further scores, (metric, split), as columns behind its own: for pictures. Those that the viewer may not see
+    are left out. until: only with what was submitted before then, seen as one sees the board now.
+    """
+    asked = asked_for(session, phase, board)
+    sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
+    views = [sight.own.view, *(source.view for source in sight.carried.values())]
+    allowed = [score for score in more if all(view.shows(*score) for view in views)]
+    shown = show(whole_board(session, board, asked, allowed, until), sight)
+    by_rows = shown if _is_told_by_rows(session, asked, sight) else None
+    return replace(shown, version=_version(board, asked, sight, by_rows))
+
+
+def board_version(
+    session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> str:
+    """Changes whenever this viewer's board could show something else, and says nothing that the board does not.
+
+    A few small queries, for answering from a cache, unless the board shows ranks alone or hides a row: then it is made
+    for it.
+    """
+    asked = asked_for(session, phase, board)
+    sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
+    if _is_told_by_rows(session, asked, sight):
+        return _version(board, asked, sight, show(whole_board(session, board, asked), sight))
+    return _version(board, asked, sight, None)
+
+
+def _is_told_by_rows(session: Session, asked: Sequence[Asked], sight: Sight) -> bool:
+    """Whether the number of a version would say more than the board: it also rises with what is hidden there."""
+    view = sight.own.view
+    if view.board is BoardShown.PUBLIC and not view.is_organiser:
+        return has_hidden(session, [one.phase_task.id for one in asked])
+    return view.board is BoardShown.RANKS_ONLY
+
+
+def _version(board: Board, asked: Sequence[Asked], sight: Sight, shown: Leaderboard | None) -> str:
+    """Of a hidden board only that it is hidden: the number of a version would count the runs that are scored."""
+    start = f"{asked[0].phase.id}-{board.id}"
+    view = sight.own.view
+    if view.board is BoardShown.HIDDEN:
+        return f"{start}-{view.key}"
+    if shown is not None:
+        rows = [replace(row, is_mine=False, submission_id=None) for row in shown.rows]
+        told = repr([rows, shown.columns, shown.card_columns, shown.gold_version, shown.sealed_gold])
+        return f"{start}-{hashlib.sha256(told.encode()).hexdigest()[:16]}-{view.key}"
+    seen_of = [(asked[0], view), *((one, sight.carried[one.phase.name].view) for one in asked[1:])]
+    parts = [
+        f"{one.phase_task.board_version}-{seen.key}" if seen.board is BoardShown.PUBLIC else seen.key
+        for one, seen in seen_of
+    ]
+    return "-".join([start, *parts])
+
+
+# ---------------------------------------------------------------------------------------------------- the whole board
+
+
+def asked_for(session: Session, phase: Phase, board: Board, beside: Beside | None = None) -> list[Asked]:
+    """Where a board's entries come from: its own phase first, then the one whose entries it carries over."""
+    own = Asked(phase, asked_by(session, phase, board))
+    carried = _carried_over(session, own, board, beside)
+    return [own, carried] if carried else [own]
+
+
+def sight_of(
+    session: Session, asked: Sequence[Asked], viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> Sight:
+    """Who looks, and what there is to see for them in each of the phases."""
+    if seen_as is SeenAs.PUBLIC:
+        viewer = None
+    sources = [Source(one.phase.id, view_of(session, one.phase_task, viewer, now, seen_as=seen_as)) for one in asked]
+    carried = {one.phase.name: source for one, source in zip(asked[1:], sources[1:], strict=True)}
+    competition = session.get_one(Competition, asked[0].phase.competition_id)
+    return Sight(sources[0], carried, _teams_of(session, viewer), competition.neutral_salt)
+
+
+def whole_sight(session: Session, asked: Sequence[Asked]) -> Sight:
+    """All that organisers see, ranked by the digits that rank it for everybody."""
+    ranks_by = None
+    for one in asked:
+        ranks_by = coarser(ranks_by, declared_of(one.phase, one.phase_task).precision)
+    everything = View(ranks_by=ranks_by, participants=View())
+    sources = [Source(one.phase.id, everything) for one in asked]
+    carried = {one.phase.name: source for one, source in zip(asked[1:], sources[1:], strict=True)}
+    salt = session.get_one(Competition, asked[0].phase.competition_id).neutral_salt
+    return Sight(sources[0], carried, frozenset(), salt)
+
+
+def whole_board(
+    session: Session,
+    board: Board,
+    asked: Sequence[Asked],
+    more: Sequence[tuple[str, str]] = (),
+    until: datetime | None = None,
+    beside: Beside | None = None,
+) -> WholeBoard:
+    """Everything that stands on the board, for `app.boards.view` to show; until: of what was submitted before then;
+    beside: as if this rescoring set were published."""
+    own, *others = asked
+    options = own.phase_task.options_of(board.task)
+    columns = columns_shown(board, options)
+    columns = (*columns, *further_columns(board, columns, more))
+    rank_by = next(i for i, c in enumerate(columns) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
+    gold = _gold(session, own.phase_task, beside)
+    rows = _live_rows(session, own, board, columns, rank_by, gold, until, beside)
+    here = {row.team_id for row in rows if row.kind == "baseline"}
+    for other in others:
+        carried = _live_rows(session, other, board, columns, rank_by, gold, until, beside, is_carried=True)
+        carried = marked_again(carried, marks_of(session, own.phase_task))
+        rows += [replace(row, carried_from=other.phase.name) for row in carried if row.team_id not in here]
+    rows += _historic_rows(session, own.phase, board, columns)
+    competition = session.get_one(Competition, own.phase.competition_id)
+    whole = WholeBoard(
+        columns=columns,
+        rank_by=rank_by,
+        rows=tuple(rows),
+        entry_rule=entry_settings(own.phase, own.phase_task).rule,
+        has_tracks=bool(competition.tracks),
+        gold_version=own.phase_task.gold_version,
+        sealed_gold=tuple(
+            CommittedGold(one.number, one.commitment)
+            for one in published_gold(session, own.phase.id, own.phase_task.task_id)
+        ),
+    )
+    return with_cards(session, competition, with_human_scores(session, own.phase, board, whole))
+
+
+def _live_rows(
+    session: Session,
+    asked: Asked,
+    board: Board,
+    columns: Sequence[BoardColumn],
+    rank_by: int,
+    gold: str | None,
+    until: datetime | None,
+    beside: Beside | None,
+    *,
+    is_carried: bool = False,
+) -> list[LeaderboardRow]:
+    """gold: the one in use; rows that are carried over were scored against it, or are not here."""
+    entries = entries_of(session, asked.phase_task, board, columns[rank_by], until, beside)
+    if is_carried:
+        entries = [entry for entry in entries if entry.gold == gold]
+    outdated = {entry.run_id for entry in entries if gold is not None and entry.gold != gold}
+    settings = entry_settings(asked.phase, asked.phase_task)
+    precision = declared_of(asked.phase, asked.phase_task).precision
+    ranking = (rank_by, columns[rank_by], precision)
+    rows = chosen_rows(session, asked.phase_task, board, entries, settings, columns, ranking, until)
+    return [replace(row, is_outdated=row.run_id in outdated) for row in rows]
+
+
+def _gold(session: Session, phase_task: PhaseTask, beside: Beside | None) -> str | None:
+    """What tells the gold of a task in a phase from another."""
+    found = beside.gold.get(phase_task.id) if beside is not None else None
+    return found or gold_identity(session, phase_task)
+
+
+def _carried_over(session: Session, own: Asked, board: Board, beside: Beside | None) -> Asked | None:
+    """The other phase, if it asks the same of the same gold: else its scores say something else."""
+    if own.phase.carry_over is None or own.phase_task.gold is None:
+        return None
+    found = session.execute(
+        select(Phase, PhaseTask)
+        .join(PhaseTask, PhaseTask.phase_id == Phase.id)
+        .where(
+            Phase.competition_id == own.phase.competition_id,
+            Phase.name == own.phase.carry_over,
+            Phase.id != own.phase.id,
+            PhaseTask.task_id == board.task_id,
+        )
+    ).first()
+    if found is None:
+        return None
+    asked = Asked(found[0], found[1])
+    same_gold = _gold(session, own.phase_task, beside) == _gold(session, asked.phase_task, beside)
+    return asked if same_gold and is_same_question(own.phase_task, asked.phase_task) else None
+
+
+def is_same_question(one: PhaseTask, other: PhaseTask) -> bool:
+    """Whether scores of both compare: the same gold in the same version, and the same options."""
+    return (one.gold, one.gold_version, one.options) == (other.gold, other.gold_version, other.options)
+
+
+def _historic_rows(
+    session: Session, phase: Phase, board: Board, columns: Sequence[BoardColumn]
+) -> list[LeaderboardRow]:
+    published = session.scalars(
+        select(HistoricRow)
+        .where(HistoricRow.phase_id == phase.id, HistoricRow.board_id == board.id)
+        .order_by(HistoricRow.id)
+    )
+    rows = []
+    for row in published:
+        values = [row.scores.get(f"{column.metric} {column.split}") for column in columns]
+        cells = tuple(Cell(value, "not published" if value is None else None, None) for value in values)
+        rows.append(LeaderboardRow(None, row.team, "historic", cells, row.achieved_at, "", 1, source=row.source))
+    return rows
+
+
+def _teams_of(session: Session, viewer: User | None) -> frozenset[int]:
+    if viewer is None:
+        return frozenset()
+    return frozenset(session.scalars(select(TeamMember.team_id).where(TeamMember.user_id == viewer.id)))
+
+
+# ----------------------------------------------------------------------------------------------------------- for lists
+
+
+def count_entries(session: Session, views: dict[int, View]) -> dict[int, int]:
+    """How many teams have a scored submission, by phase task, for lists of boards; a hidden board has no number.
+
+    views: by the id of the phase task, as `app.competitions.visibility.views_of` gives them.
+    """
+    counted = session.execute(
+        select(Submission.phase_task_id, func.count(Submission.team_id.distinct()))
+        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
+        .join(Team, Team.id == Submission.team_id)
+        .where(
+            Submission.phase_task_id.in_([key for key, view in views.items() if view.board is not BoardShown.HIDDEN]),
+            ScoringRun.is_current,
+            is_scored(),
+            ~is_hidden(),
+            Team.kind == TeamKind.TEAM,
+        )
+        .group_by(Submission.phase_task_id)
+    )
+    return {phase_task_id: count for phase_task_id, count in counted}

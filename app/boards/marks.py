@@ -1,0 +1,224 @@
+"""What organisers say of rows: unranked with a footnote, disqualified with a reason, hidden; and taking it back.
+
+A mark is of a team on a task in a phase, or of one submission of it. What boards make of marks is in
+`app.boards.entries` and
+`app.boards.view`; official boards that are frozen already never change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, or_, select, update
+from sqlalchemy.orm import Session
+
+from app.base.errors import InvalidForm, NotFound
+from app.models import Competition, CompetitionTask, Phase, PhaseTask, RowMark, RowStatus, Submission, Team, User
+from app.people.audit import record
+from app.teams.find import lock_team
+
+NOTE_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A status and what is said with it."""
+
+    status: RowStatus
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Those of a task in a phase: of teams by id, of single submissions by id."""
+
+    teams: Mapping[int, Mark]
+    submissions: Mapping[UUID, Mark]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedRow:
+    """A mark for people: whose it is, by whom (None: the command line), since when."""
+
+    id: int
+    team: str
+    submission_id: UUID | None
+    status: RowStatus
+    note: str
+    marked_by: str | None
+    set_at: datetime
+
+
+# ----------------------------------------------------------------------------------------------------------- for boards
+
+
+def marks_of(session: Session, phase_task: PhaseTask) -> Marks:
+    """All marks of a task in a phase."""
+    teams: dict[int, Mark] = {}
+    submissions: dict[UUID, Mark] = {}
+    for row in session.scalars(select(RowMark).where(RowMark.phase_task_id == phase_task.id)):
+        mark = Mark(RowStatus(row.status), row.note)
+        if row.submission_id is None:
+            teams[row.team_id] = mark
+        else:
+            submissions[row.submission_id] = mark
+    return Marks(teams, submissions)
+
+
+def has_hidden(session: Session, phase_task_ids: Iterable[int]) -> bool:
+    """Whether anything is hidden in one of these tasks of phases."""
+    here = and_(RowMark.phase_task_id.in_(list(phase_task_ids)), RowMark.status == RowStatus.HIDDEN)
+    return session.scalar(select(RowMark.id).where(here).limit(1)) is not None
+
+
+def is_hidden() -> ColumnElement[bool]:
+    """Whether a `Submission` of the query around it is hidden, or its team."""
+    return exists().where(
+        RowMark.phase_task_id == Submission.phase_task_id,
+        RowMark.status == RowStatus.HIDDEN,
+        or_(
+            RowMark.submission_id == Submission.id,
+            and_(RowMark.submission_id.is_(None), RowMark.team_id == Submission.team_id),
+        ),
+    )
+
+
+def mark_of_submission(session: Session, submission: Submission) -> Mark | None:
+    """What its team is to be told of a submission: the team's own mark, or else that of this submission."""
+    marks = session.scalars(
+        select(RowMark).where(
+            RowMark.phase_task_id == submission.phase_task_id,
+            RowMark.team_id == submission.team_id,
+            or_(RowMark.submission_id.is_(None), RowMark.submission_id == submission.id),
+        )
+    ).all()
+    found = sorted(marks, key=lambda one: one.submission_id is not None)
+    return Mark(RowStatus(found[0].status), found[0].note) if found else None
+
+
+# ------------------------------------------------------------------------------------------------------- for organisers
+
+
+def list_marks(session: Session, phase_task: PhaseTask) -> list[MarkedRow]:
+    """By team; that of the whole team first."""
+    found = session.execute(
+        select(RowMark, Team.name, User.username)
+        .join(Team, Team.id == RowMark.team_id)
+        .outerjoin(User, User.id == RowMark.user_id)
+        .where(RowMark.phase_task_id == phase_task.id)
+        .order_by(Team.name, RowMark.submission_id.is_not(None), RowMark.id)
+    )
+    return [
+        MarkedRow(row.id, team, row.submission_id, RowStatus(row.status), row.note, username, row.set_at)
+        for row, team, username in found
+    ]
+
+
+def entrants(session: Session, phase_task: PhaseTask) -> list[str]:
+    """The names of all that have submitted to a task in a phase, baselines too."""
+    sent = exists().where(Submission.team_id == Team.id, Submission.phase_task_id == phase_task.id)
+    return list(session.scalars(select(Team.name).where(sent).order_by(Team.name)))
+
+
+def mark_row(
+    session: Session,
+    phase_task: PhaseTask,
+    *,
+    team: str = "",
+    submission_id: UUID | None = None,
+    status: RowStatus,
+    note: str = "",
+    actor: User | None,
+    now: datetime,
+) -> MarkedRow:
+    """Set the status of a team, by name, or of one submission; a mark that was there is replaced.
+
+    Raises InvalidForm with everything wrong. actor: None for the command line.
+    """
+    note, wrong = note.strip(), _note_fault(status, note.strip())
+    whose, fault = _whose(session, phase_task, team, submission_id)
+    if wrong or fault or whose is None:
+        raise InvalidForm("Please correct what is marked.", fields=wrong | fault)
+    lock_team(session, whose)
+    row = session.scalar(_same(phase_task, whose, submission_id).execution_options(populate_existing=True))
+    before = {"status": row.status, "note": row.note} if row else None
+    if row is None:
+        row = RowMark(phase_task_id=phase_task.id, team_id=whose.id, submission_id=submission_id)
+        session.add(row)
+    row.status, row.note, row.user_id, row.set_at = status, note, actor.id if actor else None, now
+    details = {**_told(whose, submission_id), "status": status, "note": note, "before": before}
+    _changed(session, phase_task, actor, "row.mark", details, now)
+    return MarkedRow(row.id, whose.name, submission_id, status, note, actor.username if actor else None, now)
+
+
+def clear_mark(session: Session, phase_task: PhaseTask, mark_id: int, *, actor: User | None, now: datetime) -> None:
+    """Take a mark back: the row stands again as if nothing had been said. Raises NotFound."""
+    gone = session.execute(
+        delete(RowMark)
+        .where(RowMark.id == mark_id, RowMark.phase_task_id == phase_task.id)
+        .returning(RowMark.team_id, RowMark.submission_id, RowMark.status, RowMark.note)
+    ).first()
+    if gone is None:
+        raise NotFound("There is no such mark here (any more).")
+    told = _told(session.get_one(Team, gone.team_id), gone.submission_id)
+    _changed(session, phase_task, actor, "row.clear", {**told, "status": gone.status, "note": gone.note}, now)
+
+
+def _note_fault(status: RowStatus, note: str) -> dict[str, str]:
+    if len(note) > NOTE_CHARACTERS:
+        return {"note": f"At most {NOTE_CHARACTERS} characters; this has {len(note)}."}
+    if not note.isprintable():
+        return {"note": "This is one line, without control characters."}
+    if not note and status is not RowStatus.HIDDEN:
+        return {"note": "Say why: it stands below the board."}
+    return {}
+
+
+def _whose(
+    session: Session, phase_task: PhaseTask, team: str, submission_id: UUID | None
+) -> tuple[Team | None, dict[str, str]]:
+    """The team that took part here, by its name or by its submission."""
+    if bool(team) == (submission_id is not None):
+        return None, {"team": "Name a team, or one submission."}
+    if not team.isprintable():  # PostgreSQL takes no NUL
+        return None, {"team": "There is no such team."}
+    query = select(Team).join(Submission, Submission.team_id == Team.id)
+    query = query.where(Submission.phase_task_id == phase_task.id)
+    found = session.scalar(query.where(Team.name == team if team else Submission.id == submission_id).limit(1))
+    if found is None and team:
+        return None, {"team": "No team of this name has a submission to this task in this phase."}
+    return found, {} if found else {"submission": "There is no such submission to this task in this phase."}
+
+
+def _same(phase_task: PhaseTask, team: Team, submission_id: UUID | None) -> Select[RowMark]:
+    which = RowMark.submission_id.is_(None) if submission_id is None else RowMark.submission_id == submission_id
+    return select(RowMark).where(RowMark.phase_task_id == phase_task.id, RowMark.team_id == team.id, which)
+
+
+def _told(team: Team, submission_id: UUID | None) -> dict[str, str | None]:
+    return {"team": team.name, "submission": str(submission_id) if submission_id else None}
+
+
+def _changed(
+    session: Session,
+    phase_task: PhaseTask,
+    actor: User | None,
+    action: str,
+    details: Mapping[str, object],
+    now: datetime,
+) -> None:
+    """The boards are others now, and it is known who did it."""
+    session.execute(
+        update(PhaseTask).where(PhaseTask.id == phase_task.id).values(board_version=PhaseTask.board_version + 1)
+    )
+    session.flush()
+    names = session.execute(
+        select(Competition.name, Phase.name, CompetitionTask.name)
+        .join(Phase, Phase.competition_id == Competition.id)
+        .join(CompetitionTask, CompetitionTask.competition_id == Competition.id)
+        .where(Phase.id == phase_task.phase_id, CompetitionTask.id == phase_task.task_id)
+    ).one()
+    record(session, actor, action, f"task {'/'.join(names)}", details, now=now)

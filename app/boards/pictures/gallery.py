@@ -1,0 +1,44 @@
+"""All pictures that a board has for one viewer, in the order of the page, or one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy.orm import Session
+
+from app.base.errors import NotFound
+from app.boards.pictures.languages import heat_map, profile
+from app.boards.pictures.over_time import daily, progress
+from app.boards.pictures.planes import plane
+from app.boards.pictures.seen import Seen
+from app.boards.pictures.shapes import Picture
+from app.boards.pictures.spread import distribution
+
+
+def pictures_of(
+    session: Session, seen: Seen | None, *, split: str | None = None, teams: Sequence[str] = ()
+) -> list[Picture]:
+    """split: of the scatter; teams: of the profile and, the first of them with a report, of the heat map."""
+    scatter = plane(session, seen, split) if seen is not None else None
+    if split is not None and scatter is None:
+        raise NotFound("This board has no picture with splits.")
+    if seen is None:
+        return []
+    made = [
+        progress(seen),
+        distribution(seen),
+        scatter,
+        profile(seen, teams),
+        heat_map(session, seen, teams),
+        daily(seen),
+    ]
+    return [picture for picture in made if picture is not None]
+
+
+def find_picture(pictures: Sequence[Picture], name: str) -> Picture:
+    """The one with this name; raises NotFound, which does not say why there is none."""
+    found = next((picture for picture in pictures if picture.name == name), None)
+    if found is None:
+        known = ", ".join(f"'{picture.name}'" for picture in pictures) or "none"
+        raise NotFound(f"There is no such picture of this board; there is {known}.")
+    return found

@@ -1,0 +1,141 @@
+"""Pictures over time: the record and all entries, and how many submissions came on each day."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, date, timedelta
+
+from app.boards.pictures.seen import Seen
+from app.boards.pictures.shapes import Axis, Heading, Line, Picture, Point, Series, Table, value_axis
+from app.boards.rows import LeaderboardRow
+
+#: More entries than this are a cloud: the record is drawn whole, of the others the newest.
+MOST_ENTRIES = 1000
+#: A longer time is counted by months.
+MOST_DAYS = 92
+_EVERY = "Every scored submission is a point"
+_STANDING = "What stands on the board is a point"
+
+
+def progress(seen: Seen) -> Picture | None:
+    """The ranking score over time: a step for each record, a point for each entry; None where there is none."""
+    ranking = seen.entries.columns[0]
+    rows = sorted(
+        (row for row in seen.entries.rows if row.kind == "team" and row.achieved_at and row.cells[0].value is not None),
+        key=lambda row: (row.achieved_at, row.team),
+    )
+    if not rows:
+        return None
+    x, y = Axis("Submitted", "time"), value_axis(ranking, seen.ranking_title)
+    records = _records(rows, higher_is_better=ranking.higher_is_better)
+    kept = [at for at in range(len(rows)) if at in records or at >= len(rows) - MOST_ENTRIES]
+    points = tuple(_point(rows[at]) for at in kept)
+    steps = tuple(_point(rows[at]) for at in records)
+    lines = _lines(seen)
+    return Picture(
+        name="progress",
+        title="Progress over time",
+        kind="steps",
+        about=f"{_EVERY if seen.has_tries else _STANDING}, the line is the record so far.",
+        summary=_progress_summary(rows, rows[records[-1]], lines, y),
+        x=x,
+        y=y,
+        series=(Series("Entries", "team", points), Series("Record", "record", steps)),
+        lines=lines,
+        table=Table(
+            (Heading("Team"), Heading("Submitted"), Heading(y.title, is_number=True), Heading("Record")),
+            (
+                *(
+                    (point.label, x.told(point.x), y.told(point.y), "record" if at in records else "")
+                    for at, point in zip(kept, points, strict=True)
+                ),
+                *((line.label, "", y.told(line.value), "") for line in lines),
+            ),
+        ),
+        left_out=len(rows) - len(kept),
+    )
+
+
+def _progress_summary(rows: Sequence[LeaderboardRow], record: LeaderboardRow, lines: Sequence[Line], y: Axis) -> str:
+    count = "1 entry" if len(rows) == 1 else f"{len(rows)} entries"
+    beside = "".join(f" {line.label} {y.told(line.value)}." for line in lines)
+    return (
+        f"{count} {_span(_day(rows[0]), _day(rows[-1]))}. The record is {y.told(record.cells[0].value)}, by "
+        f"{record.team} since {_day(record)}.{beside}"
+    )
+
+
+def daily(seen: Seen) -> Picture | None:
+    """How many scored submissions came on each day; None where there was none."""
+    if not seen.submitted:
+        return None
+    days = [day.astimezone(UTC).date() for day in seen.submitted]
+    first, last = min(days), max(days)
+    by_month = (last - first).days >= MOST_DAYS
+    names = _months(first, last) if by_month else _days(first, last)
+    counted = Counter(f"{day:%Y-%m}" if by_month else day.isoformat() for day in days)
+    unit = "month" if by_month else "day"
+    x, y = Axis(f"{unit.capitalize()} (UTC)", "category", tuple(names)), Axis("Scored submissions")
+    busiest = max(names, key=lambda name: counted[name])
+    points = tuple(Point(name, float(counted[name])) for name in names)
+    total = "1 scored submission" if len(days) == 1 else f"{len(days)} scored submissions"
+    return Picture(
+        name="submissions",
+        title=f"Submissions per {unit}",
+        kind="bars",
+        about="Scored submissions of all teams on this board; rejected files do not count.",
+        summary=f"{total} {_span(str(first), str(last))}. The busiest {unit} was {busiest} with {counted[busiest]}.",
+        x=x,
+        y=y,
+        series=(Series("Scored submissions", "count", points),),
+        table=Table(
+            (Heading(x.title), Heading(y.title, is_number=True)),
+            tuple((str(point.x), y.told(point.y)) for point in points),
+        ),
+    )
+
+
+def _records(rows: Sequence[LeaderboardRow], *, higher_is_better: bool) -> list[int]:
+    """Which rows were better than all before them."""
+    found: list[int] = []
+    sign, best = 1 if higher_is_better else -1, float("-inf")
+    for at, row in enumerate(rows):
+        value = row.cells[0].value
+        if value is not None and sign * value > best:
+            best = sign * value
+            found.append(at)
+    return found
+
+
+def _lines(seen: Seen) -> tuple[Line, ...]:
+    """The best baseline and the best published result, to compare with; rows stand best first."""
+    found = []
+    for kind, word in (("baseline", "Baseline"), ("historic", "Published")):
+        best = next((row for row in seen.entries.rows if row.kind == kind and row.cells[0].value is not None), None)
+        if best is not None and best.cells[0].value is not None:
+            found.append(Line(f"{word}: {best.team}", "y", best.cells[0].value))
+    return tuple(found)
+
+
+def _point(row: LeaderboardRow) -> Point:
+    moment = row.achieved_at.astimezone(UTC).isoformat() if row.achieved_at else None
+    return Point(moment, row.cells[0].value, row.team, is_mine=row.is_mine)
+
+
+def _day(row: LeaderboardRow) -> str:
+    return f"{row.achieved_at.astimezone(UTC):%Y-%m-%d}" if row.achieved_at else ""
+
+
+def _span(first: str, last: str) -> str:
+    return f"on {first}" if first == last else f"from {first} to {last}"
+
+
+def _days(first: date, last: date) -> list[str]:
+    return [(first + timedelta(days=number)).isoformat() for number in range((last - first).days + 1)]
+
+
+def _months(first: date, last: date) -> list[str]:
+    count = 12 * (last.year - first.year) + last.month - first.month + 1
+    start = 12 * first.year + first.month - 1
+    return [f"{(start + number) // 12}-{(start + number) % 12 + 1:02}" for number in range(count)]

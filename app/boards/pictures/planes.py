@@ -1,0 +1,135 @@
+"""Pictures of two scores at once, a point per system: seen against unseen MWEs, quality against diversity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.boards.pictures.languages import LOOKS
+from app.boards.pictures.seen import Seen, value_of
+from app.boards.pictures.shapes import Axis, Heading, Line, Look, Picture, Point, Series, Table, value_axis
+from app.boards.pictures.splits import check_known, choices, plane_splits, title_of
+from app.boards.rows import Cell
+from app.competitions.columns import BoardColumn
+from app.runs.report import aggregates_of
+from evergold.scoring.tasks import TASKS
+
+ENTROPY = "entropy"
+#: Longer lists are for the table.
+MOST_TOLD = 6
+_SERIES: dict[Look, str] = {"team": "Teams", "baseline": "Baselines", "published": "Published"}
+_KINDS: dict[Look, str] = {"team": "team", "baseline": "baseline", "published": "published"}
+
+
+def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | None:
+    """The scatter of this task type; None where it has none, or no system has both scores for this viewer's eyes."""
+    found = {root: both for root in plane_splits(seen.board, seen.options) if (both := _places(seen, root))}
+    if not found:
+        return None
+    if wanted is not None:
+        check_known([wanted], list(found), "split")
+    default = seen.board.rank_split.split("/")[0]
+    root = wanted or (default if default in found else next(iter(found)))
+    at_x, at_y = found[root]
+    is_quality = seen.board.task.task_type == "mwe-paraphrase"
+    x, y = (_axis(seen, at, _titles(seen, at, is_quality)) for at in (at_x, at_y))
+    points = [
+        (LOOKS[row.kind], _point(name, row.cells[at_x], row.cells[at_y], is_mine=row.is_mine))
+        for name, row in seen.named_rows()
+    ]
+    drawn = [point for _, point in points if point.x is not None and point.y is not None]
+    told, names = drawn[:MOST_TOLD], (x.title, y.title) if is_quality else ("seen", "unseen")
+    lines = _references(session, seen, root) if is_quality else ()
+    series = tuple(
+        Series(title, look, tuple(point for one, point in points if one == look))
+        for look, title in _SERIES.items()
+        if any(one == look for one, _ in points)
+    )
+    return Picture(
+        name="bertscore-entropy" if is_quality else "seen-unseen",
+        title="BERTScore against entropy" if is_quality else "Seen against unseen MWEs",
+        kind="scatter",
+        about=_about(is_quality, has_lines=bool(lines)),
+        summary=f"{title_of(root)}, {len(drawn)} of {len(points)} systems. "
+        + "; ".join(f"{point.label}: {names[1]} {y.told(point.y)}, {names[0]} {x.told(point.x)}" for point in told)
+        + ("; the others stand in the table." if len(told) < len(drawn) else ".")
+        + _not_drawn([point for _, point in points if point not in drawn]),
+        x=x,
+        y=y,
+        series=series,
+        lines=lines,
+        diagonal=not is_quality,
+        splits=choices(list(found), [root]),
+        table=Table(
+            (Heading("System"), Heading("Kind"), Heading(y.title, is_number=True), Heading(x.title, is_number=True)),
+            (
+                *((point.label, _KINDS[look], y.told(point.y), x.told(point.x)) for look, point in points),
+                *((line.label, "reference", "", x.told(line.value)) for line in lines),
+            ),
+        ),
+    )
+
+
+def _places(seen: Seen, root: str) -> tuple[int, int] | None:
+    """Where x and y stand in a row, if at least one system has both."""
+    pair = plane_splits(seen.board, seen.options)[root]
+    x, y = (seen.place(*score) for score in pair)
+    if x is None or y is None:
+        return None
+    rows = seen.leaderboard.rows
+    return (x, y) if any(row.cells[x].value is not None and row.cells[y].value is not None for row in rows) else None
+
+
+def _axis(seen: Seen, place: int, title: str) -> Axis:
+    """Percent where the metric is told so; of what the board has no column for, two decimals at most."""
+    column: BoardColumn = seen.leaderboard.columns[place]
+    if column.metric == seen.ranking.metric:
+        return value_axis(seen.ranking, title)
+    metric = TASKS[seen.board.task.task_type].metrics[column.metric]
+    decimals = max(0, min(column.decimals, 3) - 2) if metric.percent else min(column.decimals, 2)
+    return Axis(title, "value", decimals=decimals, percent=metric.percent)
+
+
+def _titles(seen: Seen, place: int, is_quality: bool) -> str:
+    column = seen.leaderboard.columns[place]
+    title = TASKS[seen.board.task.task_type].metrics[column.metric].title
+    return title if is_quality else f"{title}, {column.split.rpartition('/')[2]} MWEs"
+
+
+def _point(name: str, x: Cell, y: Cell, *, is_mine: bool) -> Point:
+    (one, why), (other, reason) = value_of(x), value_of(y)
+    return Point(one, other, name, reason=reason or why, is_mine=is_mine)
+
+
+def _not_drawn(points: Sequence[Point]) -> str:
+    """The first of those without a place, with the reasons."""
+    if not points:
+        return ""
+    told = [f"{point.label} ({point.reason})" for point in points[:MOST_TOLD]]
+    more = f" and {len(points) - MOST_TOLD} more" if len(points) > MOST_TOLD else ""
+    return f" Not drawn: {', '.join(told)}{more}."
+
+
+def _references(session: Session, seen: Seen, root: str) -> tuple[Line, ...]:
+    """The entropies that the organisers' own references have, as the newest report tells them."""
+    newest = max((row.run_id for row in seen.leaderboard.rows if row.run_id is not None), default=None)
+    if newest is None:
+        return ()
+    report = aggregates_of(session, [newest], seen.leaderboard.precision).get(newest, {})
+    references: Mapping[str, Any] = report.get("references", {})
+    found = {kind: (languages.get(root) or {}).get(ENTROPY) for kind, languages in references.items()}
+    return tuple(
+        Line(f"{kind.capitalize()} references", "x", entropy) for kind, entropy in found.items() if entropy is not None
+    )
+
+
+def _about(is_quality: bool, *, has_lines: bool) -> str:
+    if not is_quality:
+        return (
+            "Right is better on MWEs that training data have, up is better on those that they have not; on the dashed "
+            "line both are equal."
+        )
+    lines = " The dashed lines are the entropies that the organisers’ own references have." if has_lines else ""
+    return f"Up is closer to a reference, right is more variety in the new words.{lines}"

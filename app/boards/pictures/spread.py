@@ -1,0 +1,84 @@
+"""How the scores of a board are spread: how many teams stand in which range, with the baselines as lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import ceil, floor, sqrt
+from statistics import median
+
+from app.boards.pictures.seen import Seen
+from app.boards.pictures.shapes import Axis, Heading, Line, Picture, Point, Series, Table, value_axis
+from app.figures.svg import round_step
+from app.models import EntryRule
+
+#: Few scores in many ranges would be a comb.
+MOST_RANGES, FEWEST_RANGES = 10, 4
+#: Further baselines would be a fence, not something to compare with.
+MOST_LINES = 3
+#: Values that differ in less than this are told alike; it keeps what lies on an edge on its own side.
+_TINY = 1e-9
+
+
+def distribution(seen: Seen) -> Picture | None:
+    """The teams' ranking scores, counted in ranges of equal width; None where no team has one."""
+    ranking, place = seen.ranking, seen.leaderboard.rank_by
+    found = [(row, value) for row in seen.leaderboard.rows if (value := row.cells[place].value) is not None]
+    values = [value for row, value in found if row.kind == "team"]
+    if not values:
+        return None
+    counts = "Entries" if seen.leaderboard.entry_rule is EntryRule.ALL else "Teams"
+    x, y = value_axis(ranking, seen.ranking_title), Axis(counts)
+    baselines = [Line(f"Baseline: {row.team}", "x", value) for row, value in found if row.kind == "baseline"]
+    lines = tuple(baselines[:MOST_LINES])
+    finest = 10.0 ** -(x.decimals + 2 * x.percent)
+    most = max(FEWEST_RANGES, min(MOST_RANGES, 2 * ceil(sqrt(len(values)))))
+    low, step, number = _ranges([*values, *(line.value for line in lines)], most, finest)
+    counted = Counter(min(floor((value - low) / step + _TINY), number - 1) for value in values)
+    edges = [low + step * at for at in range(number + 1)]
+    points = tuple(Point(round(edges[at], 12), float(counted[at])) for at in range(number))
+    names = [f"{x.told(edges[at])} to {x.told(edges[at + 1])}" for at in range(number)]
+    return Picture(
+        name="distribution",
+        title="How the scores are spread",
+        kind="histogram",
+        about="A bar counts the scores of the board in its range, without its upper end; lines are baselines.",
+        summary=_summary(values, lines, x, higher_is_better=ranking.higher_is_better),
+        x=Axis(x.title, "value", tuple(names), x.decimals, x.percent),
+        y=y,
+        series=(Series(counts, "count", points),),
+        lines=lines,
+        width=step,
+        table=Table(
+            (Heading(x.title), Heading(y.title, is_number=True)),
+            (
+                *((name, y.told(point.y)) for name, point in zip(names, points, strict=True)),
+                *((f"{line.label}, {x.told(line.value)}", "") for line in lines),
+            ),
+        ),
+    )
+
+
+def _ranges(values: Sequence[float], most: int, finest: float) -> tuple[float, float, int]:
+    """Where the first range begins, how wide they are (no finer than is told), how many there are; round numbers."""
+    low, high = min(values), max(values)
+    step = max(round_step((high - low) or 10 * finest, most - 1), finest)
+    first, last = floor(low / step + _TINY), ceil(high / step - _TINY)
+    # What lies on the last edge has a range of its own: upper ends are excluded.
+    if last == first or abs(high / step - last) < _TINY:
+        last += 1
+    return first * step, step, last - first
+
+
+def _summary(values: Sequence[float], lines: Sequence[Line], x: Axis, *, higher_is_better: bool) -> str:
+    ordered = sorted(values)
+    if len(ordered) == 1:
+        said = f"One score, {x.told(ordered[0])}."
+    else:
+        said = f"{len(ordered)} scores from {x.told(ordered[0])} to {x.told(ordered[-1])}, the median is "
+        said += f"{x.told(median(ordered))}."
+    for line in lines[:1]:
+        better = sum(value > line.value if higher_is_better else value < line.value for value in ordered)
+        name = line.label.removeprefix("Baseline: ")
+        said += f" {better} {'is' if better == 1 else 'are'} better than the baseline {name}, {x.told(line.value)}."
+    return said

@@ -1,0 +1,198 @@
+"""What boards are made of: cells, rows, and the board; and which value is better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from app.cards.form import CardAnswer, MethodCard
+from app.competitions.columns import BoardColumn
+from app.competitions.visibility import View, coarser
+from app.models import EntryRule, RowStatus
+
+RowKind = Literal["team", "baseline", "historic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value, or None with the reason; historic cells have no signature: nobody knows how they were computed."""
+
+    value: float | None
+    reason: str | None
+    signature: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedGold:
+    """A published version of sealed gold: its commitment says nothing, and makes exchanging it impossible."""
+
+    number: int
+    commitment: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardRow:
+    """rank: None for everything that is shown without one; status: what organisers say of it, None: nothing; note: why,
+    as it stands below the board; card: what its team says of the system, None where that is not shown; entries: how
+    many scored submissions the team has here, None where that is not shown; carried_from: name of the phase that it was
+    carried over from; run_id, team_id: whose report and team these are (live rows only; for us, never for readers);
+    task_version, is_outdated: of the task type that scored it; that this was against other gold than the one in use.
+    """
+
+    rank: int | None
+    team: str
+    kind: RowKind
+    cells: tuple[Cell, ...]
+    achieved_at: datetime | None
+    method: str
+    entries: int | None
+    track: str | None = None
+    source: str | None = None
+    submission_id: UUID | None = None  # of the viewer's own rows, and for organisers
+    page_id: UUID | None = None  # what the row's own page is found by, where values are shown
+    is_mine: bool = False
+    run_id: int | None = None
+    carried_from: str | None = None
+    team_id: int | None = None
+    commitment: str | None = None  # of the sealed gold that it was scored against
+    task_version: int | None = None  # of the task type that scored it
+    is_outdated: bool = False  # scored against another gold than the one that is in use
+    is_ranked: bool = False  # of a baseline: whether it has a rank, as teams have
+    status: RowStatus | None = None
+    note: str = ""
+    card: MethodCard | None = None
+
+    @property
+    def competes(self) -> bool:
+        """Whether it has a rank, if its ranking score is defined."""
+        return self.status is None and (self.kind == "team" or self.is_ranked)
+
+    def answer(self, name: str) -> CardAnswer | None:
+        """What its card says in a column of the board; None where it says nothing, or is not shown."""
+        return self.card.answer(name) if self.card else None
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """Why rows are not as others; mark: a letter that stands at each of them."""
+
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CardColumn:
+    """A question of method cards whose answers stand on the board, beside the scores."""
+
+    name: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """rank_by: index of the ranking column. version: equal versions show equal boards (to the same viewer).
+
+    has_tracks: whether submissions belong to tracks, which rows then name. view: what its viewer may see of it;
+    precision: decimals of the values, None for all. gold_version: what the organisers call the gold;
+    sealed_gold: its published versions, oldest first. card_columns: what method cards say that stands on the board.
+    """
+
+    columns: tuple[BoardColumn, ...]
+    rank_by: int
+    rows: tuple[LeaderboardRow, ...]
+    version: str
+    entry_rule: EntryRule
+    has_tracks: bool = False
+    view: View = View()
+    precision: int | None = None
+    gold_version: str = ""
+    sealed_gold: tuple[CommittedGold, ...] = ()
+    card_columns: tuple[CardColumn, ...] = ()
+
+    @property
+    def footnotes(self) -> tuple[Footnote, ...]:
+        """One for each thing that is said of rows, in the order of the board."""
+        return tuple(Footnote(mark_of(number), _said(*one)) for number, one in enumerate(self._said_of_rows()))
+
+    def mark(self, row: LeaderboardRow) -> str:
+        """The mark of a row's footnote; empty where there is none."""
+        return "" if row.status is None else mark_of(self._said_of_rows().index((row.status, row.note)))
+
+    def _said_of_rows(self) -> list[tuple[RowStatus, str]]:
+        return list(dict.fromkeys((row.status, row.note) for row in self.rows if row.status is not None))
+
+
+def mark_of(number: int) -> str:
+    """a, b, …, z, aa, ab, …"""
+    higher, letter = divmod(number, 26)
+    return (mark_of(higher - 1) if higher else "") + chr(ord("a") + letter)
+
+
+def _said(status: RowStatus, note: str) -> str:
+    starts = {
+        RowStatus.DISQUALIFIED: "Disqualified",
+        RowStatus.HIDDEN: "Hidden: only its team and the organisers see it",
+    }
+    return note if status is RowStatus.UNRANKED else ": ".join(part for part in (starts[status], note) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredWith:
+    """What a board's rows were scored with. outdated: how many against another gold than the one in use, waiting to be
+    scored anew; task_versions: of the task type; gold_versions: the numbers of the sealed gold."""
+
+    outdated: int
+    task_versions: list[int]
+    gold_versions: list[int]
+
+
+def scored_with(board: Leaderboard) -> ScoredWith:
+    """Of the rows of a board as somebody sees it."""
+    numbers = {gold.commitment: gold.number for gold in board.sealed_gold}
+    return ScoredWith(
+        outdated=sum(row.is_outdated for row in board.rows),
+        task_versions=sorted({row.task_version for row in board.rows if row.task_version is not None}),
+        gold_versions=sorted({numbers[row.commitment] for row in board.rows if row.commitment in numbers}),
+    )
+
+
+def goodness(value: float | None, sign: float) -> tuple[bool, float]:
+    """Sorts better values first and undefined ones last; equal ones keep their order. sign: -1 if higher is better."""
+    return value is None, sign * (value or 0.0)
+
+
+def sign_of(column: BoardColumn) -> float:
+    """For `goodness`."""
+    return -1.0 if column.higher_is_better else 1.0
+
+
+def decimals_of(column: BoardColumn, precision: int | None) -> int | None:
+    """Decimals of a column's values under this precision: no more than it shows, so that nothing is rounded twice."""
+    if precision is None or column.out_of is not None:
+        return None
+    return coarser(precision, column.decimals + 2 * column.percent)
+
+
+def with_decimals(column: BoardColumn, precision: int | None) -> BoardColumn:
+    """The column as it is shown under this precision."""
+    decimals = decimals_of(column, precision)
+    return column if decimals is None else replace(column, decimals=max(0, decimals - 2 * column.percent))
+
+
+def ranked(ordered: Sequence[tuple[LeaderboardRow, float | None]]) -> list[int | None]:
+    """The ranks of rows with the values that rank them, best first: those that compete get 1, 2, 2, 4 …, equal values
+    share one; every other row stands in its place without one."""
+    ranks: list[int | None] = []
+    teams_before, rank, last_value = 0, 0, None
+    for row, value in ordered:
+        if not row.competes or value is None:
+            ranks.append(None)
+            continue
+        teams_before += 1
+        if value != last_value:
+            rank, last_value = teams_before, value
+        ranks.append(rank)
+    return ranks

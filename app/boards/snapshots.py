@@ -1,0 +1,252 @@
+"""Official boards: as they stood when their phase had ended and everything was scored. Made once, never changed.
+
+Whatever comes later (submissions, rescoring, other columns, other names) touches the live board alone. What viewers see
+of a frozen board follows the same rules as for the live one, now: an embargo holds for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, exists, func, select
+from sqlalchemy.orm import Session, joinedload
+
+from app.base.errors import NotFound
+from app.boards.leaderboard import Asked, asked_for, sight_of, whole_board, whole_sight
+from app.boards.rows import CardColumn, Cell, CommittedGold, Leaderboard, LeaderboardRow
+from app.boards.view import Sight, Source, WholeBoard, show
+from app.cards.form import card_from
+from app.competitions.columns import BoardColumn
+from app.competitions.visibility import SeenAs, asked_by, coarser, view_of_board
+from app.models import (
+    TERMINAL,
+    Board,
+    BoardShown,
+    EntryRule,
+    Phase,
+    PhaseTask,
+    RowStatus,
+    ScoringRun,
+    Snapshot,
+    Submission,
+    User,
+)
+
+#: What was uploaded in time is stored a moment later, at most as long as SQLite lets a writer wait: see `app.base.db`.
+AFTER_CLOSE = timedelta(seconds=60)
+
+
+# ------------------------------------------------------------------------------------------------------------- making
+
+
+def freeze_due(session: Session, now: datetime) -> list[Snapshot]:
+    """Freeze the boards of every phase that has ended and in which nothing is left to score; twice is as good as once.
+
+    A phase that was opened again after it had closed is frozen again when it closes again. Nothing is made of a task
+    that nobody submitted to.
+    """
+    due = _due(session, now)
+    if not due:
+        return []
+    phases = {phase.id for phase, _ in due}
+    session.execute(select(Phase.id).where(Phase.id.in_(phases)).order_by(Phase.id).with_for_update())
+    # Another sweep may have had the lock before.
+    return [freeze(session, phase, board, now) for phase, board in _due(session, now) if phase.id in phases]
+
+
+def freeze(session: Session, phase: Phase, board: Board, now: datetime, note: str = "") -> Snapshot:
+    """One more official board, whole; the caller has the lock on the phase. `board.task` must be loaded."""
+    asked = asked_for(session, phase, board)
+    here = and_(Snapshot.phase_id == phase.id, Snapshot.board_id == board.id)
+    last = session.scalar(select(func.max(Snapshot.number)).where(here))
+    snapshot = Snapshot(
+        phase_id=phase.id,
+        board_id=board.id,
+        number=(last or 0) + 1,
+        closed_at=phase.ends_at or now,
+        made_at=now,
+        note=note,
+        document=_document(session, whole_board(session, board, asked), asked),
+    )
+    session.add(snapshot)
+    session.flush()
+    return snapshot
+
+
+def _due(session: Session, now: datetime) -> list[tuple[Phase, Board]]:
+    found = session.execute(
+        select(Phase, Board)
+        .join(PhaseTask, PhaseTask.phase_id == Phase.id)
+        .join(Board, and_(Board.task_id == PhaseTask.task_id, Board.competition_id == Phase.competition_id))
+        .where(
+            Phase.has_snapshot,
+            Phase.ends_at <= now - AFTER_CLOSE,
+            exists().where(Submission.phase_task_id == PhaseTask.id),
+            ~exists().where(
+                Snapshot.phase_id == Phase.id, Snapshot.board_id == Board.id, Snapshot.closed_at >= Phase.ends_at
+            ),
+            ~_has_unfinished_runs(),
+        )
+        .options(joinedload(Board.task))
+        .order_by(Phase.id, Board.id)
+    )
+    return [(phase, board) for phase, board in found]
+
+
+def _has_unfinished_runs() -> ColumnElement[bool]:
+    """Anywhere in the phase; runs that are made beside the current ones do not count."""
+    of_phase = select(PhaseTask.id).where(PhaseTask.phase_id == Phase.id).correlate(Phase)
+    return exists(
+        select(ScoringRun.id)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .where(
+            Submission.phase_task_id.in_(of_phase),
+            ScoringRun.is_current,
+            ScoringRun.status.not_in(TERMINAL),
+        )
+        .correlate(Phase)
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ looking
+
+
+def last_snapshot(
+    session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> Snapshot | None:
+    """The official board, None where there is none (yet), or none for this viewer."""
+    found = list_snapshots(session, phase, board, viewer, now, seen_as=seen_as)
+    return found[-1] if found else None
+
+
+def list_snapshots(
+    session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> list[Snapshot]:
+    """All of them, the first one first; none while the board is hidden: even that there is one would say something."""
+    if view_of_board(session, phase, board, viewer, now, seen_as=seen_as).board is BoardShown.HIDDEN:
+        return []
+    here = select(Snapshot).where(Snapshot.phase_id == phase.id, Snapshot.board_id == board.id)
+    return list(session.scalars(here.order_by(Snapshot.number)))
+
+
+def find_snapshot(
+    session: Session,
+    phase: Phase,
+    board: Board,
+    number: int | None,
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
+) -> Snapshot:
+    """An official board, without a number the last; raises NotFound."""
+    found = list_snapshots(session, phase, board, viewer, now, seen_as=seen_as)
+    wanted = [one for one in found if number in (None, one.number)]
+    if not wanted:
+        raise NotFound("There is no such official board, or it is not shown yet.")
+    return wanted[-1]
+
+
+def official_board(
+    session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> Leaderboard:
+    """The frozen board as this viewer sees it now."""
+    whole = _whole(snapshot.document)
+    sight = _sight(session, snapshot, viewer, now, seen_as)
+    return replace(show(whole, sight), version=_version(snapshot, sight))
+
+
+def official_version(
+    session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> str:
+    """Changes only with what this viewer may see: the board itself never does."""
+    return _version(snapshot, _sight(session, snapshot, viewer, now, seen_as))
+
+
+def _version(snapshot: Snapshot, sight: Sight) -> str:
+    views = [sight.own.view, *(source.view for source in sight.carried.values())]
+    return "-".join(["official", str(snapshot.id), *(view.key for view in views)])
+
+
+def _sight(session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, seen_as: SeenAs | None) -> Sight:
+    """As for the live board; but what was ranked by few digits stays so."""
+    phase, board = session.get_one(Phase, snapshot.phase_id), session.get_one(Board, snapshot.board_id)
+    asked = [Asked(phase, asked_by(session, phase, board)), *_carried(session, snapshot, board)]
+    sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
+    ranks_by = coarser(snapshot.document["ranks_by"], sight.own.view.ranks_by)
+    return replace(sight, own=Source(phase.id, replace(sight.own.view, ranks_by=ranks_by)))
+
+
+def _carried(session: Session, snapshot: Snapshot, board: Board) -> list[Asked]:
+    """The phases whose entries stand on the frozen board."""
+    found = session.execute(
+        select(Phase, PhaseTask)
+        .join(PhaseTask, PhaseTask.phase_id == Phase.id)
+        .where(Phase.id.in_(snapshot.document["carried"]), PhaseTask.task_id == board.task_id)
+        .order_by(Phase.id)
+    )
+    return [Asked(phase, phase_task) for phase, phase_task in found]
+
+
+# ------------------------------------------------------------------------------------------------------- the document
+
+
+def _document(session: Session, whole: WholeBoard, asked: Sequence[Asked]) -> dict[str, Any]:
+    """Everything, ranked as organisers see it; `_whole` reads it back."""
+    sight = whole_sight(session, asked)
+    ordered = show(whole, sight)
+    teams = {row.submission_id: row.team_id for row in whole.rows}
+    return {
+        "columns": [asdict(column) for column in whole.columns],
+        "rank_by": whole.rank_by,
+        "ranks_by": sight.own.view.ranks_by,
+        "entry_rule": whole.entry_rule,
+        "has_tracks": whole.has_tracks,
+        "gold_version": whole.gold_version,
+        "sealed_gold": [asdict(gold) for gold in whole.sealed_gold],
+        "card_columns": [asdict(column) for column in whole.card_columns],
+        "carried": [one.phase.id for one in asked[1:]],
+        "rows": [_row_document(replace(row, team_id=teams[row.submission_id])) for row in ordered.rows],
+    }
+
+
+def _row_document(row: LeaderboardRow) -> dict[str, Any]:
+    return {
+        **asdict(row),
+        "cells": [asdict(cell) for cell in row.cells],
+        "achieved_at": row.achieved_at.isoformat() if row.achieved_at else None,
+        "submission_id": str(row.submission_id) if row.submission_id else None,
+        "page_id": None,
+    }
+
+
+def _whole(document: dict[str, Any]) -> WholeBoard:
+    return WholeBoard(
+        columns=tuple(BoardColumn(**column) for column in document["columns"]),
+        rank_by=document["rank_by"],
+        rows=tuple(_row(row) for row in document["rows"]),
+        entry_rule=EntryRule(document["entry_rule"]),
+        has_tracks=document["has_tracks"],
+        gold_version=document["gold_version"],
+        sealed_gold=tuple(CommittedGold(**gold) for gold in document.get("sealed_gold", ())),
+        card_columns=tuple(CardColumn(**column) for column in document.get("card_columns", ())),
+    )
+
+
+def _row(document: dict[str, Any]) -> LeaderboardRow:
+    achieved_at, submission_id = document["achieved_at"], document["submission_id"]
+    status, card = document.get("status"), document.get("card")
+    return LeaderboardRow(
+        **{
+            **document,
+            "cells": tuple(Cell(**cell) for cell in document["cells"]),
+            "achieved_at": datetime.fromisoformat(achieved_at) if achieved_at else None,
+            "submission_id": UUID(submission_id) if submission_id else None,
+            "status": RowStatus(status) if status else None,
+            "card": card_from(card) if card else None,
+        }
+    )

@@ -1,0 +1,151 @@
+"""A board as a table of text: Markdown, or LaTeX with booktabs; the best of each column in bold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from app.boards.rows import Cell, Leaderboard, LeaderboardRow, sign_of
+from app.competitions.columns import BoardColumn
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+_MARKDOWN_MARKS = re.compile(r"([\\`*_\[\]<>|~#])")
+_UNDEFINED = "–"
+#: Before the name of a question of method cards, where columns are named.
+CARD = "card"
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Texts to be set: head and rows; bold: whether a row's cell is the best of its column."""
+
+    head: list[str]
+    rows: list[list[str]]
+    bold: list[list[bool]]
+    texts: int  # so many columns from the left are text, the others numbers
+    notes: list[str]
+
+
+def chosen_columns(board: Leaderboard, names: Sequence[str], decimals: int | None) -> Leaderboard:
+    """The board with these columns only, `metric split` each, in this order (all if none is named), so rounded; what
+    method cards say is named `card NAME`.
+
+    Raises KeyError with the names that the board does not have.
+    """
+    by_name = {f"{column.metric} {column.split}": at for at, column in enumerate(board.columns)}
+    said = {f"{CARD} {column.name}": column for column in board.card_columns}
+    if unknown := [name for name in names if name not in by_name and name not in said]:
+        raise KeyError(*unknown)
+    kept = [by_name[name] for name in names if name in by_name] or list(range(len(board.columns)))
+    cards = tuple(said[name] for name in names if name in said) if names else board.card_columns
+    columns = tuple(_rounding(board.columns[at], decimals) for at in kept)
+    rows = tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in board.rows if row.cells)
+    return replace(board, columns=columns, rows=rows, rank_by=0, card_columns=cards)
+
+
+def markdown_table(board: Leaderboard) -> str:
+    """A table as GitHub and Pandoc read it."""
+    table = _table(board, _markdown_text, "\N{MINUS SIGN}", "<sup>{}</sup>")
+    head = [table.head, [":--" if at < table.texts else "--:" for at in range(len(table.head))]]
+    rows = [_bold(cells, bold, "**{}**") for cells, bold in zip(table.rows, table.bold, strict=True)]
+    return "".join([*(f"| {' | '.join(cells)} |\n" for cells in [*head, *rows]), *(f"\n{n}\n" for n in table.notes)])
+
+
+def latex_table(board: Leaderboard, caption: str, label: str) -> str:
+    """A `table` with booktabs' rules, to be put into a paper as it is; needs `\\usepackage{booktabs}` and UTF-8."""
+    table = _table(board, latex_text, "$-$", r"\textsuperscript{{{}}}")
+    rows = [_bold(cells, bold, r"\textbf{{{}}}") for cells, bold in zip(table.rows, table.bold, strict=True)]
+    kinds = "l" * table.texts + "r" * (len(table.head) - table.texts)
+    lines = [
+        r"\begin{table}",
+        r"  \centering",
+        rf"  \begin{{tabular}}{{{kinds}}}",
+        r"    \toprule",
+        *(f"    {' & '.join(cells)} \\\\" for cells in [table.head]),
+        r"    \midrule",
+        *(f"    {' & '.join(cells)} \\\\" for cells in rows),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        *(rf"  \par\smallskip{{\footnotesize {note}}}" for note in table.notes),
+        rf"  \caption{{{latex_text(caption)}}}",
+        rf"  \label{{{label}}}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def latex_text(text: str) -> str:
+    """The text with everything escaped that means something to LaTeX; line ends become spaces."""
+    return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
+
+
+def _table(board: Leaderboard, escaped: Callable[[str], str], minus: str, raised: str) -> _Table:
+    """raised: how the mark of a footnote is written."""
+    track = ["Track"] if board.has_tracks else []
+    said = [column.title for column in board.card_columns]
+    head = [escaped(text) for text in ["#", "Team", *track, *said, *(_title(column) for column in board.columns)]]
+    rows, bold = [], []
+    best = [_best(board, at) for at in range(len(board.columns))]
+    for row in board.rows:
+        answers = [answer.text if (answer := row.answer(one.name)) else "" for one in board.card_columns]
+        texts = ["" if row.rank is None else str(row.rank), _team(row), *([row.track or ""] if track else []), *answers]
+        shown = [shown_cell(cell, column) for cell, column in zip(row.cells, board.columns, strict=True)]
+        written = [escaped(text) for text in texts]
+        written[1] += raised.format(board.mark(row)) if row.status else ""
+        rows.append([*written, *(text.replace("-", minus) for text in shown)])
+        is_best = [row.competes and text == found for text, found in zip(shown, best, strict=True)]
+        bold.append([False] * len(texts) + is_best)
+    notes = [f"{raised.format(note.mark)} {escaped(note.text)}" for note in board.footnotes]
+    return _Table(head, rows, bold, 2 + len(track) + len(said), notes)
+
+
+def _best(board: Leaderboard, at: int) -> str | None:
+    """The best value of those that compete in a column, as it is shown: what looks equal is equally good."""
+    column = board.columns[at]
+    cells = [row.cells[at] for row in board.rows if row.competes and row.cells[at].value is not None]
+    best = min(cells, key=lambda cell: sign_of(column) * (cell.value or 0.0), default=None)
+    return shown_cell(best, column) if best else None
+
+
+def shown_cell(cell: Cell, column: BoardColumn) -> str:
+    """The value as the column declares it: `70.37`, `9/14`, or a dash where it is undefined."""
+    if cell.value is None:
+        return _UNDEFINED
+    if column.out_of is not None:
+        return f"{cell.value:.0f}/{column.out_of}"
+    rounded = round(100 * cell.value if column.percent else cell.value, column.decimals)
+    return f"{rounded + 0.0:.{column.decimals}f}"  # no "-0.00"
+
+
+def _title(column: BoardColumn) -> str:
+    return f"{column.title} (%)" if column.percent else column.title
+
+
+def _team(row: LeaderboardRow) -> str:
+    return row.team if row.kind == "team" else f"{row.team} ({row.kind})"
+
+
+def _markdown_text(text: str) -> str:
+    return _MARKDOWN_MARKS.sub(r"\\\1", " ".join(text.split()))
+
+
+def _bold(cells: list[str], bold: list[bool], form: str) -> list[str]:
+    return [form.format(cell) if best else cell for cell, best in zip(cells, bold, strict=True)]
+
+
+def _rounding(column: BoardColumn, decimals: int | None) -> BoardColumn:
+    return column if decimals is None else replace(column, decimals=decimals)

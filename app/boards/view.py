@@ -1,0 +1,203 @@
+"""A whole board as one viewer may see it: which rows, whose names, which columns, how many digits, in which order.
+
+Takes away and never adds; that an order or a rank tells nothing which the view hides is seen to here, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from app.boards.neutral_names import neutral_name
+from app.boards.rows import (
+    CardColumn,
+    Cell,
+    CommittedGold,
+    Leaderboard,
+    LeaderboardRow,
+    decimals_of,
+    goodness,
+    ranked,
+    sign_of,
+    with_decimals,
+)
+from app.competitions.columns import BoardColumn
+from app.competitions.visibility import View, coarser, rounded, until_words
+from app.models import BoardShown, EntryRule, RowStatus, Slices
+
+NOT_SHOWN = "not shown"
+DISQUALIFIED = "disqualified"
+
+
+@dataclass(frozen=True, slots=True)
+class WholeBoard:
+    """Everything that stands on a board, in no order and without ranks; rows carried over name their phase."""
+
+    columns: tuple[BoardColumn, ...]
+    rank_by: int
+    rows: tuple[LeaderboardRow, ...]
+    entry_rule: EntryRule
+    has_tracks: bool = False
+    gold_version: str = ""
+    sealed_gold: tuple[CommittedGold, ...] = ()
+    card_columns: tuple[CardColumn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A phase whose entries stand on the board, and what the viewer may see there."""
+
+    phase_id: int
+    view: View
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Who looks: the board's own phase, those that rows are carried over from by name, the viewer's teams; salt: what
+    neutral names are made with."""
+
+    own: Source
+    carried: Mapping[str, Source]
+    mine: frozenset[int]
+    salt: str
+
+    def source(self, row: LeaderboardRow) -> Source | None:
+        """Where the row comes from; None where that phase's board is not public: then it is not here either."""
+        if row.carried_from is None:
+            return self.own
+        found = self.carried.get(row.carried_from)
+        return found if found is not None and found.view.board is BoardShown.PUBLIC else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A row on its way: name, as others see it, which also orders."""
+
+    row: LeaderboardRow
+    source: Source
+    name: str
+    is_anonymous: bool
+    rank: int | None = None
+
+
+def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
+    """The board for this viewer; its version is the caller's to set."""
+    view = sight.own.view
+    lines = [] if view.board is BoardShown.HIDDEN else _lines(whole, sight)
+    precision, ranks_by = view.precision, view.ranks_by
+    for source in dict.fromkeys(line.source for line in lines):
+        precision, ranks_by = coarser(precision, source.view.precision), coarser(ranks_by, source.view.ranks_by)
+    kept = _columns_kept(whole, view)
+    return Leaderboard(
+        columns=tuple(with_decimals(whole.columns[place], precision) for place in kept),
+        rank_by=kept.index(whole.rank_by),
+        rows=tuple(
+            _row(line, sight, _cells(line, view, whole, kept, precision))
+            for line in _in_order(lines, whole, view, ranks_by)
+        ),
+        version="",
+        entry_rule=whole.entry_rule,
+        has_tracks=whole.has_tracks,
+        view=view,
+        precision=precision,
+        gold_version=whole.gold_version,
+        sealed_gold=whole.sealed_gold,
+        card_columns=whole.card_columns if view.board is BoardShown.PUBLIC and view.names else (),
+    )
+
+
+def _lines(whole: WholeBoard, sight: Sight) -> list[_Line]:
+    """The rows that are there at all, each with the name that others see."""
+    lines = []
+    for row in whole.rows:
+        source = sight.source(row)
+        if source is None or _is_hidden(row, source.view, sight):
+            continue
+        hides_name = row.kind == "team" and not source.view.names
+        name = neutral_name(sight.salt, source.phase_id, row.team_id or 0) if hides_name else row.team
+        lines.append(_Line(row, source, name, hides_name))
+    return lines
+
+
+def _is_hidden(row: LeaderboardRow, view: View, sight: Sight) -> bool:
+    """A row that organisers hid is for them and its own team."""
+    return row.status is RowStatus.HIDDEN and not view.is_organiser and row.team_id not in sight.mine
+
+
+def _columns_kept(whole: WholeBoard, view: View) -> list[int]:
+    """Where only what ranks is shown, other columns are not even named."""
+    if view.slices is Slices.NONE:
+        return [whole.rank_by]
+    return list(range(len(whole.columns)))
+
+
+def _in_order(lines: Sequence[_Line], whole: WholeBoard, view: View, ranks_by: int | None) -> list[_Line]:
+    """The lines from the top, with their ranks.
+
+    Equal values: the earlier one first; where digits are hidden by name, because then equal is only what looks so.
+    Without values to see, what has no rank stands below: its place among the others would bound their scores.
+    """
+    column = whole.columns[whole.rank_by]
+    decimals, sign = decimals_of(column, ranks_by), sign_of(column)
+    with_moments = ranks_by is None and view.board is BoardShown.PUBLIC
+
+    def value(line: _Line) -> float | None:
+        if line.row.status is RowStatus.DISQUALIFIED:  # its place would tell its score
+            return None
+        return rounded(line.row.cells[whole.rank_by].value, decimals)
+
+    def place(line: _Line) -> tuple[bool, bool, float, float, str]:
+        moment = line.row.achieved_at.timestamp() if line.row.achieved_at else float("inf")
+        is_last = line.row.status is RowStatus.DISQUALIFIED
+        return (is_last, *goodness(value(line), sign), moment if with_moments else 0.0, line.name)
+
+    ordered = sorted(lines, key=place)
+    ranks = ranked([(line.row, value(line)) for line in ordered])
+    found = [replace(line, rank=rank) for line, rank in zip(ordered, ranks, strict=True)]
+    if view.board is BoardShown.RANKS_ONLY:
+        return sorted(
+            found, key=lambda one: (one.rank is None, one.rank or 0, "" if one.rank else one.row.kind, one.name)
+        )
+    return found
+
+
+def _row(line: _Line, sight: Sight, cells: tuple[Cell, ...]) -> LeaderboardRow:
+    """A row without what its viewer may not see."""
+    row, source = line.row, line.source.view
+    is_mine, is_public = row.team_id in sight.mine, sight.own.view.board is BoardShown.PUBLIC
+    is_out = row.status is RowStatus.DISQUALIFIED
+    # Which of its own submissions stands here tells a team which one scored better.
+    may_open = sight.own.view.is_organiser or (is_mine and (is_public or source.own_scores))
+    return replace(
+        row,
+        rank=line.rank,
+        team=row.team if is_mine else line.name,
+        cells=cells,
+        method="" if line.is_anonymous and not is_mine else row.method,
+        achieved_at=row.achieved_at if is_public else None,
+        entries=row.entries if is_public else None,
+        submission_id=row.submission_id if may_open else None,
+        page_id=row.submission_id if is_public or sight.own.view.is_organiser else None,
+        is_mine=is_mine,
+        run_id=row.run_id if is_public and source.slices is Slices.ALL and not is_out else None,
+        team_id=None,
+        commitment=row.commitment if is_public and not is_out else None,
+        card=row.card if is_public and (is_mine or not line.is_anonymous) else None,
+        task_version=row.task_version if is_public else None,
+        is_outdated=row.is_outdated and is_public,
+    )
+
+
+def _cells(line: _Line, view: View, whole: WholeBoard, kept: Sequence[int], precision: int | None) -> tuple[Cell, ...]:
+    if view.board is not BoardShown.PUBLIC:
+        return tuple(Cell(None, f"hidden {until_words(view.board_at)}", None) for _ in kept)
+    if line.row.status is RowStatus.DISQUALIFIED:
+        return tuple(Cell(None, DISQUALIFIED, None) for _ in kept)
+    cells = []
+    for place in kept:
+        cell, column = line.row.cells[place], whole.columns[place]
+        if place != whole.rank_by and line.source.view.slices is Slices.NONE:  # carried over from such a phase
+            cells.append(Cell(None, NOT_SHOWN, None))
+        else:
+            cells.append(replace(cell, value=rounded(cell.value, decimals_of(column, precision))))
+    return tuple(cells)

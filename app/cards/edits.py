@@ -1,0 +1,233 @@
+"""Method cards written: with a submission, and by its team until the boards of its phase are frozen. Nothing is lost.
+
+Every change is a version of its own, with who made it and when.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from app.base.errors import EvergoldError, Forbidden, InvalidForm
+from app.base.times import in_utc
+from app.cards.form import PART_TITLES, CardForm, CardPart, read_document
+from app.cards.kept import form_of, sent_with
+from app.models import Board, CardVersion, Phase, PhaseTask, Snapshot, Submission, TeamMember, User
+from app.teams.find import lock_team
+
+#: The field of an upload that has a card as JSON; its single fields may come beside it.
+CARD_FIELD = "card"
+LANGUAGE_START, ANSWER_START = "language-", "field-"
+_SINGLE = tuple(part for part in CardPart if part is not CardPart.METHOD)
+
+
+class CardFrozen(EvergoldError):
+    """The official board shows the card as it was; details: frozen_at."""
+
+    status = 409
+    code = "card_frozen"
+
+
+class CardChanged(EvergoldError):
+    """Somebody else has changed it meanwhile; details: version."""
+
+    status = 409
+    code = "card_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class CardChange:
+    """A version of a card: by whom, when, and what was changed, in the words of forms."""
+
+    number: int
+    username: str
+    changed_at: datetime
+    changed: tuple[str, ...]
+
+
+# ----------------------------------------------------------------------------------------------------- with an upload
+
+
+def field_names(form: CardForm) -> frozenset[str]:
+    """The fields of a form that make a card, besides `method`."""
+    languages = {LANGUAGE_START + name for name in form.languages}
+    return frozenset({CARD_FIELD, *_SINGLE, *languages, *(ANSWER_START + field.name for field in form.fields)})
+
+
+def sent_card(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]:
+    """What the fields of a form say, as `read_document` reads it; raises InvalidForm for a `card` that is no JSON."""
+    sent = _json_card(fields.get(CARD_FIELD, ""))
+    single: dict[str, Any] = {name: fields[name] for name in _SINGLE if fields.get(name, "").strip()}
+    ticked = [name for name in form.languages if fields.get(LANGUAGE_START + name)]
+    if ticked:
+        single["languages"] = ticked
+    answers = {field.name: fields.get(ANSWER_START + field.name, "") for field in form.fields}
+    said = {name: text for name, text in answers.items() if text.strip()}
+    if said and isinstance(sent.get("fields", {}), Mapping):
+        single["fields"] = {**sent.get("fields", {}), **said}
+    return {**sent, **single}
+
+
+def check_card(sent: Mapping[str, Any], form: CardForm) -> dict[str, Any]:
+    """The document to keep; raises InvalidForm with everything that is wrong or missing."""
+    document, wrong = read_document(sent, form)
+    if wrong:
+        raise InvalidForm("Please correct what is marked.", fields=wrong)
+    return document
+
+
+def keep_card(session: Session, submission: Submission, document: Mapping[str, Any], now: datetime) -> None:
+    """The card that came with a new, flushed submission; none where nothing was said but the method."""
+    if document and dict(document) != sent_with(submission):
+        _add(session, submission.id, document, 1, submission.user_id, now)
+
+
+def _json_card(text: str) -> dict[str, Any]:
+    if not text.strip():
+        return {}
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        sentence = 'A card is one JSON object, such as {"code": "https://…"}.'
+        raise InvalidForm(sentence, fields={CARD_FIELD: sentence})
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------ editing
+
+
+def frozen_by(session: Session, submission: Submission) -> Snapshot | None:
+    """The official board that shows the submission's card for good, if there is one by now."""
+    asked = session.get_one(PhaseTask, submission.phase_task_id)
+    return session.scalar(
+        select(Snapshot)
+        .join(Board, Board.id == Snapshot.board_id)
+        .where(
+            Snapshot.phase_id == asked.phase_id,
+            Board.task_id == asked.task_id,
+            Snapshot.made_at >= submission.submitted_at,
+        )
+        .order_by(Snapshot.made_at, Snapshot.id)
+        .limit(1)
+    )
+
+
+def is_of_team(session: Session, submission: Submission, user: User | None) -> bool:
+    """Whether the user is of the team whose submission it is, who alone writes its card."""
+    return user is not None and session.get(TeamMember, (submission.team_id, user.id)) is not None
+
+
+def edit_card(
+    session: Session,
+    submission: Submission,
+    user: User,
+    sent: Mapping[str, Any],
+    now: datetime,
+    *,
+    version: int | None = None,
+) -> int:
+    """Let the card say this and nothing else; the number of its version, which stays if nothing is changed.
+
+    version: the one that was looked at, to be told if somebody else was faster. Raises Forbidden, CardFrozen, CardChanged,
+    InvalidForm.
+    """
+    if not is_of_team(session, submission, user):
+        raise Forbidden("What a method card says is its team's own.")
+    lock_team(session, submission.team)
+    # Whoever freezes the boards holds the phase: either they see this change, or it comes too late.
+    phase_id = submission.phase_task.phase_id
+    session.execute(select(Phase.id).where(Phase.id == phase_id).with_for_update(read=True))
+    _check_not_frozen(session, submission)
+    versions = _versions(session, submission.id)
+    number = versions[-1].number if versions else 0
+    if version is not None and version != number:
+        raise CardChanged("Somebody of your team has changed this card meanwhile; look at it again.", version=number)
+    document = check_card(sent, form_of(submission.phase_task))
+    before = versions[-1].document if versions else sent_with(submission)
+    if document == before:
+        return number
+    _replace(session, submission, document, number + 1, user, now)
+    return number + 1
+
+
+def card_history(session: Session, submission: Submission) -> list[CardChange]:
+    """Every version, the first one first; `submission.phase_task` with all above it must be loaded."""
+    form, before, changes = form_of(submission.phase_task), sent_with(submission), []
+    wrote = session.execute(
+        select(CardVersion.number, User.username)
+        .join(User, User.id == CardVersion.user_id)
+        .where(CardVersion.submission_id == submission.id)
+    )
+    names = {number: username for number, username in wrote}
+    for one in _versions(session, submission.id):
+        changed = tuple(_changed(before, one.document, form))
+        changes.append(CardChange(one.number, names[one.number], one.changed_at, changed))
+        before = one.document
+    return changes
+
+
+def card_number(session: Session, submission: Submission) -> int:
+    """Which version stands now; 0: nobody has written a card."""
+    current = (CardVersion.submission_id == submission.id, CardVersion.is_current)
+    return session.scalar(select(CardVersion.number).where(*current)) or 0
+
+
+def _check_not_frozen(session: Session, submission: Submission) -> None:
+    snapshot = frozen_by(session, submission)
+    if snapshot is not None:
+        raise CardFrozen(
+            f"The official results were frozen at {in_utc(snapshot.made_at)}, with this card as it is.",
+            frozen_at=snapshot.made_at.isoformat(),
+        )
+
+
+def _versions(session: Session, submission_id: UUID) -> Sequence[CardVersion]:
+    query = select(CardVersion).where(CardVersion.submission_id == submission_id).order_by(CardVersion.number)
+    return session.scalars(query.execution_options(populate_existing=True)).all()
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any], form: CardForm) -> list[str]:
+    """What differs, as forms call it; answers to what is no longer asked by their names."""
+    titles = {field.name: field.title for field in form.fields}
+    found = [PART_TITLES[part] for part in CardPart if before.get(part) != after.get(part)]
+    old, new = before.get("fields", {}), after.get("fields", {})
+    names = dict.fromkeys([*titles, *old, *new])
+    return [*found, *(titles.get(name, name) for name in names if old.get(name) != new.get(name))]
+
+
+def _replace(
+    session: Session, submission: Submission, document: Mapping[str, Any], number: int, user: User, now: datetime
+) -> None:
+    """The boards are others now."""
+    session.execute(
+        update(CardVersion)
+        .where(CardVersion.submission_id == submission.id, CardVersion.is_current)
+        .values(is_current=False)
+    )
+    _add(session, submission.id, document, number, user.id, now)
+    session.execute(
+        update(PhaseTask)
+        .where(PhaseTask.id == submission.phase_task_id)
+        .values(board_version=PhaseTask.board_version + 1)
+    )
+    session.flush()
+
+
+def _add(
+    session: Session, submission_id: UUID, document: Mapping[str, Any], number: int, user_id: int, now: datetime
+) -> None:
+    session.add(
+        CardVersion(
+            submission_id=submission_id, number=number, document=dict(document), user_id=user_id, changed_at=now
+        )
+    )
+    session.flush()

@@ -1,0 +1,78 @@
+"""Method cards as the database has them: the one of a submission, and those of the rows on a board."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.cards.form import CardForm, MethodCard, card_form, card_of
+from app.models import CardVersion, PhaseTask, Submission
+from evergold.scoring.tasks import TASKS
+
+LANGUAGES = "languages"
+#: A query takes only so many parameters.
+CARDS_AT_A_TIME = 500
+
+
+def form_of(phase_task: PhaseTask) -> CardForm:
+    """What cards of a task in a phase ask; `phase_task` with all above it, as `find_phase_task` gives it."""
+    options = phase_task.options_of(phase_task.task)
+    return card_form(phase_task.phase.competition.method_card, _languages(phase_task.task.task_type, options))
+
+
+def _languages(task_type: str, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Those of the task: as declared, or else what the task type takes for granted; none where it does not say, or
+    where this server no longer has the type."""
+    field = TASKS[task_type].options.model_fields.get(LANGUAGES) if task_type in TASKS else None
+    found = options.get(LANGUAGES) or (field.default if field else None)
+    is_names = isinstance(found, list | tuple) and all(isinstance(one, str) for one in found)
+    return tuple(found or ()) if is_names else ()
+
+
+def card_of_submission(session: Session, submission: Submission) -> MethodCard:
+    """As it stands now; `submission.phase_task` with all above it must be loaded."""
+    version = session.scalar(
+        select(CardVersion).where(CardVersion.submission_id == submission.id, CardVersion.is_current)
+    )
+    return card_of(version.document if version else sent_with(submission), form_of(submission.phase_task))
+
+
+def cards_of_submissions(session: Session, submissions: Collection[Submission]) -> dict[UUID, MethodCard]:
+    """The same of several, by id: for lists and exports."""
+    kept = _documents(session, [one.id for one in submissions])
+    return {one.id: card_of(kept.get(one.id) or sent_with(one), form_of(one.phase_task)) for one in submissions}
+
+
+def sent_with(submission: Submission) -> dict[str, Any]:
+    """What a card says as long as nobody has written one."""
+    return {"method": submission.method} if submission.method else {}
+
+
+def card_document(card: MethodCard) -> dict[str, Any]:
+    """A card as files and the API have it: everything that may be said, answers by name."""
+    return {
+        "method": card.method,
+        "summary": card.summary,
+        "paper": card.paper,
+        "code": card.code,
+        "data": card.data,
+        "languages": list(card.languages),
+        "fields": {one.name: one.value for one in card.answers},
+    }
+
+
+def _documents(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, Mapping[str, Any]]:
+    """The current ones, by submission."""
+    wanted, found = list(submission_ids), {}
+    for start in range(0, len(wanted), CARDS_AT_A_TIME):
+        rows = session.execute(
+            select(CardVersion.submission_id, CardVersion.document).where(
+                CardVersion.submission_id.in_(wanted[start : start + CARDS_AT_A_TIME]), CardVersion.is_current
+            )
+        )
+        found.update({submission_id: document for submission_id, document in rows})
+    return found

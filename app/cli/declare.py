@@ -1,0 +1,167 @@
+"""`evergold check`, `plan`, `apply`: from phases.yaml to the database."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.settings import DataDirOption, PhasesOption, use_settings
+from evergold.cli.output import Code, CommandError, JsonOption, print_json, remark, say
+
+if TYPE_CHECKING:
+    from app.declarations.apply.changes import Change
+    from app.declarations.edits.effects import Effect
+    from app.declarations.edits.plan import Plan
+    from app.declarations.findings import Finding
+from evergold.cli.output import PANEL, count
+
+commands = typer.Typer()
+OverwriteOption = Annotated[
+    bool,
+    typer.Option("--overwrite-edits", help="Apply the file also where a competition was edited on the server since."),
+]
+
+
+@commands.command(rich_help_panel=PANEL)
+def check(
+    gold: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder of plain gold, as workers have it: also compare items and baselines with it.",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
+    phases_file: PhasesOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say everything that is wrong in phases.yaml and the files it names, at once, by line."""
+    use_settings(phases_file=phases_file)
+    from app.base.config import get_settings
+    from app.declarations.check import check_phases
+
+    path = get_settings().phases_file
+    findings = check_phases(path, now=datetime.now(UTC), gold=gold)
+    errors = sum(finding.severity == "error" for finding in findings)
+    if as_json:
+        print_json({"file": str(path), "errors": errors, "findings": [_finding(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            say(str(finding))
+        say(f"{path}: {count(errors, 'error')}, {count(len(findings) - errors, 'warning')}.")
+    if errors:
+        raise typer.Exit(Code.ERROR)
+
+
+@commands.command(rich_help_panel=PANEL)
+def apply(
+    migrate_first: Annotated[
+        bool, typer.Option("--migrate", help="Bring the tables to this version's form first.")
+    ] = False,
+    overwrite_edits: OverwriteOption = False,
+    phases_file: PhasesOption = None,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring the database in line with phases.yaml, and say what changed."""
+    use_settings(data_dir, phases_file)
+    changes = apply_declared(migrate_first, overwrite_edits=overwrite_edits)
+    if as_json:
+        print_json({"changes": [{"message": str(change), "counts": change.counts} for change in changes]})
+    else:
+        say_changes(changes)
+    if any(change.keeps_edits for change in changes):
+        if not as_json:
+            remark(EDITS_HINT)
+        raise typer.Exit(Code.REFUSED)
+
+
+@commands.command(rich_help_panel=PANEL)
+def plan(
+    phases_file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="Default: EVERGOLD_PHASES_FILE, else ./phases.yaml.", show_default=False),
+    ] = None,
+    overwrite_edits: OverwriteOption = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what `apply` would change, and whom it would affect. Nothing is changed; exit code 2: there are changes."""
+    use_settings(data_dir, phases_file)
+    planned = plan_declared(overwrite_edits)
+    if as_json:
+        print_json(
+            {
+                "changes": [{"message": str(change), "counts": change.counts} for change in planned.changes],
+                "effects": [asdict(effect) for effect in planned.effects],
+                "rescore": planned.rescore,
+            }
+        )
+    else:
+        say_changes(planned.changes)
+        say_effects(planned.effects)
+    if planned.changes_something:
+        raise typer.Exit(Code.REJECTED)
+
+
+#: What may be done about competitions that were left as they were edited.
+EDITS_HINT = (
+    "`evergold export yaml COMPETITION` writes what holds, edits included; --overwrite-edits applies the file instead."
+)
+
+
+def plan_declared(overwrite_edits: bool) -> Plan:
+    """What applying phases.yaml would do; what is wrong with it or with the database is a CommandError."""
+    from app.server import prepare
+    from app.server.datadir import ServeError
+
+    try:
+        prepare.check_migrated()
+        return prepare.plan(overwrite_edits=overwrite_edits)
+    except ServeError as error:
+        raise CommandError(str(error)) from None
+
+
+def apply_declared(migrate_first: bool, *, overwrite_edits: bool = False) -> list[Change]:
+    """Bring the database in line with phases.yaml; what is wrong with either is a CommandError."""
+    from app.server import prepare
+    from app.server.datadir import ServeError
+
+    try:
+        if not migrate_first:
+            prepare.check_migrated()
+        elif prepare.migrate():
+            remark("The database was migrated.")
+        return prepare.apply(overwrite_edits=overwrite_edits)
+    except ServeError as error:
+        raise CommandError(str(error)) from None
+
+
+def say_changes(changes: list[Change]) -> None:
+    """A line for each, and how many there were."""
+    for change in changes:
+        say(str(change))
+    counted = sum(change.counts for change in changes)
+    say(f"{count(counted, 'change')}." if counted else "Nothing to change.")
+
+
+def say_effects(effects: list[Effect]) -> None:
+    """Whom the changes affect."""
+    if effects:
+        say("\nWho is affected:")
+    for effect in effects:
+        say(f"  {effect}")
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "severity": finding.severity,
+        "file": finding.file,
+        "line": finding.line,
+        "column": finding.column,
+        "message": finding.message,
+    }

@@ -1,0 +1,87 @@
+"""The columns of a board: those declared, with what the task type knows of them, and how many languages a team sent.
+
+A task type whose languages are each team's choice counts them as a score of its own: metric `languages`, split `macro`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.models import Board
+from evergold.scoring.tasks import TASKS
+
+LANGUAGES, MACRO = "languages", "macro"
+#: What people think of it: never declared, there once a round of judgements is published (`app.boards.human_scores`).
+HUMAN_SCORE = "human_score"
+
+
+@dataclass(frozen=True, slots=True)
+class BoardColumn:
+    """metric and split say which score; the rest how it is shown. out_of: what a number is counted out of."""
+
+    metric: str
+    split: str
+    title: str
+    decimals: int
+    percent: bool
+    higher_is_better: bool
+    description: str
+    out_of: int | None = None
+
+
+def board_columns(board: Board) -> tuple[BoardColumn, ...]:
+    """The declared columns with what the task type knows of their metrics. `board.task` must be loaded."""
+    metrics = TASKS[board.task.task_type].metrics
+    return tuple(
+        BoardColumn(
+            metric=column["metric"],
+            split=column["split"],
+            title=column["title"],
+            decimals=column["decimals"],
+            percent=column["percent"],
+            higher_is_better=metrics[column["metric"]].higher_is_better,
+            description=metrics[column["metric"]].description,
+        )
+        for column in board.columns
+    )
+
+
+def columns_shown(board: Board, options: Mapping[str, Any]) -> tuple[BoardColumn, ...]:
+    """The columns of a board in one phase: where the task has several languages, the first says how many were sent.
+
+    options: of the task, with what the phase sets otherwise.
+    """
+    columns = board_columns(board)
+    metric = TASKS[board.task.task_type].metrics.get(LANGUAGES)
+    declared = options.get(LANGUAGES)
+    if metric is None or not isinstance(declared, list) or len(declared) < 2:
+        return columns
+    if all((column.metric, column.split) != (LANGUAGES, MACRO) for column in columns):
+        count = BoardColumn(LANGUAGES, MACRO, metric.title, 0, False, metric.higher_is_better, metric.description)
+        columns = (count, *columns)
+    return tuple(
+        replace(column, out_of=len(declared)) if (column.metric, column.split) == (LANGUAGES, MACRO) else column
+        for column in columns
+    )
+
+
+def further_columns(
+    board: Board, columns: tuple[BoardColumn, ...], scores: Iterable[tuple[str, str]]
+) -> tuple[BoardColumn, ...]:
+    """Columns for those of the (metric, split) pairs that are not among the board's own, in their order."""
+    metrics, known = TASKS[board.task.task_type].metrics, {(column.metric, column.split) for column in columns}
+    return tuple(
+        BoardColumn(
+            metric=metric,
+            split=split,
+            title=metrics[metric].title,
+            decimals=4,
+            percent=False,
+            higher_is_better=metrics[metric].higher_is_better,
+            description=metrics[metric].description,
+        )
+        for metric, split in scores
+        if (metric, split) not in known
+    )

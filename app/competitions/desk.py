@@ -1,0 +1,189 @@
+"""What an organiser wants to know in the morning: what came in, what waits, who is missing, what comes next.
+
+For organisers only; whoever asks here has made sure of that (`app.people.roles.check_may_organise`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.competitions.find import boards_of
+from app.competitions.limits import PhaseState, phase_state
+from app.competitions.visibility import View, declared_of, views_of
+from app.models import (
+    TERMINAL,
+    Board,
+    Competition,
+    Phase,
+    PhaseTask,
+    RunStatus,
+    ScoringRun,
+    Submission,
+    Team,
+    TeamKind,
+    TeamMember,
+)
+
+#: What came in within so long is today's.
+TODAY = timedelta(days=1)
+#: Waiting for longer than this deserves a look.
+LONG = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskToday:
+    """A task of a phase: what of the last day's submissions became what, and what waits, from whenever.
+
+    states: how many submissions of the last day, by the state of their run; waiting_since: of the oldest that waits.
+    """
+
+    phase: Phase
+    phase_task: PhaseTask
+    states: Mapping[str, int]
+    waiting: int = 0
+    waiting_since: datetime | None = None
+
+    @property
+    def received(self) -> int:
+        """Within the last day."""
+        return sum(self.states.values())
+
+    def waits_long(self, now: datetime) -> bool:
+        """Whether something waits for longer than it should."""
+        return self.waiting_since is not None and now - self.waiting_since > LONG
+
+
+@dataclass(frozen=True, slots=True)
+class MissingTeams:
+    """Teams without a valid submission in a phase: tried sent something all the same, silent nothing; by name."""
+
+    phase: Phase
+    tried: tuple[str, ...]
+    silent: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happens by itself."""
+
+    at: datetime
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Embargo:
+    """A task of a phase: what participants see of it now, and its boards, to be looked at as they are seen."""
+
+    phase: Phase
+    state: PhaseState
+    phase_task: PhaseTask
+    view: View
+    boards: tuple[Board, ...]
+
+
+def tasks_today(session: Session, competition: Competition, now: datetime) -> list[TaskToday]:
+    """Every task of every phase into which something came, or in which something waits, in the organisers' order."""
+    ended = ScoringRun.status.in_(TERMINAL)
+    rows = session.execute(
+        select(
+            Submission.phase_task_id,
+            ScoringRun.status,
+            func.count().filter(Submission.submitted_at > now - TODAY),
+            func.count().filter(~ended),
+            func.min(ScoringRun.queued_at).filter(ScoringRun.status == RunStatus.QUEUED),
+        )
+        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .where(
+            Phase.competition_id == competition.id,
+            ScoringRun.is_current,
+            (Submission.submitted_at > now - TODAY) | ~ended,
+        )
+        .group_by(Submission.phase_task_id, ScoringRun.status)
+    ).all()
+    found = []
+    for phase, asked in _asked(competition):
+        own = [row for row in rows if row[0] == asked.id]
+        if own:
+            states = {str(status): today for _, status, today, _, _ in own if today}
+            since = min((oldest for *_, oldest in own if oldest is not None), default=None)
+            found.append(TaskToday(phase, asked, states, sum(row[3] for row in own), since))
+    return found
+
+
+def missing_teams(session: Session, competition: Competition, now: datetime) -> list[MissingTeams]:
+    """For each open phase the teams without a valid submission, that is, one that is scored or still may be."""
+    teams = session.execute(
+        select(Team.id, Team.name)
+        .where(Team.competition_id == competition.id, Team.kind == TeamKind.TEAM)
+        .where(select(TeamMember.team_id).where(TeamMember.team_id == Team.id).exists())
+    )
+    names = {team_id: name for team_id, name in teams}
+    found = []
+    for phase in competition.phases:
+        if phase_state(phase, now) != "open":
+            continue
+        valid, sent = _teams_in(session, phase)
+        missing = names.keys() - valid
+        tried, silent = missing & sent, missing - sent
+        found.append(MissingTeams(phase, _named(tried, names), _named(silent, names)))
+    return found
+
+
+def _teams_in(session: Session, phase: Phase) -> tuple[set[int], set[int]]:
+    """The teams with a submission in the phase that counts or may yet, and those with any."""
+    rows = session.execute(
+        select(Submission.team_id, ScoringRun.status)
+        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .where(PhaseTask.phase_id == phase.id, ScoringRun.is_current)
+        .distinct()
+    ).all()
+    invalid = (RunStatus.REJECTED, RunStatus.FAILED)
+    return {team for team, status in rows if status not in invalid}, {team for team, _ in rows}
+
+
+def _named(teams: Iterable[int], names: Mapping[int, str]) -> tuple[str, ...]:
+    return tuple(sorted((names[team] for team in teams), key=str.casefold))
+
+
+def next_moments(competition: Competition, now: datetime) -> list[Moment]:
+    """What will happen by itself from now on, the next first: phases that open and close, embargoes that lift."""
+    found = {moment for phase in competition.phases for moment in _of_phase(phase)}
+    found |= {moment for phase, asked in _asked(competition) for moment in _of_task(phase, asked)}
+    return sorted((one for one in found if one.at > now), key=lambda one: (one.at, one.what))
+
+
+def _of_phase(phase: Phase) -> list[Moment]:
+    opens = [Moment(phase.starts_at, f"{phase.title} opens")]
+    return opens + ([Moment(phase.ends_at, f"{phase.title} closes")] if phase.ends_at is not None else [])
+
+
+def _of_task(phase: Phase, asked: PhaseTask) -> list[Moment]:
+    declared, where = declared_of(phase, asked), f"{phase.title}, {asked.task.title}"
+    lifted = [(declared.public_from, "boards become public")]
+    if declared.is_anonymous:
+        lifted.append((declared.names_from, "teams get their names"))
+    return [Moment(at, f"{where}: {what}") for at, what in lifted if at is not None]
+
+
+def embargoes(session: Session, competition: Competition, now: datetime) -> list[Embargo]:
+    """Every task of every phase that has boards, with what participants see of it now."""
+    asked = _asked(competition)
+    views = views_of(session, [one for _, one in asked], None, now)
+    found = []
+    for phase, one in asked:
+        boards = tuple(board for board in boards_of(competition, phase) if board.task_id == one.task_id)
+        if boards:
+            found.append(Embargo(phase, phase_state(phase, now), one, views[one.id], boards))
+    return found
+
+
+def _asked(competition: Competition) -> Sequence[tuple[Phase, PhaseTask]]:
+    return [(phase, asked) for phase in competition.phases for asked in phase.phase_tasks]

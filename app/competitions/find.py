@@ -1,0 +1,106 @@
+"""Finding things: competitions with their parts, and the submissions a viewer may see, loaded as pages need them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Select, or_, select
+from sqlalchemy.orm import Session, contains_eager, selectinload
+
+from app.base.errors import NotFound
+from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask
+
+
+def find_competition(session: Session, name: str) -> Competition:
+    """The competition with its tasks, phases and boards; raises NotFound."""
+    query = _whole_competitions().where(Competition.name == name)
+    competition = session.scalar(query) if "\0" not in name else None  # PostgreSQL takes no NUL
+    if competition is None:
+        raise NotFound(f"There is no competition '{name}' on this server.")
+    return competition
+
+
+def list_competitions(session: Session) -> list[Competition]:
+    """All competitions in the organiser's order, with tasks, phases and boards."""
+    return list(session.scalars(_whole_competitions().order_by(Competition.position, Competition.name)))
+
+
+def _whole_competitions() -> Select[Competition]:
+    return select(Competition).options(
+        selectinload(Competition.tasks),
+        selectinload(Competition.boards).joinedload(Board.task),
+        selectinload(Competition.phases).selectinload(Phase.phase_tasks).joinedload(PhaseTask.task),
+        selectinload(Competition.phases).selectinload(Phase.phase_tasks).selectinload(PhaseTask.files),
+    )
+
+
+def find_phase_task(session: Session, competition: str, phase: str, task: str, *, with_files: bool = True) -> PhaseTask:
+    """A task of a phase with everything above it; raises NotFound, saying which part is unknown and what there is."""
+    names = (competition, phase, task)
+    query = (
+        select(PhaseTask)
+        .join(PhaseTask.phase)
+        .join(Phase.competition)
+        .join(PhaseTask.task)
+        .where(Competition.name == competition, Phase.name == phase, CompetitionTask.name == task)
+        .options(
+            contains_eager(PhaseTask.phase).contains_eager(Phase.competition),
+            contains_eager(PhaseTask.task),
+            *([selectinload(PhaseTask.files)] if with_files else ()),
+        )
+    )
+    wanted = session.scalar(query) if not any("\0" in name for name in names) else None  # PostgreSQL takes no NUL
+    if wanted is None:
+        raise _no_such_phase_task(session, *names)
+    return wanted
+
+
+def other_open_tasks(session: Session, phase_task: PhaseTask, now: datetime) -> list[PhaseTask]:
+    """Where else in its competition a file can be sent now, in the organiser's order."""
+    found = session.scalars(
+        select(PhaseTask)
+        .join(PhaseTask.phase)
+        .join(PhaseTask.task)
+        .where(
+            Phase.competition_id == phase_task.phase.competition_id,
+            PhaseTask.id != phase_task.id,
+            PhaseTask.gold.is_not(None),
+            Phase.starts_at <= now,
+            or_(Phase.ends_at.is_(None), Phase.ends_at > now),
+        )
+        .options(contains_eager(PhaseTask.phase), contains_eager(PhaseTask.task))
+        .order_by(Phase.starts_at, Phase.id, CompetitionTask.id)
+    )
+    return list(found)
+
+
+def _no_such_phase_task(session: Session, competition: str, phase: str, task: str) -> NotFound:
+    found = find_competition(session, competition)
+    phase_found = next((p for p in found.phases if p.name == phase), None)
+    if phase_found is None:
+        return NotFound(f"Competition '{competition}' has no phase '{phase}'; it has {_names(found.phases)}.")
+    tasks = [phase_task.task for phase_task in phase_found.phase_tasks]
+    return NotFound(f"Phase '{phase}' of '{competition}' has no task '{task}'; it has {_names(tasks)}.")
+
+
+def find_board(competition: Competition, phase: str, board: str) -> tuple[Phase, Board]:
+    """A phase and one of its boards, of a competition as `find_competition` gives it; raises NotFound."""
+    found = next((p for p in competition.phases if p.name == phase), None)
+    if found is None:
+        raise NotFound(f"Competition '{competition.name}' has no phase '{phase}'; it has {_names(competition.phases)}.")
+    boards = boards_of(competition, found)
+    wanted = next((b for b in boards if b.name == board), None)
+    if wanted is None:
+        raise NotFound(f"Phase '{phase}' of '{competition.name}' has no board '{board}'; it has {_names(boards)}.")
+    return found, wanted
+
+
+def boards_of(competition: Competition, phase: Phase) -> list[Board]:
+    """The boards of the tasks that this phase asks."""
+    asked = {phase_task.task_id for phase_task in phase.phase_tasks}
+    return [board for board in competition.boards if board.task_id in asked]
+
+
+def _names(things: Sequence[Phase | CompetitionTask | Board]) -> str:
+    return ", ".join(f"'{thing.name}'" for thing in things) or "none"

@@ -1,0 +1,232 @@
+"""Whether a phase is open and how much of its limits a team has used: pure checks, right only under the team's lock.
+
+Half-open intervals and the server's clock decide; a day is a day of UTC.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select
+from sqlalchemy.orm import Session
+
+from app.base.errors import GoldMissing, LimitReached, PhaseNotOpen
+from app.base.times import in_aoe, in_utc
+from app.models import FormerMember, Phase, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamMember, User
+
+PhaseState = Literal["upcoming", "open", "closed"]
+FREE_OF_CHARGE = (RunStatus.REJECTED, RunStatus.FAILED)
+#: Whose file may still turn out to be malformed.
+UNDECIDED = (RunStatus.QUEUED, RunStatus.RUNNING)
+#: When it is worth asking again whether files that wait were checked by now.
+ASK_AGAIN_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What a team has used and may still use of one task in one phase; None: no limit."""
+
+    used_today: int
+    per_day: int | None
+    used_total: int
+    total: int | None
+    rejected_last_hour: int
+    rejected_per_hour: int
+    day_ends_at: datetime
+    undecided_last_hour: int = 0
+
+    @property
+    def remaining(self) -> int | None:
+        """How many submissions are left right now; None: as many as one likes."""
+        left = [
+            limit - used
+            for limit, used in ((self.per_day, self.used_today), (self.total, self.used_total))
+            if limit is not None
+        ]
+        return max(0, min(left)) if left else None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredLimits:
+    """Of one task in one phase; None: no limit."""
+
+    per_day: int | None
+    total: int | None
+    rejected_per_hour: int
+    upload_bytes: int
+
+
+def declared_limits(phase: Phase, phase_task: PhaseTask | None = None) -> DeclaredLimits:
+    """What the task says itself, key by key, or else what the phase does."""
+    own = phase_task.limits if phase_task else {}
+    return DeclaredLimits(
+        per_day=own.get("per_day", phase.submissions_per_day),
+        total=own.get("total", phase.submissions_total),
+        rejected_per_hour=own.get("rejected_per_hour", phase.rejected_per_hour),
+        upload_bytes=own.get("upload_bytes", phase.upload_limit_bytes),
+    )
+
+
+def phase_state(phase: Phase, now: datetime) -> PhaseState:
+    """Half-open: at its start a phase is open, at its end it is closed."""
+    if now < phase.starts_at:
+        return "upcoming"
+    return "open" if phase.ends_at is None or now < phase.ends_at else "closed"
+
+
+def check_phase_open(phase: Phase, now: datetime) -> None:
+    """Raises PhaseNotOpen with both moments, in UTC and AoE."""
+    state = phase_state(phase, now)
+    if state == "open":
+        return
+    moment = phase.starts_at if state == "upcoming" or phase.ends_at is None else phase.ends_at
+    verb = "opens" if state == "upcoming" else "ended"
+    raise PhaseNotOpen(
+        f"Phase '{phase.title}' {verb} at {in_utc(moment)} ({in_aoe(moment)}); the server's clock says {in_utc(now)}.",
+        phase=phase.name,
+        state=state,
+        starts_at=phase.starts_at.isoformat(),
+        ends_at=phase.ends_at.isoformat() if phase.ends_at else None,
+        now=now.isoformat(),
+    )
+
+
+def check_gold_present(phase_task: PhaseTask) -> str:
+    """The gold's name; raises GoldMissing where the organisers have not added it."""
+    if phase_task.gold is None:
+        raise GoldMissing(
+            f"Task '{phase_task.task.title}' cannot be scored in phase '{phase_task.phase.title}' yet: "
+            "its organisers have not added the gold. Nothing was stored.",
+        )
+    return phase_task.gold
+
+
+def check_submission_limit(
+    session: Session, team: Team | None, phase_task: PhaseTask, now: datetime, *, user: User | None = None
+) -> None:
+    """Raises LimitReached, saying which limit and until when; right only under the team's lock. user: as in `quota`."""
+    used = quota(session, team, phase_task, now, user=user)
+    if used.total is not None and used.used_total >= used.total:
+        raise LimitReached(
+            f"Your team has used all {used.total} submissions of this task in this phase. Rejected and failed ones are "
+            "not counted.",
+            limit=used.total,
+            used=used.used_total,
+            per="phase",
+            retry_at=None,
+        )
+    if used.per_day is not None and used.used_today >= used.per_day:
+        raise LimitReached(
+            f"Your team has used all {used.per_day} submissions of today; the next is possible at "
+            f"{in_utc(used.day_ends_at)}. Rejected and failed ones are not counted.",
+            limit=used.per_day,
+            used=used.used_today,
+            per="day",
+            retry_at=used.day_ends_at.isoformat(),
+        )
+    if used.rejected_last_hour >= used.rejected_per_hour:
+        charged = _charged(session, team, user, phase_task)
+        retry_at = _end_of_pause(session, charged, used.rejected_per_hour, now)
+        raise LimitReached(
+            f"{used.rejected_last_hour} files of your team were rejected within the last hour. Please check your file "
+            f"with `evergold validate` before you upload again; that is possible at {in_utc(retry_at)}.",
+            limit=used.rejected_per_hour,
+            used=used.rejected_last_hour,
+            per="hour",
+            retry_at=retry_at.isoformat(),
+        )
+    # Each of those that wait may be rejected: only so do uploads at one moment not exceed the limit together.
+    if used.rejected_last_hour + used.undecided_last_hour >= used.rejected_per_hour:
+        raise LimitReached(
+            f"{used.undecided_last_hour} files of your team are still being checked, and {used.rejected_last_hour} "
+            "were rejected within the last hour; please wait until some of them are scored.",
+            limit=used.rejected_per_hour,
+            used=used.rejected_last_hour + used.undecided_last_hour,
+            per="hour",
+            retry_at=(now + timedelta(seconds=ASK_AGAIN_SECONDS)).isoformat(),
+        )
+
+
+def quota(
+    session: Session, team: Team | None, phase_task: PhaseTask, now: datetime, *, user: User | None = None
+) -> Quota:
+    """What this team used; user: for whom, without a team, what teams used that they have left counts."""
+    day_start = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    hour_start = now - timedelta(hours=1)
+    is_nobody = team is None and user is None
+    counts = (0, 0, 0, 0)
+    if not is_nobody:
+        counts = _counts(session, _charged(session, team, user, phase_task), day_start, hour_start)
+    declared = declared_limits(phase_task.phase, phase_task)
+    return Quota(
+        used_today=counts[0],
+        per_day=declared.per_day,
+        used_total=counts[1],
+        total=declared.total,
+        rejected_last_hour=counts[2],
+        rejected_per_hour=declared.rejected_per_hour,
+        day_ends_at=day_start + timedelta(days=1),
+        undecided_last_hour=counts[3],
+    )
+
+
+def _counts(
+    session: Session, charged: ColumnElement[bool], day_start: datetime, hour_start: datetime
+) -> tuple[int, int, int, int]:
+    costs = ScoringRun.status.not_in(FREE_OF_CHARGE)
+    # The day's end matters too: a request from before midnight may get the team's lock after one from behind it.
+    today = and_(Submission.submitted_at >= day_start, Submission.submitted_at < day_start + timedelta(days=1))
+    lately = Submission.submitted_at > hour_start
+    counted = select(
+        func.count().filter(costs, today),
+        func.count().filter(costs),
+        func.count().filter(ScoringRun.status == RunStatus.REJECTED, lately),
+        func.count().filter(ScoringRun.status.in_(UNDECIDED), lately),
+    )
+    row = session.execute(counted.where(charged)).one()
+    return row[0], row[1], row[2], row[3]
+
+
+def _end_of_pause(session: Session, charged: ColumnElement[bool], limit: int, now: datetime) -> datetime:
+    """When fewer than `limit` of the team's rejected uploads will be younger than an hour."""
+    rejected = (
+        select(Submission.submitted_at)
+        .where(charged, ScoringRun.status == RunStatus.REJECTED)
+        .order_by(Submission.submitted_at.desc())
+    )
+    return (session.scalar(rejected.offset(limit - 1).limit(1)) or now) + timedelta(hours=1)
+
+
+def _charged(session: Session, team: Team | None, user: User | None, phase_task: PhaseTask) -> ColumnElement[bool]:
+    return and_(
+        charged_to(session, team, user, phase_task.phase.competition_id),
+        Submission.phase_task_id == phase_task.id,
+        ScoringRun.submission_id == Submission.id,
+        ScoringRun.is_current,
+    )
+
+
+def charged_to(session: Session, team: Team | None, user: User | None, competition_id: int) -> ColumnElement[bool]:
+    """For submissions; right only under the team's lock. user: whose own past counts who has no team (any more)."""
+    if team is not None:
+        people = select(TeamMember.user_id).where(TeamMember.team_id == team.id)
+    else:
+        people = select(User.id).where(User.id == (user.id if user else None))
+    past = and_(FormerMember.competition_id == competition_id, FormerMember.user_id.in_(people))
+    left = session.scalars(select(FormerMember.team_id).where(past).distinct()).all()
+    own = [team.id] if team is not None else []
+    if not left:
+        return Submission.team_id.in_(own)
+    while_there = and_(
+        or_(FormerMember.joined_at.is_(None), Submission.submitted_at >= FormerMember.joined_at),
+        Submission.submitted_at <= FormerMember.left_at,
+    )
+    taken_along = exists(
+        select(FormerMember.id)
+        .where(past, FormerMember.team_id == Submission.team_id)
+        .where(or_(Submission.user_id == FormerMember.user_id, while_there))
+        .correlate(Submission)
+    )
+    return and_(Submission.team_id.in_({*own, *left}), or_(Submission.team_id.in_(own), taken_along))

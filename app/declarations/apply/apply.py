@@ -1,0 +1,335 @@
+"""Brings the database in line with phases.yaml: adds and changes, says what it did, and twice is as good as once.
+
+Nothing that has submissions is ever deleted: what is no longer declared is then left as it is, and said. Scores never
+change here: new gold or options are for runs to come. Boards, files, baselines, what is missing: modules of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, select, text, update
+from sqlalchemy.orm import Session
+
+from app.base.errors import EvergoldError
+from app.competitions.visibility import CLOSE
+from app.declarations.apply.baselines import apply_baselines
+from app.declarations.apply.boards import apply_boards
+from app.declarations.apply.changes import Change, Changes, Work
+from app.declarations.apply.files import apply_public_files
+from app.declarations.apply.heeding import heed
+from app.declarations.apply.missing import note_missing_competitions, settle_missing
+from app.declarations.apply.revisions import keep_revision
+from app.declarations.apply.values import method_card_values, note_other_tracks, note_unknown_names, registration_values
+from app.declarations.check import LoadedCompetition
+from app.declarations.model import CompetitionDeclaration, PhaseDeclaration, PhaseTaskDeclaration, TaskDeclaration
+from app.gold.versions import name_in_use
+from app.models import Competition, CompetitionTask, Phase, PhaseTask, Revision, RevisionSource, Submission, User
+from app.runs.item_results import forget_results
+
+__all__ = ["Change", "ImpossibleChange", "apply_declaration", "apply_phases", "lock_declarations"]
+
+#: Ours among PostgreSQL's advisory locks: the letters "appl".
+LOCK_NUMBER = 0x6170706C
+
+
+class ImpossibleChange(EvergoldError):
+    """What is declared would make scores that exist meaningless."""
+
+    status = 409
+    code = "impossible_change"
+
+
+@dataclass(slots=True)
+class Applied:
+    """A competition's rows by name, as declared; new: phase tasks made now; stale: those whose boards changed."""
+
+    row: Competition
+    tasks: dict[str, CompetitionTask] = field(default_factory=dict)
+    phases: dict[str, Phase] = field(default_factory=dict)
+    phase_tasks: dict[tuple[str, str], PhaseTask] = field(default_factory=dict)
+    new: set[int] = field(default_factory=set)
+    stale: set[int] = field(default_factory=set)
+
+
+def apply_phases(
+    session: Session,
+    loaded: Sequence[LoadedCompetition],
+    *,
+    storage_dir: Path,
+    now: datetime,
+    by: User | str | None = None,
+    overwrite_edits: bool = False,
+    is_plan: bool = False,
+) -> list[Change]:
+    """Everything that was changed, and what is worth saying besides; the caller commits, then sends the runs.
+
+    by: as for `app.people.audit.record`; overwrite_edits: also where a competition was edited on the server since;
+    is_plan:
+    the caller rolls back, and no file is stored. Raises ImpossibleChange, StorageFull, OSError; roll back then, too.
+    """
+    lock_declarations(session)
+    work = Work(session, storage_dir, now, Changes(), is_plan)
+    for position, competition in enumerate(loaded):
+        with ExitStack() as stack:
+            heeded = heed(work, competition, stack, overwrite_edits=overwrite_edits)
+            if heeded.loaded is not None:
+                source = RevisionSource.FILE if heeded.is_file else None
+                _apply_and_keep(work, heeded.loaded, position, source, by)
+    note_missing_competitions(work, {one.declaration.name for one in loaded})
+    session.flush()
+    return work.changes.made
+
+
+def apply_declaration(
+    work: Work,
+    competition: Competition,
+    loaded: LoadedCompetition,
+    source: RevisionSource,
+    by: User | str | None,
+    note: str,
+) -> Revision | None:
+    """One competition, by itself, under `lock_declarations`; the new revision, None where nothing means anything else.
+
+    What was done is in `work.changes`. Raises as `apply_phases` does.
+    """
+    return _apply_and_keep(work, loaded, competition.position, source, by, note)
+
+
+def _apply_and_keep(
+    work: Work,
+    loaded: LoadedCompetition,
+    position: int,
+    source: RevisionSource | None,
+    by: User | str | None,
+    note: str = "",
+) -> Revision | None:
+    """source: None where the newest revision itself is applied again."""
+    told = len(work.changes.made)
+    row = _apply_competition(work, loaded, position)
+    if source is None:
+        return None
+    changes = [str(change) for change in work.changes.made[told:] if change.counts]
+    return keep_revision(work, row, loaded, source=source, by=by, changes=changes, note=note)
+
+
+def lock_declarations(session: Session) -> None:
+    """One at a time; SQLite's writing transactions are so by themselves."""
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK_NUMBER})
+
+
+def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> Competition:
+    declared = loaded.declaration
+    applied = _competition(work, declared, position)
+    _apply_tasks(work, declared, applied)
+    _apply_phases(work, declared, applied)
+    for (phase, task), phase_task in applied.phase_tasks.items():
+        quiet = replace(work, changes=Changes())  # what is new was told as one thing
+        what = _asked_words(declared.name, phase, task)
+        asked = next(one for one in declared.phases if one.name == phase).tasks[task]
+        told = quiet if phase_task.id in applied.new else work
+        apply_public_files(told, phase_task, applied.tasks[task], asked, loaded.folder, what)
+    applied.stale |= apply_boards(work, loaded, applied.tasks, applied.phases, applied.phase_tasks)
+    settle_missing(work, applied.row, declared)
+    for (phase, task), phase_task in applied.phase_tasks.items():
+        asked = next(one for one in declared.phases if one.name == phase).tasks[task]
+        what = _asked_words(declared.name, phase, task)
+        apply_baselines(work, applied.row, phase_task, asked.baselines, loaded.folder, what)
+    work.session.flush()
+    work.session.execute(
+        update(PhaseTask)
+        .where(PhaseTask.id.in_(applied.stale - applied.new))
+        .values(board_version=PhaseTask.board_version + 1)
+        .execution_options(synchronize_session=False)
+    )
+    return applied.row
+
+
+def _asked_words(competition: str, phase: str, task: str) -> str:
+    return f"'{task}' in phase '{phase}' of '{competition}'"
+
+
+def _competition(work: Work, declared: CompetitionDeclaration, position: int) -> Applied:
+    values = {**declared.model_dump(include=_COMPETITION_TEXTS), "position": position}
+    values["tracks"] = [track.model_dump() for track in declared.tracks]
+    values |= registration_values(declared)
+    note_unknown_names(work, declared)
+    values["method_card"] = method_card_values(declared.method_card)
+    row = work.session.scalar(select(Competition).where(Competition.name == declared.name))
+    if row is None:
+        row = Competition(name=declared.name, created_at=work.now, **values)
+        work.session.add(row)
+        work.session.flush()
+        work.changes.add(f"added competition '{declared.name}'")
+        return Applied(row)
+    applied = Applied(row)
+    if changed := work.changes.update(row, f"'{declared.name}'", values):
+        if "tracks" in changed:
+            note_other_tracks(work, row)
+        everything = select(PhaseTask.id).join(Phase, Phase.id == PhaseTask.phase_id)
+        applied.stale |= set(work.session.scalars(everything.where(Phase.competition_id == row.id)))
+    return applied
+
+
+_COMPETITION_TEXTS = {"title", "summary", "description", "website", "contact"}
+
+
+# ------------------------------------------------------------------------------------------------------------- tasks
+
+
+def _apply_tasks(work: Work, declared: CompetitionDeclaration, applied: Applied) -> None:
+    query = select(CompetitionTask).where(CompetitionTask.competition_id == applied.row.id)
+    existing = {row.name: row for row in work.session.scalars(query)}
+    for position, task in enumerate(declared.tasks):
+        what = f"task '{task.name}' of '{declared.name}'"
+        values = {
+            "task_type": task.type,
+            "title": task.title,
+            "description": task.description,
+            "options": task.options,
+            "position": position,
+        }
+        row = existing.get(task.name)
+        if row is None:
+            row = CompetitionTask(competition_id=applied.row.id, name=task.name, **values)
+            work.session.add(row)
+            work.session.flush()
+            work.changes.add(f"added {what}")
+        else:
+            _change_task(work, row, task, values, what, applied)
+        applied.tasks[task.name] = row
+
+
+def _change_task(
+    work: Work, row: CompetitionTask, declared: TaskDeclaration, values: dict[str, Any], what: str, applied: Applied
+) -> None:
+    submissions = _count_submissions(work.session, PhaseTask.task_id == row.id)
+    if submissions and row.task_type != declared.type:
+        raise ImpossibleChange(
+            f"The {what} has submissions ({submissions}) and is '{row.task_type}'; it cannot become '{declared.type}', "
+            "because their scores would mean nothing. Give the new task another name."
+        )
+    changed = work.changes.update(row, what, values)
+    if changed:
+        applied.stale |= set(work.session.scalars(select(PhaseTask.id).where(PhaseTask.task_id == row.id)))
+    if submissions and "options" in changed:
+        work.changes.note(f"existing scores of {what} stay as they are until they are rescored with the new options")
+
+
+def _count_submissions(session: Session, where: ColumnElement[bool]) -> int:
+    counted = select(func.count()).select_from(Submission).join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+    return session.scalars(counted.where(where)).one()
+
+
+# ------------------------------------------------------------------------------------------------------------ phases
+
+
+def _apply_phases(work: Work, declared: CompetitionDeclaration, applied: Applied) -> None:
+    query = select(Phase).where(Phase.competition_id == applied.row.id)
+    existing = {row.name: row for row in work.session.scalars(query)}
+    for position, phase in enumerate(declared.phases):
+        what = f"phase '{phase.name}' of '{declared.name}'"
+        values = _phase_values(phase, position)
+        row = existing.get(phase.name)
+        if row is None:
+            row = Phase(competition_id=applied.row.id, name=phase.name, **values)
+            work.session.add(row)
+            work.session.flush()
+            work.changes.add(f"added {what}")
+        elif work.changes.update(row, what, values):
+            applied.stale |= set(work.session.scalars(select(PhaseTask.id).where(PhaseTask.phase_id == row.id)))
+        applied.phases[phase.name] = row
+        for task, asked in phase.tasks.items():
+            _apply_phase_task(work, applied, phase.name, task, asked)
+
+
+def _phase_values(phase: PhaseDeclaration, position: int) -> dict[str, Any]:
+    return {
+        "title": phase.title,
+        "description": phase.description,
+        "starts_at": phase.start,
+        "ends_at": phase.end,
+        "entry_rule": phase.entry,
+        "choose_until": None if phase.choose_until == CLOSE else phase.choose_until,
+        "without_choice": phase.without_choice,
+        "ladder_step": phase.ladder_step,
+        "visibility": phase.visibility.model_dump(mode="json", exclude_unset=True),
+        "carry_over": phase.carry_over,
+        "has_snapshot": phase.snapshot,
+        "submissions_per_day": phase.limits.per_day,
+        "submissions_total": phase.limits.total,
+        "rejected_per_hour": phase.limits.rejected_per_hour,
+        "upload_limit_bytes": phase.limits.upload_bytes,
+        "position": position,
+    }
+
+
+def _apply_phase_task(work: Work, applied: Applied, phase: str, task: str, declared: PhaseTaskDeclaration) -> None:
+    what = _asked_words(applied.row.name, phase, task)
+    ids = {"phase_id": applied.phases[phase].id, "task_id": applied.tasks[task].id}
+    row = work.session.scalar(select(PhaseTask).filter_by(**ids))
+    values = _phase_task_values(declared)
+    if row is None:
+        row = PhaseTask(**ids, gold=name_in_use(work.session, None, declared.gold), **values)
+        work.session.add(row)
+        work.session.flush()
+        gold = f"gold {row.gold}" if row.gold else "no gold yet: submissions are refused until it is there"
+        work.changes.add(f"added task {what}, {gold}")
+        applied.new.add(row.id)
+    else:
+        _change_gold(work, row, name_in_use(work.session, row.id, declared.gold), what)
+        changed = work.changes.update(row, what, values)
+        if changed - {"gold_is_public"}:  # no board shows that
+            applied.stale.add(row.id)
+        if "gold_is_public" in changed:
+            _tell_items(work, row, what)
+        if "options" in changed and _count_submissions(work.session, PhaseTask.id == row.id):
+            work.changes.note(
+                f"existing scores of {what} stay as they are until they are rescored with the new options"
+            )
+    applied.phase_tasks[phase, task] = row
+
+
+def _tell_items(work: Work, row: PhaseTask, what: str) -> None:
+    """Gold that is public no longer leaves nothing of itself behind; what is public now is so for runs to come."""
+    work.session.flush()  # first the declaration, on whose row runs that end now wait; then what they left
+    if not row.gold_is_public and (runs := forget_results(work.session, row.id)):
+        work.changes.add(f"forgot what the single items of {runs} run{'' if runs == 1 else 's'} of {what} came to")
+    elif row.gold_is_public and _count_submissions(work.session, PhaseTask.id == row.id):
+        work.changes.note(f"submissions to {what} that were scored already show their items once they are rescored")
+
+
+def _phase_task_values(declared: PhaseTaskDeclaration) -> dict[str, Any]:
+    """Everything but the gold; what differs from the phase only as far as it was said."""
+    own = declared.model_dump(mode="json", exclude_unset=True, include=_OF_ENTRY | {"limits", "visibility"})
+    return {
+        "options": declared.options,
+        "gold_version": declared.gold_version,
+        "gold_is_public": declared.gold_is_public,
+        "entry": {name: own[name] for name in sorted(_OF_ENTRY & own.keys())},
+        "limits": own.get("limits", {}),
+        "visibility": own.get("visibility", {}),
+    }
+
+
+_OF_ENTRY = {"entry", "choose_until", "without_choice", "ladder_step"}
+
+
+def _change_gold(work: Work, row: PhaseTask, gold: str | None, what: str) -> None:
+    if row.gold == gold:
+        return
+    before, row.gold = row.gold, gold
+    if gold is None:
+        work.changes.add(f"took away the gold of {what}: submissions are refused")
+    elif before is None:
+        work.changes.add(f"gold of {what} is now {gold}: submissions are accepted while the phase is open")
+    else:
+        has_scores = _count_submissions(work.session, PhaseTask.id == row.id) > 0
+        stay = "; existing scores stay as they are until they are rescored" if has_scores else ""
+        work.changes.add(f"gold of {what} is now {gold}, no longer {before}{stay}")

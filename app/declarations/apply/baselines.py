@@ -1,0 +1,128 @@
+"""The organisers' own systems: teams without members whose files are scored like any other, as soon as there is gold.
+
+A file is submitted once; a changed one or another track is a new submission, and so is one whose run had failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from app.base.storage import StoredFile
+from app.declarations.apply.changes import Work
+from app.declarations.apply.files import keep
+from app.declarations.model import BaselineDeclaration
+from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind, User
+from app.submissions.accept import add_run
+
+#: Nobody can register these: user names have no '@', addresses a dot behind it.
+USERNAME = "@baselines"
+EMAIL = "baselines@evergold"
+
+
+def apply_baselines(
+    work: Work,
+    competition: Competition,
+    phase_task: PhaseTask,
+    declared: Sequence[BaselineDeclaration],
+    folder: Path,
+    what: str,
+) -> None:
+    """Submit what is new, or say that it waits; note which of them have a rank."""
+    ranked = []
+    for baseline in declared:
+        if phase_task.gold is None:
+            work.changes.note(f"baseline '{baseline.name}' of {what} waits for the gold")
+            continue
+        file = keep(work, folder / baseline.file)
+        team = _team(work, competition, baseline.name)
+        if baseline.ranked:
+            ranked.append(team.id)
+        why = _why_submit(work.session, team, phase_task, file, baseline.track)
+        if why is not None:
+            run = _submit(work, team, phase_task, baseline, file, phase_task.gold)
+            work.changes.add(f"submitted baseline '{baseline.name}' to {what}{why}", run_id=run.id)
+    _note_ranked(work, phase_task, ranked, what)
+
+
+def _note_ranked(work: Work, phase_task: PhaseTask, ranked: Sequence[int], what: str) -> None:
+    """Baselines with a rank; the boards are others when that changes."""
+    before, now = set(phase_task.ranked_baselines), set(ranked)
+    if before == now:
+        return
+    named = work.session.execute(select(Team.id, Team.name).where(Team.id.in_(before | now)))
+    names = {team_id: name for team_id, name in named}
+    for team_id in sorted(before ^ now):
+        has = "has a rank now" if team_id in now else "has no rank any more"
+        work.changes.add(f"baseline '{names[team_id]}' of {what} {has}")
+    phase_task.ranked_baselines = sorted(now)
+    work.session.execute(
+        update(PhaseTask)
+        .where(PhaseTask.id == phase_task.id)
+        .values(board_version=PhaseTask.board_version + 1)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _why_submit(session: Session, team: Team, phase_task: PhaseTask, file: StoredFile, track: str | None) -> str | None:
+    """Why the file must be submitted, to be put after a sentence; None if it was already."""
+    last = session.execute(
+        select(Submission.sha256, Submission.track, ScoringRun.status)
+        .join(ScoringRun, (ScoringRun.submission_id == Submission.id) & ScoringRun.is_current)
+        .where(Submission.team_id == team.id, Submission.phase_task_id == phase_task.id)
+        .order_by(ScoringRun.id.desc())
+        .limit(1)
+    ).first()
+    if last is None:
+        return ""
+    if last.sha256 != file.sha256:
+        return ": its file has changed"
+    if last.track != track:
+        return ": its track has changed"
+    return ": scoring it had failed" if last.status == RunStatus.FAILED else None
+
+
+def _submit(
+    work: Work, team: Team, phase_task: PhaseTask, baseline: BaselineDeclaration, file: StoredFile, gold: str
+) -> ScoringRun:
+    submission = Submission(
+        team_id=team.id,
+        user_id=_user(work).id,
+        phase_task_id=phase_task.id,
+        sha256=file.sha256,
+        size_bytes=file.size_bytes,
+        filename=PurePosixPath(baseline.file).name[:200],
+        track=baseline.track,
+        method=baseline.method,
+        description=baseline.description,
+        submitted_at=work.now,
+    )
+    work.session.add(submission)
+    work.session.flush()
+    return add_run(work.session, submission, gold, work.now)
+
+
+def _team(work: Work, competition: Competition, name: str) -> Team:
+    """The baseline's team; where a team of people has its name already, it gets a note behind it."""
+    for free in (name, f"{name[:80]} (baseline)", f"{name[:60]} (organisers' baseline)"):
+        team = work.session.scalar(select(Team).where(Team.competition_id == competition.id, Team.name == free))
+        if team is None:
+            team = Team(competition_id=competition.id, name=free, kind=TeamKind.BASELINE, created_at=work.now)
+            work.session.add(team)
+            work.session.flush()
+        if team.kind == TeamKind.BASELINE:
+            return team
+    raise RuntimeError(f"three teams have the name of the baseline {name!r}")
+
+
+def _user(work: Work) -> User:
+    """The account that owns baselines; it has no password."""
+    user = work.session.scalar(select(User).where(User.username == USERNAME))
+    if user is None:
+        user = User(username=USERNAME, email=EMAIL, display_name="Baselines", created_at=work.now)
+        work.session.add(user)
+        work.session.flush()
+    return user

@@ -1,0 +1,108 @@
+"""Boards and their historic rows, which both come from phases.yaml alone and are replaced as they change there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import delete, select
+
+from app.declarations.apply.changes import Work
+from app.declarations.check import LoadedCompetition
+from app.declarations.historic import read_historic
+from app.declarations.model import BoardDeclaration, CompetitionDeclaration
+from app.models import Board, CompetitionTask, HistoricRow, Phase, PhaseTask
+from evergold.scoring.task import AnyTask, Column, read_options
+from evergold.scoring.tasks import TASKS
+
+
+def apply_boards(
+    work: Work,
+    loaded: LoadedCompetition,
+    tasks: Mapping[str, CompetitionTask],
+    phases: Mapping[str, Phase],
+    phase_tasks: Mapping[tuple[str, str], PhaseTask],
+) -> set[int]:
+    """Every declared board, with the published results that stand on it; the phase tasks whose boards changed."""
+    declared = loaded.declaration
+    competition_id = next(iter(tasks.values())).competition_id
+    query = select(Board).where(Board.competition_id == competition_id)
+    existing = {row.name: row for row in work.session.scalars(query)}
+    stale: set[int] = set()
+    for position, board in enumerate(declared.boards):
+        what = f"board '{board.name}' of '{declared.name}'"
+        values = {**_board_values(declared, board), "task_id": tasks[board.task].id, "position": position}
+        row = existing.get(board.name)
+        shown_in = {phase: row.id for (phase, task), row in phase_tasks.items() if task == board.task}
+        if row is None:
+            row = Board(competition_id=competition_id, name=board.name, **values)
+            work.session.add(row)
+            work.session.flush()
+            work.changes.add(f"added {what}")
+            stale |= set(shown_in.values())
+        elif work.changes.update(row, what, values):
+            stale |= set(shown_in.values())
+        ids = {phases[name].id: name for name in shown_in}
+        stale |= {shown_in[ids[phase_id]] for phase_id in _apply_historic(work, loaded, board, row, ids)}
+    return stale
+
+
+def _board_values(declared: CompetitionDeclaration, board: BoardDeclaration) -> dict[str, Any]:
+    _, offered = _offered(declared, board.task)
+    titles = {(column.metric, column.split): column.title for column in offered}
+    rank = board.rank_by or board.columns[0]
+    columns = [
+        {**column.model_dump(), "title": column.title or titles[column.metric, column.split]}
+        for column in board.columns
+    ]
+    return {
+        "title": board.title,
+        "description": board.description,
+        "rank_metric": rank.metric,
+        "rank_split": rank.split,
+        "columns": columns,
+        "track": board.track,
+    }
+
+
+def _offered(
+    declared: CompetitionDeclaration, task: str, phase: str | None = None
+) -> tuple[AnyTask, tuple[Column, ...]]:
+    """The task's type, and every score that it has in one phase, or in any."""
+    found = next(one for one in declared.tasks if one.name == task)
+    type_ = TASKS[found.type]
+    asked = [one.tasks[task] for one in declared.phases if task in one.tasks and phase in (None, one.name)]
+    options = [{**found.options, **one.options} for one in asked] or [found.options]
+    return type_, tuple(column for one in options for column in type_.columns(read_options(type_, one)))
+
+
+def _apply_historic(
+    work: Work, loaded: LoadedCompetition, board: BoardDeclaration, row: Board, phases: Mapping[int, str]
+) -> list[int]:
+    """Published results have no life of their own: where they differ from the files, all are written anew.
+
+    phases: the names, by id, of those that show the board; returns the ids of those where rows changed.
+    """
+    wanted: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+    ids = {name: phase_id for phase_id, name in phases.items()}
+    for historic in board.historic:
+        type_, offered = _offered(loaded.declaration, board.task, historic.phase)
+        for result in read_historic(loaded.folder / historic.file, type_, offered):
+            values = {"team": result.team, "achieved_at": result.achieved_at, "scores": result.scores}
+            wanted[ids[historic.phase]].append({**values, "source": historic.source})
+    present: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+    query = select(HistoricRow).where(HistoricRow.board_id == row.id, HistoricRow.phase_id.in_(phases))
+    for old in work.session.scalars(query.order_by(HistoricRow.id)):
+        present[old.phase_id].append({name: getattr(old, name) for name in _HISTORIC_COLUMNS})
+    changed = [phase_id for phase_id in phases if wanted[phase_id] != present[phase_id]]
+    for phase_id in changed:
+        here = (HistoricRow.board_id == row.id, HistoricRow.phase_id == phase_id)
+        work.session.execute(delete(HistoricRow).where(*here))
+        work.session.add_all(HistoricRow(board_id=row.id, phase_id=phase_id, **values) for values in wanted[phase_id])
+        where = f"of board '{board.name}' in phase '{phases[phase_id]}' of '{loaded.declaration.name}'"
+        work.changes.add(f"published results {where}: {len(wanted[phase_id])}, before {len(present[phase_id])}")
+    return changed
+
+
+_HISTORIC_COLUMNS = ("team", "achieved_at", "scores", "source")

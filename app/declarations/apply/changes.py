@@ -1,0 +1,105 @@
+"""What `evergold apply` did, in sentences; and its one way to change a row: only what differs, and saying so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.base.db import Base
+from app.base.storage import StoredFile
+from app.base.times import in_utc
+
+#: Longer texts are not repeated in a sentence.
+SHOWN_CHARACTERS = 80
+#: How columns are called in phases.yaml or in a sentence, where that is not their own name.
+_WORDS = {
+    "starts_at": "start",
+    "ends_at": "end",
+    "entry_rule": "entry",
+    "has_snapshot": "snapshot",
+    "task_type": "type",
+    "submissions_per_day": "per_day",
+    "submissions_total": "total",
+    "upload_limit_bytes": "upload_bytes",
+    "rank_metric": "ranking metric",
+    "rank_split": "ranking split",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A sentence. counts: whether anything was changed; run_id: a run that workers should be told of after commit;
+    keeps_edits: it says that a competition was left as it was edited on the server.
+    """
+
+    message: str
+    counts: bool = True
+    run_id: int | None = None
+    keeps_edits: bool = False
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(slots=True)
+class Changes:
+    """Collects changes in the order in which they were made."""
+
+    made: list[Change] = field(default_factory=list)
+
+    def add(self, message: str, run_id: int | None = None) -> None:
+        """Something that was changed."""
+        self.made.append(Change(message, run_id=run_id))
+
+    def note(self, message: str) -> None:
+        """Something that the organiser should know, though nothing was changed."""
+        self.made.append(Change(message, counts=False))
+
+    def keep_edits(self, message: str) -> None:
+        """A competition that was left as it was edited on the server, although its file says otherwise."""
+        self.made.append(Change(message, counts=False, keeps_edits=True))
+
+    def update(self, row: Base, what: str, values: Mapping[str, Any]) -> set[str]:
+        """Set the columns that differ, a sentence for each; returns their names."""
+        changed = set()
+        for name, value in values.items():
+            before = getattr(row, name)
+            if before != value:
+                setattr(row, name, value)
+                changed.add(name)
+                if name == "position":
+                    self.add(f"moved {what} from place {before + 1} to {value + 1}")
+                else:
+                    self.add(f"changed {_WORDS.get(name, name)} of {what}{_from_to(before, value)}")
+        return changed
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one run of `apply_phases` works with."""
+
+    session: Session
+    storage_dir: Path
+    now: datetime
+    changes: Changes
+    is_plan: bool = False  # everything is rolled back: no file is stored
+    kept: dict[Path, StoredFile] = field(default_factory=dict)  # files that were read already
+
+
+def _from_to(before: object, after: object) -> str:
+    shown = [_shown(value) for value in (before, after)]
+    return f" from {shown[0]} to {shown[1]}" if all(len(text) <= SHOWN_CHARACTERS for text in shown) else ""
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, datetime):
+        return in_utc(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | dict | list) else str(value)

@@ -1,0 +1,135 @@
+"""The public files of a task in a phase: copied into storage under their sha256, listed for downloading.
+
+What is declared, and behind it the template that is made from the items where the organisers declare none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from sqlalchemy import select
+
+from app.base.storage import StoredFile, keep_young, store_file, store_upload, stored_path
+from app.declarations.apply.changes import Work
+from app.declarations.apply.templates import TITLE, made_template
+from app.declarations.model import DownloadDeclaration, PhaseTaskDeclaration
+from app.models import CompetitionTask, PhaseTask, PublicFile, Submission
+
+#: The title of the blind file, unless it is listed under downloads with a title of its own.
+ITEMS_TITLE = "Items"
+
+
+@dataclass(frozen=True, slots=True)
+class _Offered:
+    """What everybody may download; origin: more about it, for whoever reads what was done."""
+
+    name: str
+    title: str
+    file: StoredFile
+    origin: str = ""
+
+
+def apply_public_files(
+    work: Work, phase_task: PhaseTask, task: CompetitionTask, declared: PhaseTaskDeclaration, folder: Path, what: str
+) -> None:
+    """The blind file that predictions are checked against, everything under downloads, and a template."""
+    downloads = _downloads(declared)
+    stored = {download.file: keep(work, folder / download.file) for download in downloads}
+    _apply_items(work, phase_task, stored[declared.items].sha256 if declared.items else None, what)
+    offered = [_Offered(PurePosixPath(one.file).name, one.title, stored[one.file]) for one in downloads]
+    offered += _made(work, phase_task, task, declared, folder, offered)
+    query = select(PublicFile).where(PublicFile.phase_task_id == phase_task.id)
+    existing = {row.name: row for row in work.session.scalars(query)}
+    for position, one in enumerate(offered):
+        _apply_download(work, existing.pop(one.name, None), phase_task, one, position, what)
+    for name, row in existing.items():
+        work.session.delete(row)
+        work.changes.add(f"removed download '{name}' of {what}")
+
+
+def keep(work: Work, path: Path) -> StoredFile:
+    """A declared file, stored; read once, however many name it. A plan stores nothing."""
+    if path not in work.kept:
+        work.kept[path] = _looked_at(path) if work.is_plan else keep_file(path, work.storage_dir)
+    return work.kept[path]
+
+
+def keep_file(path: Path, storage_dir: Path) -> StoredFile:
+    """Like `store_file`, without writing what is stored already: applying again is quick."""
+    file = _looked_at(path)
+    return file if _is_kept(file, storage_dir) else store_file(path, storage_dir)
+
+
+def _is_kept(file: StoredFile, storage_dir: Path) -> bool:
+    kept = stored_path(storage_dir, file.sha256)
+    return kept.is_file() and kept.stat().st_size == file.size_bytes and keep_young(storage_dir, file.sha256)
+
+
+def _looked_at(path: Path) -> StoredFile:
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return StoredFile(sha256, path.stat().st_size)
+
+
+def _downloads(declared: PhaseTaskDeclaration) -> list[DownloadDeclaration]:
+    """The declared downloads, after the items where these are not among them."""
+    downloads = list(declared.downloads)
+    if declared.items and all(download.file != declared.items for download in downloads):
+        downloads.insert(0, DownloadDeclaration(file=declared.items, title=ITEMS_TITLE))
+    return downloads
+
+
+def _made(
+    work: Work,
+    phase_task: PhaseTask,
+    task: CompetitionTask,
+    declared: PhaseTaskDeclaration,
+    folder: Path,
+    offered: list[_Offered],
+) -> Iterator[_Offered]:
+    """The template that is made, unless what is declared has its name or says the same."""
+    if (made := made_template(phase_task, task, declared, folder)) is None:
+        return
+    name, content = made
+    file = StoredFile(hashlib.sha256(content).hexdigest(), len(content))
+    if any(one.name == name or one.file == file for one in offered):
+        return
+    if not work.is_plan and not _is_kept(file, work.storage_dir):
+        store_upload([content], work.storage_dir, limit_bytes=len(content))
+    yield _Offered(name, TITLE, file, ", made from the items")
+
+
+def _apply_items(work: Work, phase_task: PhaseTask, sha256: str | None, what: str) -> None:
+    if phase_task.items_sha256 == sha256:
+        return
+    verb = "replaced" if sha256 and phase_task.items_sha256 else "set" if sha256 else "took away"
+    phase_task.items_sha256 = sha256
+    has_submissions = select(Submission.id).where(Submission.phase_task_id == phase_task.id).limit(1)
+    stay = "; submissions that were scored stay as they are" if work.session.scalar(has_submissions) else ""
+    work.changes.add(f"{verb} the items of {what}{stay}")
+
+
+def _apply_download(
+    work: Work, row: PublicFile | None, phase_task: PhaseTask, offered: _Offered, position: int, what: str
+) -> None:
+    name, title, file = offered.name, offered.title, offered.file
+    if row is None:
+        work.session.add(
+            PublicFile(
+                phase_task_id=phase_task.id,
+                name=name,
+                title=title,
+                sha256=file.sha256,
+                size_bytes=file.size_bytes,
+                position=position,
+            )
+        )
+        work.changes.add(f"added download '{name}' to {what}{offered.origin}")
+        return
+    if row.sha256 != file.sha256:
+        row.sha256, row.size_bytes = file.sha256, file.size_bytes
+        work.changes.add(f"replaced download '{name}' of {what}{offered.origin}")
+    work.changes.update(row, f"download '{name}' of {what}", {"title": title, "position": position})

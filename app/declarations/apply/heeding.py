@@ -1,0 +1,93 @@
+"""Whose word counts when a file is applied: the file's, unless the competition was edited on the server since (018).
+
+Then the declaration that holds is applied again in its place, and it is said by name what the file would have undone.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.base.times import in_utc
+from app.declarations.apply.changes import Work
+from app.declarations.apply.files import keep
+from app.declarations.check import LoadedCompetition
+from app.declarations.model import CompetitionDeclaration
+from app.declarations.revisions.documents import differences
+from app.declarations.revisions.folder import laid_out
+from app.declarations.revisions.kept import last_from_file, newest_revision, revisions_since
+from app.models import Competition, Revision, RevisionSource
+
+#: How many edited values one sentence names.
+_NAMED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Heeded:
+    """What is to be applied, None for nothing at all; is_file: whether that is the file's word."""
+
+    loaded: LoadedCompetition | None
+    is_file: bool
+
+
+def heed(work: Work, loaded: LoadedCompetition, stack: ExitStack, *, overwrite_edits: bool) -> Heeded:
+    """The file's declaration, or the edited one where edits would be lost; `stack` keeps its folder while in use."""
+    competition = work.session.scalar(select(Competition).where(Competition.name == loaded.declaration.name))
+    newest = newest_revision(work.session, competition) if competition else None
+    if competition is None or newest is None or newest.source == RevisionSource.FILE:
+        return Heeded(loaded, True)
+    if _keeps_edits(work, competition, newest, loaded):
+        return Heeded(loaded, True)
+    said = edits_words(work.session, competition)
+    if overwrite_edits:
+        work.changes.note(f"overwrote edits: {said}. They stay in the history")
+        return Heeded(loaded, True)
+    work.changes.keep_edits(f"left alone: {said}")
+    return Heeded(_present(work, newest, stack), False)
+
+
+def edits_words(session: Session, competition: Competition) -> str:
+    """`'demo' was edited since its file was last applied, by grace on …: title from 'Demo' to 'A demo'`."""
+    newest, last = newest_revision(session, competition), last_from_file(session, competition)
+    if newest is None or last is None:
+        return f"'{competition.name}' was edited on the server"
+    made = revisions_since(session, competition, last.number)
+    authors = ", ".join(dict.fromkeys(revision.author for revision in made))
+    found = [str(one) for one in differences(last.document, newest.document)]
+    more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    what = f": {'; '.join(found[:_NAMED])}{more}" if found else ""
+    when = in_utc(newest.made_at.replace(microsecond=0))
+    return (
+        f"'{competition.name}' was edited since its file was last applied, by {authors}, the last time at {when} "
+        f"(revision {newest.number}){what}"
+    )
+
+
+def _keeps_edits(work: Work, competition: Competition, newest: Revision, loaded: LoadedCompetition) -> bool:
+    """Whether the file says what was edited: the same declaration, the same content of files that edits replaced."""
+    try:
+        edited = CompetitionDeclaration.model_validate(newest.document)
+    except ValidationError:
+        return False
+    there, here = (one.model_dump(mode="json", exclude_unset=True) for one in (edited, loaded.declaration))
+    last = last_from_file(work.session, competition)
+    before = {file.path: file.sha256 for file in last.files} if last else {}
+    replaced = [file for file in newest.files if before.get(file.path, file.sha256) != file.sha256]
+    return there == here and all(keep(work, loaded.folder / file.path).sha256 == file.sha256 for file in replaced)
+
+
+def _present(work: Work, newest: Revision, stack: ExitStack) -> LoadedCompetition | None:
+    """The edited declaration, with the files as they are stored; None where this version cannot read it any more."""
+    try:
+        declared = CompetitionDeclaration.model_validate(newest.document)
+    except ValidationError:
+        return None
+    files = {file.path: file.sha256 for file in newest.files}
+    main = stack.enter_context(laid_out(newest.document, files, work.storage_dir))
+    if not all((main.parent / path).exists() for path in files):
+        return None
+    return LoadedCompetition(declared, main.parent, newest.document)

@@ -1,0 +1,56 @@
+"""Registration, tracks and method cards as the database keeps them: what was declared, and no defaults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import func, select
+
+from app.competitions.tracks import tracks_of
+from app.declarations.apply.changes import Work
+from app.declarations.model import CompetitionDeclaration, MethodCardDeclaration
+from app.models import Competition, Phase, PhaseTask, Submission, Team, TeamKind, User
+
+
+def registration_values(declared: CompetitionDeclaration) -> dict[str, Any]:
+    """The two columns."""
+    return {
+        "registration": declared.registration.model_dump(mode="json", exclude_defaults=True),
+        "teams": declared.teams.model_dump(mode="json", exclude_defaults=True),
+    }
+
+
+def note_unknown_names(work: Work, declared: CompetitionDeclaration) -> None:
+    """Whoever makes an account of a listed user name first would be let in."""
+    names = {one for one in declared.registration.allowed if "@" not in one}
+    known = set(work.session.scalars(select(User.username).where(User.username.in_(names))))
+    for name in sorted(names - known):
+        work.changes.note(
+            f"'{declared.name}' lets in '{name}', which is nobody's user name yet: whoever takes it gets in"
+        )
+
+
+def note_other_tracks(work: Work, competition: Competition) -> None:
+    """A sentence for each track, or lack of one, that submissions have and the competition no longer declares."""
+    declared: set[str | None] = {track.name for track in tracks_of(competition)} or {None}
+    counted = work.session.execute(
+        select(Submission.track, func.count())
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(Team, Team.id == Submission.team_id)
+        .where(Phase.competition_id == competition.id, Team.kind == TeamKind.TEAM)
+        .group_by(Submission.track)
+        .order_by(Submission.track)
+    )
+    for track, count in counted:
+        if track not in declared:
+            what = f"in the track '{track}'" if track else "without a track"
+            stay = f"{count}; they stay so, and stand on boards of all tracks only"
+            work.changes.note(f"submissions of '{competition.name}' {what}: {stay}")
+
+
+def method_card_values(declared: MethodCardDeclaration) -> dict[str, Any]:
+    """For `Competition.method_card`; `app.cards.form.card_form` reads it."""
+    if declared == MethodCardDeclaration():
+        return {}
+    return declared.model_dump(mode="json")

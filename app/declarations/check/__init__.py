@@ -1,0 +1,74 @@
+"""Everything an organiser can get wrong in phases.yaml and the files it names, all at once, by line.
+
+`load_competitions` gives what `app.declarations.apply.apply` brings into the database, and only when there is nothing
+to correct.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from app.declarations.check.competition import check_competition, check_names, elements
+from app.declarations.check.files import check_files
+from app.declarations.check.reading import read_phases_files
+from app.declarations.findings import Finding, Findings
+from app.declarations.model import CompetitionDeclaration
+from evergold.yaml_lines import Node
+
+__all__ = ["Finding", "InvalidPhases", "LoadedCompetition", "check_phases", "load_checked", "load_competitions"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCompetition:
+    """A declaration without errors, the folder that its paths are relative to, and how it was written."""
+
+    declaration: CompetitionDeclaration
+    folder: Path
+    document: dict[str, Any]
+
+
+class InvalidPhases(Exception):
+    """phases.yaml has errors; `findings` says which, warnings included."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        self.findings = findings
+        errors = [finding for finding in findings if finding.severity == "error"]
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        super().__init__(f"{errors[0]}{more}")
+
+
+def check_phases(path: Path, *, now: datetime, gold: Path | None = None) -> list[Finding]:
+    """Every error and warning about phases.yaml, its includes and the files they name, in order of file and line.
+
+    gold: a folder of plain gold, as workers have it, to compare items and baselines with.
+    """
+    return _check(path, now, gold)[1].in_order()
+
+
+def load_competitions(path: Path) -> list[LoadedCompetition]:
+    """The competitions in the order of the files; raises InvalidPhases with everything wrong."""
+    return load_checked(path, now=None)[0]
+
+
+def load_checked(path: Path, *, now: datetime | None) -> tuple[list[LoadedCompetition], list[Finding]]:
+    """The competitions with what is worth a warning, as `check_phases` says it; raises InvalidPhases."""
+    competitions, found = _check(path, now)
+    if found.errors:
+        raise InvalidPhases(found.in_order())
+    return [_loaded(node.plain(), Path(node.file).parent) for node in competitions], found.in_order()
+
+
+def _loaded(document: dict[str, Any], folder: Path) -> LoadedCompetition:
+    return LoadedCompetition(CompetitionDeclaration.model_validate(document), folder, document)
+
+
+def _check(path: Path, now: datetime | None, gold: Path | None = None) -> tuple[list[Node], Findings]:
+    found = Findings()
+    competitions = [node for document in read_phases_files(path, found) for node in elements(document, "competitions")]
+    check_names(competitions, "the competition", found)
+    for competition in competitions:
+        check_files(check_competition(competition, now, found), found, warn=now is not None, gold=gold)
+    return competitions, found

@@ -1,0 +1,350 @@
+"""What pydantic cannot see in one competition: names that mean nothing, boards without their scores, times, limits.
+
+Works on the file as it was read, so that one mistake hides no other; what has the wrong shape is told elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.base.text import did_you_mean, listed
+from app.base.times import in_utc, parse_moment
+from app.declarations.check.parts import check_method_card, check_registration, check_tracks
+from app.declarations.check.shape import report
+from app.declarations.check.visibility import PhaseTimes, check_visibility
+from app.declarations.findings import Findings
+from app.declarations.historic import score_fault
+from evergold.scoring.task import AnyTask, Column, Options
+from evergold.scoring.tasks import TASKS
+from evergold.yaml_lines import Node
+
+
+@dataclass(frozen=True, slots=True)
+class TaskNode:
+    """A declared task; type, options: None where these are not right."""
+
+    node: Node
+    type: AnyTask | None
+    options: Options | None
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseNode:
+    """A declared phase; start, end: None where absent or not right; ends: whether it has an end at all."""
+
+    node: Node
+    name: str
+    start: datetime | None
+    end: datetime | None
+    ends: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A known task in a phase, with the options that hold there (None where they are not right)."""
+
+    node: Node
+    phase: PhaseNode
+    task: TaskNode
+    name: str
+    options: Options | None
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A board of a known task."""
+
+    node: Node
+    task: TaskNode
+    asked: Sequence[Asked]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What file checks need of a competition."""
+
+    asked: Sequence[Asked]
+    boards: Sequence[Board]
+
+
+def check_competition(competition: Node, now: datetime | None, found: Findings) -> Parts:
+    """Everything wrong with a competition except its files; now: None leaves out what depends on the time of day."""
+    tasks = _check_tasks(elements(competition, "tasks"), found)
+    phases = _check_phases(competition, now, found)
+    asked = [asked for phase in phases for asked in _check_asked(phase, tasks, now, found)]
+    boards = _check_boards(elements(competition, "boards"), tasks, asked, found)
+    in_phases = {one.name for one in asked}
+    for name, task in tasks.items():
+        if name not in in_phases:
+            found.warning(task.node, f"no phase asks the task '{name}': it is shown nowhere")
+    _warn_of_overlaps(asked, found)
+    _warn_of_public_gold(asked, now, found)
+    check_visibility([PhaseTimes(one.node, one.name, one.start, one.end, one.ends) for one in phases], found)
+    check_method_card(competition, found)
+    check_registration(competition, found)
+    check_names(elements(competition, "tracks"), "the track", found)
+    check_tracks(
+        elements(competition, "tracks"),
+        boards=elements(competition, "boards"),
+        baselines=[baseline for one in asked for baseline in elements(one.node, "baselines")],
+        found=found,
+    )
+    return Parts(asked, boards)
+
+
+def elements(node: Node, key: str) -> list[Node]:
+    """The elements of the list under a key; none where there is no list."""
+    inside = node.entries.get(key)
+    return inside.elements if inside else []
+
+
+def text_of(node: Node, key: str) -> str | None:
+    """The text under a key, None where there is none."""
+    inside = node.entries.get(key)
+    return inside.text if inside else None
+
+
+def check_names(nodes: Iterable[Node], what: str, found: Findings) -> None:
+    """Each name once; `what` says whose."""
+    first: dict[str, Node] = {}
+    for node in nodes:
+        name = text_of(node, "name")
+        if name is None:
+            continue
+        before = first.setdefault(name, node)
+        if before is not node:
+            place = f"line {before.line}" if before.file == node.file else f"{before.file}, line {before.line}"
+            found.error(node.entries["name"], f"{what} '{name}' is declared twice; first on {place}")
+
+
+# ------------------------------------------------------------------------------------------------------------- tasks
+
+
+def _check_tasks(nodes: list[Node], found: Findings) -> dict[str, TaskNode]:
+    """The tasks by name."""
+    check_names(nodes, "the task", found)
+    tasks: dict[str, TaskNode] = {}
+    for node in nodes:
+        name, type_name = text_of(node, "name"), text_of(node, "type")
+        type_ = TASKS.get(type_name or "")
+        if type_name is not None and type_ is None:
+            known = f"{did_you_mean(type_name, TASKS)}; the task types are {listed(TASKS)}"
+            found.error(node.entries["type"], f"there is no task type '{type_name}'{known}")
+        options = _check_options(node, type_, {}, found) if type_ else None
+        if name is not None:
+            tasks.setdefault(name, TaskNode(node, type_, options))
+    return tasks
+
+
+def _check_options(node: Node, type_: AnyTask, below: dict[str, Any], found: Findings) -> Options | None:
+    """The options declared in `node` over those `below`, None with findings where they do not fit the task type."""
+    declared = node.entries.get("options", Node({}, node.file, node.line, node.column))
+    if not isinstance(declared.value, dict):
+        return None
+    try:
+        options: Options = type_.options.model_validate({**below, **declared.plain()})
+    except ValidationError as invalid:
+        report(declared, invalid, type_.options, found)
+        return None
+    return options
+
+
+# ------------------------------------------------------------------------------------------------------------ phases
+
+
+def _check_phases(competition: Node, now: datetime | None, found: Findings) -> list[PhaseNode]:
+    nodes = elements(competition, "phases")
+    check_names(nodes, "the phase", found)
+    phases = []
+    for node in nodes:
+        start, end = _moment(node, "start"), _moment(node, "end")
+        if start and end and end <= start:
+            found.error(node.entries["end"], f"the phase ends before it starts: {in_utc(end)}, {in_utc(start)}")
+        _check_limits(node, found)
+        ends = "end" in node.entries and node.entries["end"].value is not None
+        phases.append(PhaseNode(node, text_of(node, "name") or "", start, end, ends))
+    if phases and now is not None and all(phase.end and phase.end <= now for phase in phases):
+        found.warning(competition.entries["phases"], "every phase has ended: nobody can submit any more")
+    return phases
+
+
+def _moment(node: Node, key: str) -> datetime | None:
+    try:
+        return parse_moment(text_of(node, key))
+    except ValueError:
+        return None
+
+
+def _check_limits(phase: Node, found: Findings) -> None:
+    """Those of the phase, and with them those that a task sets otherwise."""
+    tasks = phase.entries.get("tasks")
+    outer = phase.entries["limits"].entries if "limits" in phase.entries else {}
+    for own in (phase, *(tasks.entries.values() if tasks else ())):
+        if "limits" not in own.entries:
+            continue
+        limits = {**outer, **own.entries["limits"].entries}
+        per_day, total = limits.get("per_day"), limits.get("total")
+        numbers = [node.value for node in (per_day, total) if node and isinstance(node.value, int)]
+        if per_day and len(numbers) == 2 and numbers[0] > numbers[1]:
+            found.error(per_day, f"per_day ({numbers[0]}) is more than total ({numbers[1]})")
+
+
+def _check_asked(phase: PhaseNode, tasks: dict[str, TaskNode], now: datetime | None, found: Findings) -> list[Asked]:
+    """The tasks of a phase that are declared."""
+    asked = []
+    entries = phase.node.entries.get("tasks")
+    for name, node in (entries.entries if entries else {}).items():
+        task = tasks.get(name)
+        if task is None:
+            found.error(node, f"there is no task '{name}'{did_you_mean(name, tasks)}; the tasks are {listed(tasks)}")
+            continue
+        asked.append(Asked(node, phase, task, name, _options_asked(node, task, found)))
+        gold = node.entries.get("gold")
+        if not _is_over(phase, now) and (gold is None or gold.value is None):
+            found.warning(
+                node, f"'{name}' has no gold in phase '{phase.name}': submissions are refused until it is there"
+            )
+    return asked
+
+
+def _is_over(phase: PhaseNode, now: datetime | None) -> bool:
+    return phase.end is not None and now is not None and phase.end <= now
+
+
+def _options_asked(node: Node, task: TaskNode, found: Findings) -> Options | None:
+    if task.type is None or task.options is None or "options" not in node.entries:
+        return task.options
+    declared = task.node.entries.get("options")
+    return _check_options(node, task.type, declared.plain() if declared else {}, found)
+
+
+def _warn_of_overlaps(asked: Sequence[Asked], found: Findings) -> None:
+    """Phases over the same items at the same time: a team could use the limits of both."""
+    for one, other in combinations(asked, 2):
+        if one.name != other.name or one.phase is other.phase or not _overlap(one.phase, other.phase):
+            continue
+        for key in ("gold", "items"):
+            if (same := text_of(one.node, key)) and same == text_of(other.node, key):
+                message = f"the phases '{one.phase.name}' and '{other.phase.name}' are open at the same time with the"
+                found.warning(other.node, f"{message} same {key} of '{one.name}': teams have the limits of both")
+                break
+
+
+def _warn_of_public_gold(asked: Sequence[Asked], now: datetime | None, found: Findings) -> None:
+    """Gold that is said to be public where it hardly is: in a contest that goes on, or hidden at the same time."""
+    for one in asked:
+        said = one.node.entries.get("gold_is_public")
+        if said is None or said.value is not True or _is_over(one.phase, now):
+            continue
+        if one.phase.ends and _has_total(one):
+            found.warning(
+                said,
+                f"teams of '{one.phase.name}' see item by item where they are right while it goes on: is its gold "
+                "really public?",
+            )
+        hidden = next((other for other in asked if _hides_gold_of(other, one, now)), None)
+        if hidden is not None:
+            found.warning(
+                said,
+                f"the phase '{hidden.phase.name}' asks '{one.name}' with this gold, too, and does not call it public",
+            )
+
+
+def _has_total(asked: Asked) -> bool:
+    """Whether a team has a limited number of submissions."""
+    limits = [node.entries["limits"].entries for node in (asked.phase.node, asked.node) if "limits" in node.entries]
+    return any("total" in one and one["total"].value is not None for one in limits)
+
+
+def _hides_gold_of(other: Asked, one: Asked, now: datetime | None) -> bool:
+    """Whether another phase, open at the same time, has the same gold (or items) and does not say that it is public."""
+    said = other.node.entries.get("gold_is_public")
+    if other.name != one.name or (said and said.value is True) or _is_over(other.phase, now):
+        return False
+    pairs = [(text_of(one.node, key), text_of(other.node, key)) for key in ("gold", "items")]
+    same = any(mine == theirs and mine not in (None, "sealed") for mine, theirs in pairs)
+    return same and _overlap(one.phase, other.phase)
+
+
+def _overlap(one: PhaseNode, other: PhaseNode) -> bool:
+    if one.start is None or other.start is None or any(p.ends and p.end is None for p in (one, other)):
+        return False
+    return (one.end is None or other.start < one.end) and (other.end is None or one.start < other.end)
+
+
+# ------------------------------------------------------------------------------------------------------------ boards
+
+
+def _check_boards(
+    nodes: list[Node], tasks: dict[str, TaskNode], asked: Sequence[Asked], found: Findings
+) -> list[Board]:
+    check_names(nodes, "the board", found)
+    boards = []
+    for node in nodes:
+        name = text_of(node, "task")
+        task = tasks.get(name or "")
+        if task is not None:
+            board = Board(node, task, [one for one in asked if one.name == name])
+            boards.append(board)
+            if not board.asked:
+                found.warning(node, f"no phase asks the task '{name}': the board is shown nowhere")
+            _check_columns(board, found)
+        elif name is not None:
+            hint = f"{did_you_mean(name, tasks)}; the tasks are {listed(tasks)}"
+            found.error(node.entries["task"], f"there is no task '{name}'{hint}")
+    return boards
+
+
+def _check_columns(board: Board, found: Findings) -> None:
+    """Columns that exist in some phase at least; a ranking column that exists in each of them."""
+    columns = elements(board.node, "columns")
+    offered = offered_columns(board)
+    seen: dict[tuple[str, str], Node] = {}
+    for column in columns:
+        score = score_of(column)
+        if score is None:
+            continue
+        if before := seen.get(score):
+            found.error(column, f"this column is declared twice; first on line {before.line}")
+        seen.setdefault(score, column)
+        if board.task.type and offered and (fault := score_fault(*score, board.task.type, offered)):
+            found.error(column, fault)
+    _check_rank(board, seen, found)
+
+
+def _check_rank(board: Board, columns: dict[tuple[str, str], Node], found: Findings) -> None:
+    rank_by = board.node.entries.get("rank_by")
+    rank = score_of(rank_by) if rank_by else next(iter(columns), None)
+    node = rank_by or (columns[rank] if rank else None)
+    if rank is None or node is None:
+        return
+    if rank not in columns:
+        names = listed(f"{metric} {split}" for metric, split in columns)
+        found.error(node, f"rank_by must be one of the board's columns: {names}")
+        return
+    for asked in board.asked:
+        if board.task.type and asked.options is not None:
+            fault = score_fault(*rank, board.task.type, board.task.type.columns(asked.options))
+            if fault and not score_fault(*rank, board.task.type, offered_columns(board)):
+                found.error(node, f"the board cannot rank in the phase '{asked.phase.name}': {fault}")
+
+
+def score_of(column: Node) -> tuple[str, str] | None:
+    """(metric, split), None where one of them is not there."""
+    metric, split = text_of(column, "metric"), text_of(column, "split")
+    return (metric, split) if metric is not None and split is not None else None
+
+
+def offered_columns(board: Board) -> list[Column]:
+    """Every score that the board's task has in any phase; none where the options are not right."""
+    options = [one.options for one in board.asked] or [board.task.options]
+    if board.task.type is None:
+        return []
+    columns = board.task.type.columns
+    return list(dict.fromkeys(column for one in options if one is not None for column in columns(one)))

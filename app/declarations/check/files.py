@@ -1,0 +1,148 @@
+"""The files that a competition names: whether they exist, and whether the task types and boards can use them."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from app.base.text import did_you_mean, listed
+from app.declarations.check.competition import Asked, Board, Parts, elements, text_of
+from app.declarations.check.gold import check_declared_scores, check_with_gold
+from app.declarations.findings import Findings, quoted
+from app.declarations.historic import read_historic
+from evergold.scoring.errors import InvalidFile, ScoringError
+from evergold.scoring.task import AnyTask, Options
+from evergold.yaml_lines import Node
+
+#: The largest file that everybody may download.
+PUBLIC_FILE_LIMIT_BYTES = 2 * 1024 * 1024 * 1024
+
+
+#: Items by task type, options and path: several phases may have the same.
+ItemsRead = dict[tuple[str, str, Path], Any]
+
+
+def check_files(parts: Parts, found: Findings, *, warn: bool, gold: Path | None = None) -> None:
+    """Everything wrong with the files of one competition; warn: also look for what is only probably wrong; gold: a
+    folder of plain gold to compare with."""
+    known: ItemsRead = {}
+    for asked in parts.asked:
+        items = _check_items(asked, known, found, warn)
+        _check_downloads(asked, found)
+        _check_baselines(asked, items, found)
+        check_declared_scores(asked, found)
+        if gold is not None:
+            check_with_gold(asked, items, gold, found)
+    for board in parts.boards:
+        for historic in elements(board.node, "historic"):
+            _check_historic(board, historic, found)
+
+
+def _check_items(asked: Asked, known: ItemsRead, found: Findings, warn: bool) -> Any:
+    """The items, None where there are none or they cannot be read."""
+    node = asked.node.entries.get("items")
+    path = _existing(node, found)
+    task = asked.task.type
+    if node is None or path is None or task is None or asked.options is None:
+        return None
+    key = (task.name, asked.options.model_dump_json(), path)
+    if key in known:
+        return known[key]
+    try:
+        known[key] = task.read_items(path, asked.options)
+    except InvalidFile as invalid:
+        found.error(node, f"'{task.name}' cannot use {node.text} as items: {quoted(invalid)}")
+        return None
+    if warn and _is_gold(path, task, asked.options):
+        found.warning(node, f"{node.text} can be read as gold: everybody may download the items, and so the answers")
+    return known[key]
+
+
+def _is_gold(path: Path, task: AnyTask, options: Options) -> bool:
+    try:
+        task.read_gold(path, options)
+    except (ScoringError, OSError):
+        return False
+    return True
+
+
+def _check_downloads(asked: Asked, found: Findings) -> None:
+    """Each file, and each file name once: people get it under this name."""
+    items = asked.node.entries.get("items")
+    first: dict[str, Node] = {PurePosixPath(items.text).name: items} if items and items.text else {}
+    for download in elements(asked.node, "downloads"):
+        node = download.entries.get("file")
+        _existing(node, found)
+        if node is None or not node.text or (items is not None and node.text == items.text):
+            continue
+        name = PurePosixPath(node.text).name
+        before = first.setdefault(name, node)
+        if before is not node:
+            found.error(node, f"two downloads are called '{name}'; first on line {before.line}")
+
+
+def _check_baselines(asked: Asked, items: Any, found: Findings) -> None:
+    first: dict[str, Node] = {}
+    for baseline in elements(asked.node, "baselines"):
+        if name := text_of(baseline, "name"):
+            before = first.setdefault(name, baseline)
+            if before is not baseline:
+                found.error(baseline, f"the baseline '{name}' is declared twice; first on line {before.line}")
+        node = baseline.entries.get("file")
+        path = _existing(node, found)
+        if node is None or path is None or items is None or asked.task.type is None or asked.options is None:
+            continue
+        try:
+            asked.task.type.read_prediction(path, items, asked.options)
+        except InvalidFile as invalid:
+            found.error(node, f"{node.text} would be rejected: {quoted(invalid)}")
+
+
+def _check_historic(board: Board, historic: Node, found: Findings) -> None:
+    phases = {one.phase.name: one for one in board.asked}
+    wanted = text_of(historic, "phase")
+    asked = phases.get(wanted or "")
+    if wanted is not None and asked is None:
+        hint = f"{did_you_mean(wanted, phases)}; these do: {listed(phases)}"
+        found.error(historic.entries["phase"], f"no phase '{wanted}' asks the board's task{hint}")
+    node = historic.entries.get("file")
+    path = _existing(node, found)
+    task = board.task.type
+    if node is None or path is None or asked is None or asked.options is None or task is None:
+        return
+    try:
+        read_historic(path, task, task.columns(asked.options))
+    except InvalidFile as invalid:
+        found.error(node, f"{node.text} does not hold published results: {quoted(invalid)}")
+
+
+def _existing(node: Node | None, found: Findings) -> Path | None:
+    """The path of a file that is there and can be given away."""
+    if node is None or not node.text or node.text.startswith("/") or ".." in PurePosixPath(node.text).parts:
+        return None  # not there, or the shape's fault, already told
+    path = Path(node.file).parent / node.text
+    try:
+        size_bytes = path.stat().st_size
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        what = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+        found.error(node, f"the file {node.text} {what}{_near_file(path)}")
+        return None
+    if not path.is_file():
+        found.error(node, f"{node.text} is not a file")
+    elif size_bytes == 0:
+        found.error(node, f"the file {node.text} is empty")
+    elif size_bytes > PUBLIC_FILE_LIMIT_BYTES:
+        found.error(node, f"the file {node.text} is larger than {PUBLIC_FILE_LIMIT_BYTES // 2**30} GiB")
+    else:
+        return path
+    return None
+
+
+def _near_file(path: Path) -> str:
+    try:
+        names = [entry.name for entry in path.parent.iterdir()][:1_000]
+    except OSError:
+        return ""
+    return did_you_mean(path.name, names)

@@ -1,0 +1,117 @@
+"""What only shows beside the gold: whether it can be read and fits the blind items, and what baselines score on it.
+
+For organisers who have plain gold at hand (`evergold check --gold FOLDER`); no server ever does this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from app.declarations.check.competition import Asked, elements
+from app.declarations.findings import Findings, quoted
+from app.declarations.historic import score_fault
+from evergold.scoring.errors import InvalidFile, ScoringError
+from evergold.scoring.task import Score
+from evergold.yaml_lines import Node
+
+#: Declared scores are compared with so many decimals at least.
+LEAST_DECIMALS = 4
+#: How many names a finding quotes.
+QUOTED = 3
+
+
+def check_declared_scores(asked: Asked, found: Findings) -> None:
+    """That the scores which baselines declare are scores that the task has; needs no gold."""
+    if asked.task.type is None or asked.options is None:
+        return
+    offered = asked.task.type.columns(asked.options)
+    for baseline in elements(asked.node, "baselines"):
+        for name, node in _declared(baseline).items():
+            metric, _, split = name.partition(" ")
+            if fault := score_fault(metric, split, asked.task.type, offered):
+                found.error(node, f"'{name}': {fault}")
+
+
+def check_with_gold(asked: Asked, items: Any, folder: Path, found: Findings) -> None:
+    """Compare the task's items and baselines in a phase with its plain gold, if it lies in the folder."""
+    node, task = asked.node.entries.get("gold"), asked.task.type
+    name = node.text if node else None
+    if node is None or not name or name == "sealed" or task is None or asked.options is None:
+        return
+    path = folder / name
+    if ".." in PurePosixPath(name).parts or not path.exists():
+        found.warning(node, f"{name} is not in the folder of gold, so nothing was compared with it")
+        return
+    try:
+        gold = task.read_gold(path, asked.options)
+    except InvalidFile as invalid:
+        found.error(node, f"'{task.name}' cannot use {name} as gold: {quoted(invalid)}")
+        return
+    if items is not None and task.demands is not None:
+        demanded = task.demands(task.items_of(gold, asked.options))
+        for misfit in misfits(task.demands(items), demanded) if demanded else []:
+            found.error(node, f"{name} does not fit the items: {misfit}")
+    _check_scores(asked, gold, items, found)
+
+
+def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[str]:
+    """In words, how what the blind items ask for and what gold asks for differ."""
+    only_gold = [name for name in gold if name not in items]
+    only_items = [name for name in items if name not in gold]
+    other = [name for name in gold if name in items and gold[name] != items[name]]
+    said = (
+        (only_gold, "it has {count} that nobody is asked for: {names}"),
+        (only_items, "it lacks {count} that everybody is asked for: {names}"),
+        (other, "{count} say something else there: {names}"),
+    )
+    return [words.format(count=len(names), names=_some(names)) for names, words in said if names]
+
+
+def _check_scores(asked: Asked, gold: Any, items: Any, found: Findings) -> None:
+    """Every baseline that declares scores; what cannot be read was told already."""
+    task, options = asked.task.type, asked.options
+    if task is None or options is None:
+        return
+    for baseline in elements(asked.node, "baselines"):
+        declared, file = _declared(baseline), baseline.entries.get("file")
+        if not declared or file is None or not file.text:
+            continue
+        try:
+            demanded = items if items is not None else task.items_of(gold, options)
+            prediction = task.read_prediction(Path(file.file).parent / file.text, demanded, options)
+            scores = task.score(gold, prediction, options)
+        except (InvalidFile, OSError):
+            continue
+        except ScoringError as error:  # such as that torch is missing here
+            found.warning(file, f"{file.text} was not scored: {error}")
+            continue
+        _compare(declared, {f"{score.metric} {score.split}": score for score in scores}, file, found)
+
+
+def _compare(declared: Mapping[str, Node], scores: Mapping[str, Score], file: Node, found: Findings) -> None:
+    for name, node in declared.items():
+        wanted, score = node.value, scores.get(name)
+        if not isinstance(wanted, int | float) or score is None:
+            continue  # of the wrong shape, or unknown: told already
+        if score.value is None:
+            found.error(node, f"{file.text} has no {name}: {score.reason}")
+        elif abs(score.value - wanted) > 0.5 * 10.0 ** -_decimals(wanted) + 1e-12:
+            found.error(node, f"{file.text} scores {score.value:.{_decimals(wanted)}f} in {name}, not {wanted}")
+
+
+def _declared(baseline: Node) -> dict[str, Node]:
+    scores = baseline.entries.get("scores")
+    return scores.entries if scores else {}
+
+
+def _decimals(value: float) -> int:
+    exponent = Decimal(repr(value)).as_tuple().exponent
+    return max(LEAST_DECIMALS, -exponent if isinstance(exponent, int) else 0)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - QUOTED} more" if len(names) > QUOTED else ""
+    return ", ".join(f"'{name}'" for name in names[:QUOTED]) + more

@@ -1,0 +1,165 @@
+"""A declaration's keys and types, checked by its pydantic model; each fault in plain words, at the line of its key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from app.base.text import did_you_mean, listed
+from app.declarations.findings import Findings
+from app.declarations.model import NAME_PATTERN
+from evergold.yaml_lines import Node
+
+
+def check_shape(node: Node, model: type[BaseModel], found: Findings) -> None:
+    """Add everything in which the value is not what the model declares."""
+    try:
+        model.model_validate(node.plain())
+    except ValidationError as invalid:
+        report(node, invalid, model, found)
+
+
+def report(node: Node, invalid: ValidationError, model: type[BaseModel], found: Findings) -> None:
+    """Add every fault of a failed validation; `node` is what was validated."""
+    faults = invalid.errors(include_url=False)
+    for fault in faults:
+        # For pydantic a list is too short when its elements are wrong; but these are told already.
+        if fault["type"] != "too_short" or not any(_is_below(other["loc"], fault["loc"]) for other in faults):
+            found.error(place_of(node, fault["loc"]), in_words(fault, model))
+
+
+def _is_below(path: Sequence[str | int], above: Sequence[str | int]) -> bool:
+    return len(path) > len(above) and path[: len(above)] == above
+
+
+def place_of(node: Node, path: Sequence[str | int]) -> Node:
+    """Where a pydantic error belongs: the value, its key, or the mapping that lacks it."""
+    return node.at([step for step in path if step != "[key]"])
+
+
+def in_words(fault: ErrorDetails, model: type[BaseModel]) -> str:
+    """A pydantic error as a sentence for people who never heard of pydantic."""
+    path, context = fault["loc"], fault.get("ctx", {})
+    name = next((str(step) for step in reversed(path) if isinstance(step, str) and step != "[key]"), "")
+    if fault["type"] == "missing":
+        return f"{_owner(path[:-1])} has no '{name}', which it needs"
+    if fault["type"] == "extra_forbidden":
+        known = list((model_at(model, path[:-1]) or model).model_fields)
+        return f"there is no key '{name}' here{did_you_mean(name, known)}; known are {listed(known)}"
+    if fault["type"] == "string_pattern_mismatch":
+        return _pattern_words(name, fault["input"], context["pattern"], path[-1] == "[key]")
+    words = _WORDS.get(fault["type"], _as_said)(fault, context)
+    if path and isinstance(path[-1], int) and name in _ONE_OF:
+        return f"{_ONE_OF[name]} that begins here {words}"
+    return f"'{name}' {words}" if name else f"this {words}"
+
+
+def model_at(model: type[BaseModel], path: Sequence[str | int]) -> type[BaseModel] | None:
+    """The model of the value at the end of a path."""
+    found: type[BaseModel] | None = model
+    for step in path:
+        if found is not None and isinstance(step, str) and step in found.model_fields:
+            found = _inner_model(found.model_fields[step].annotation)
+    return found
+
+
+def _inner_model(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((model for part in get_args(annotation) if (model := _inner_model(part))), None)
+
+
+#: What an element of a list, or a value of a mapping, is called.
+_ONE_OF = {
+    "competitions": "the competition",
+    "tracks": "the track",
+    "tasks": "the task",
+    "boards": "the board",
+    "phases": "the phase",
+    "columns": "the column",
+    "historic": "the entry of 'historic'",
+    "downloads": "the download",
+    "baselines": "the baseline",
+    "fields": "the field",
+}
+
+
+def _owner(path: Sequence[str | int]) -> str:
+    if not path:
+        return "the file"
+    if len(path) > 1 and path[-2] in _ONE_OF:
+        return f"{_ONE_OF[str(path[-2])]} that begins here"
+    return f"'{path[-1]}'"
+
+
+def _pattern_words(name: str, value: object, pattern: str, is_key: bool) -> str:
+    if name == "website":
+        return f"'website' begins with http:// or https:// and has no spaces; this is {_shown(value)}"
+    if pattern != NAME_PATTERN:
+        return f"'{name}' must have the form {pattern}, but is {_shown(value)}"
+    what = f"'{name}'" if is_key else _shown(value)
+    return f"{what} cannot be a name: lower-case letters a-z, digits, and single hyphens between them"
+
+
+def _shown(value: object) -> str:
+    """The value as it may be quoted in a sentence, with its kind when this is not obvious."""
+    if value is None:
+        return "empty"
+    if isinstance(value, str):
+        return f"'{value[:60]}…'" if len(value) > 60 else f"'{value}'"
+    if isinstance(value, bool):
+        return f"the truth value {str(value).lower()}"
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    return "a list" if isinstance(value, list | tuple) else "a mapping (key: value)"
+
+
+def _is_not(wanted: str) -> Callable[[Any, Mapping[str, Any]], str]:
+    return lambda fault, _: f"must be {wanted}, but is {_shown(fault['input'])}"
+
+
+def _text(fault: Any, _: Mapping[str, Any]) -> str:
+    hint = "; put it in quotes" if isinstance(fault["input"], int | float) else ""
+    return f"must be text, but is {_shown(fault['input'])}{hint}"
+
+
+def _choice(fault: Any, context: Mapping[str, Any]) -> str:
+    names = [name.strip("'") for name in str(context["expected"]).replace(" or ", ", ").split(", ")]
+    given = str(fault["input"])
+    if given in names:
+        return f"must be {given} without quotes"
+    wanted = names[0] if len(names) == 1 else f"one of {listed(names)}"
+    return f"must be {wanted}, but is {_shown(fault['input'])}{did_you_mean(given, names)}"
+
+
+def _as_said(fault: Any, _: Mapping[str, Any]) -> str:
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    return f"is not right: {message}"
+
+
+_WORDS: dict[str, Callable[[Any, Mapping[str, Any]], str]] = {
+    "string_type": _text,
+    "int_type": _is_not("a whole number"),
+    "int_from_float": _is_not("a whole number"),
+    "bool_type": _is_not("true or false"),
+    "list_type": _is_not("a list"),
+    "tuple_type": _is_not("a list"),
+    "dict_type": _is_not("a mapping (key: value)"),
+    "model_type": _is_not("a mapping (key: value)"),
+    "model_attributes_type": _is_not("a mapping (key: value)"),
+    "literal_error": _choice,
+    "enum": _choice,
+    "greater_than_equal": lambda fault, context: f"must be at least {context['ge']}, but is {fault['input']}",
+    "less_than_equal": lambda fault, context: f"must be at most {context['le']}, but is {fault['input']}",
+    "string_too_short": lambda fault, context: (
+        f"has fewer than {context['min_length']} characters" if fault["input"] else "must not be empty"
+    ),
+    "string_too_long": lambda fault, context: f"has more than {context['max_length']} characters",
+    "too_short": lambda fault, context: (
+        f"needs at least {context['min_length']} entries" if fault["input"] else "must not be empty"
+    ),
+    "too_long": lambda fault, context: f"has more than {context['max_length']} entries",
+}

@@ -1,0 +1,232 @@
+"""Editing a declaration on the server, and going back to an earlier one: same check and same apply as for a file.
+
+An edit says which revision it was made from. When there is a newer one, nothing is changed, and the editor is told who
+changed what meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError, InvalidForm
+from app.base.times import in_utc
+from app.competitions.find import find_competition
+from app.declarations.apply.apply import Change, apply_declaration, lock_declarations
+from app.declarations.apply.changes import Changes, Work
+from app.declarations.check import Finding, InvalidPhases, LoadedCompetition, load_checked
+from app.declarations.edits.effects import Effect, effects, standings
+from app.declarations.edits.export import stored_files
+from app.declarations.edits.fields import Value, findings_by_path, sorted_values
+from app.declarations.edits.plan import RolledBack
+from app.declarations.revisions.documents import (
+    Difference,
+    Document,
+    declared_files,
+    differences,
+    fingerprint,
+    with_values,
+)
+from app.declarations.revisions.folder import laid_out
+from app.declarations.revisions.kept import find_revision, present_revision, revisions_since
+from app.models import Competition, Revision, RevisionSource, User
+from app.people import audit
+from app.people.roles import check_may_organise
+
+NOTE_CHARACTERS = 500
+
+
+class EditConflict(EvergoldError):
+    """Somebody else was faster. details: base, revision, revisions: [{number, by, at, source, note}], differences:
+    [{path, before, after}], what they changed."""
+
+    status = 409
+    code = "edit_conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Who wants what. base: the number of the revision that they saw; None: whatever holds now.
+
+    by: as for `app.people.audit.record`; a user must organise the competition. is_preview: change nothing; previewed:
+    change
+    nothing unless it leads to the declaration with this fingerprint, which is the one that they have looked at.
+    """
+
+    competition: str
+    base: int | None
+    by: User | None
+    note: str = ""
+    is_preview: bool = False
+    previewed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was done, or would be; revision: the new one, None where nothing means anything else, or in a preview.
+
+    base: the revision that it was made from; fingerprint: of the declaration that it leads to.
+    """
+
+    base: int
+    revision: int | None
+    changes: list[Change]
+    effects: list[Effect]
+    warnings: list[str]
+    fingerprint: str
+
+    @property
+    def changes_something(self) -> bool:
+        """Whether anything is, or would be, other than before."""
+        return any(change.counts for change in self.changes)
+
+
+def edit_values(engine: Engine, storage_dir: Path, edit: Edit, values: Mapping[str, Value], now: datetime) -> Outcome:
+    """Set values by their names (None: take them away), see `app.declarations.edits.fields`.
+
+    Raises NotFound, Forbidden, EditConflict, InvalidForm (fields: name -> sentence), and what `apply_phases` raises.
+    """
+    with reading(engine) as session:
+        present = _base(session, edit)
+    accepted, faults = sorted_values(present.document, values)
+    wanted = Wanted(with_values(present.document, accepted), present, RevisionSource.EDIT, faults)
+    return _bring(engine, storage_dir, edit, present.number, wanted, now)
+
+
+def go_back(engine: Engine, storage_dir: Path, edit: Edit, number: int, now: datetime) -> Outcome:
+    """Apply an earlier revision with its files, as a new one. Raises as `edit_values` does."""
+    with reading(engine) as session:
+        present = _base(session, edit)
+        earlier = find_revision(session, find_competition(session, edit.competition), number)
+    wanted = Wanted(earlier.document, earlier, RevisionSource.UNDO)
+    return _bring(engine, storage_dir, edit, present.number, wanted, now)
+
+
+def _base(session: Session, edit: Edit) -> Revision:
+    """What holds now; raises unless that is what the editor saw."""
+    competition = find_competition(session, edit.competition)
+    if edit.by is not None:
+        check_may_organise(session, edit.by, competition)
+    if len(edit.note) > NOTE_CHARACTERS:
+        raise InvalidForm("The note is too long.", fields={"note": f"At most {NOTE_CHARACTERS} characters."})
+    present = present_revision(session, competition)
+    if edit.base is not None and edit.base != present.number:
+        raise _conflict(session, competition, edit.base, present)
+    return present
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A declaration that is to hold, with the files of a revision; faults: what could not be set, by name."""
+
+    document: Document
+    files_of: Revision
+    source: RevisionSource
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+
+def _bring(engine: Engine, storage_dir: Path, edit: Edit, base: int, wanted: Wanted, now: datetime) -> Outcome:
+    """base: what it was made from; that is looked at again under the lock."""
+    files = stored_files(wanted.files_of, storage_dir)
+    with _checked(wanted, files, storage_dir, now) as (loaded, warnings):
+        named = {path: files[path] for path in declared_files(loaded.declaration)}
+        meant = fingerprint(loaded.declaration, named)
+        is_preview = edit.is_preview or (edit.previewed is not None and edit.previewed != meant)
+        try:
+            with writing(engine) as session:
+                lock_declarations(session)
+                work = Work(session, storage_dir, now, Changes(), is_preview)
+                number, found = _apply(work, edit, base, loaded, wanted.source)
+                said = [finding.message for finding in warnings]
+                outcome = Outcome(base, number, work.changes.made, found, said, meant)
+                if is_preview:
+                    raise RolledBack
+        except RolledBack:
+            return replace(outcome, revision=None)
+        return outcome
+
+
+def _apply(
+    work: Work, edit: Edit, base: int, loaded: LoadedCompetition, source: RevisionSource
+) -> tuple[int | None, list[Effect]]:
+    """Under the lock: the number of the new revision, None where nothing means anything else, and whom it affects."""
+    competition = find_competition(work.session, edit.competition)
+    newest = present_revision(work.session, competition)
+    if newest.number != base:
+        raise _conflict(work.session, competition, base, newest)
+    before = standings(work.session, [competition.name], work.now)
+    revision = apply_declaration(work, competition, loaded, source, edit.by, edit.note)
+    work.session.flush()
+    _record(work.session, edit, competition, revision, source, work.now)
+    after = standings(work.session, [competition.name], work.now)
+    return revision.number if revision else None, effects(before, after)
+
+
+def _record(
+    session: Session,
+    edit: Edit,
+    competition: Competition,
+    revision: Revision | None,
+    source: RevisionSource,
+    now: datetime,
+) -> None:
+    if revision is not None:
+        details = {"revision": revision.number, "changes": revision.changes, "note": edit.note}
+        audit.record(session, edit.by, f"competition.{source}", f"competition {competition.name}", details, now=now)
+
+
+@contextmanager
+def _checked(
+    wanted: Wanted, files: Mapping[str, str], storage_dir: Path, now: datetime
+) -> Iterator[tuple[LoadedCompetition, list[Finding]]]:
+    """The document as a checked file would be, with warnings; raises InvalidForm with every error by its path."""
+    with laid_out(wanted.document, files, storage_dir) as main:
+        faults = dict(wanted.faults)
+        loaded: list[LoadedCompetition] = []
+        warnings: list[Finding] = []
+        try:
+            loaded, warnings = load_checked(main, now=now)
+        except InvalidPhases as invalid:
+            errors = [finding for finding in invalid.findings if finding.severity == "error"]
+            faults = findings_by_path(main, errors) | faults
+        if faults:
+            raise InvalidForm("Please correct what is marked. Nothing was changed.", fields=faults)
+        yield loaded[0], warnings
+
+
+def _conflict(session: Session, competition: Competition, base: int, present: Revision) -> EvergoldError:
+    """Who changed what since the editor looked."""
+    seen = find_revision(session, competition, base)
+    made = revisions_since(session, competition, base)
+    authors = ", ".join(dict.fromkeys(revision.author for revision in made))
+    changed = differences(seen.document, present.document)
+    what = f" What changed: {'; '.join(str(one) for one in changed)}." if changed else ""
+    return EditConflict(
+        f"Meanwhile this was changed by {authors}, the last time at {in_utc(present.made_at.replace(microsecond=0))}. "
+        f"Nothing of yours was changed yet.{what}",
+        base=base,
+        revision=present.number,
+        revisions=[_revision_words(revision) for revision in made],
+        differences=[_difference_words(one) for one in changed],
+    )
+
+
+def _revision_words(revision: Revision) -> dict[str, object]:
+    return {
+        "number": revision.number,
+        "by": revision.author,
+        "at": revision.made_at.isoformat(),
+        "source": revision.source,
+        "note": revision.note,
+    }
+
+
+def _difference_words(one: Difference) -> dict[str, object]:
+    return {"path": one.path, "before": one.before, "after": one.after}

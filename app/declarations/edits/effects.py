@@ -1,0 +1,232 @@
+"""Whom a change affects: how every task of every phase stands before and after, and what differs, in sentences.
+
+Read in the transaction that makes the change, so that it says what is, and not what was meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, joinedload
+
+from app.base.times import in_utc
+from app.competitions.entry_rules import EntrySettings, entry_settings
+from app.competitions.limits import DeclaredLimits, declared_limits, phase_state
+from app.competitions.visibility import Declared, View, decide, declared_of
+from app.models import (
+    BoardShown,
+    Competition,
+    EntryRule,
+    Phase,
+    PhaseTask,
+    RunStatus,
+    ScoringRun,
+    Submission,
+    Team,
+    TeamKind,
+)
+
+#: (competition, phase, task).
+Place = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A task in a phase at one moment: what is declared, what others see, who took part. scored: submissions with
+    scores, those of baselines too.
+    """
+
+    starts_at: datetime
+    ends_at: datetime | None
+    state: str
+    limits: DeclaredLimits
+    entry: EntrySettings
+    declared: Declared
+    view: View
+    gold_is_public: bool
+    scored_against: tuple[Any, ...]  # gold, items, task type, options: what scores rest on
+    version: int
+    teams: int
+    submissions: int
+    scored: int
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a change does to one task in one phase. rescore: how many submissions keep scores that rest on what was
+    declared before, until they are rescored."""
+
+    competition: str
+    phase: str
+    task: str
+    what: list[str]
+    teams: int
+    submissions: int
+    rescore: int
+
+    def __str__(self) -> str:
+        who = f"{_counted(self.teams, 'team')} with {_counted(self.submissions, 'submission')}"
+        return f"{self.competition}/{self.phase}/{self.task} ({who}): {'; '.join(self.what)}"
+
+
+def standings(session: Session, competitions: Iterable[str], now: datetime) -> dict[Place, Standing]:
+    """How the tasks of these competitions stand, as far as they are there."""
+    query = (
+        select(PhaseTask, Competition.name)
+        .join(PhaseTask.phase)
+        .join(Competition, Competition.id == Phase.competition_id)
+        .options(joinedload(PhaseTask.phase), joinedload(PhaseTask.task))
+        .where(Competition.name.in_(list(competitions)))
+        .order_by(Competition.position, Phase.position, PhaseTask.id)
+        .execution_options(populate_existing=True)
+    )
+    found = session.execute(query).all()
+    counts = _counts(session, [asked.id for asked, _ in found])
+    return {
+        (name, asked.phase.name, asked.task.name): _standing(asked, counts.get(asked.id, (0, 0, 0)), now)
+        for asked, name in found
+    }
+
+
+def effects(before: Mapping[Place, Standing], after: Mapping[Place, Standing]) -> list[Effect]:
+    """Everything that is other for those who take part, or look; what is new affects nobody yet."""
+    found = []
+    for place, was in before.items():
+        now = after.get(place)
+        what = list(_differences(was, now)) if now else ["is not asked any more"]
+        if what:
+            rescore = was.scored if now and was.scored_against != now.scored_against else 0
+            found.append(Effect(*place, what, was.teams, was.submissions, rescore))
+    return found
+
+
+def _standing(asked: PhaseTask, counts: tuple[int, int, int], now: datetime) -> Standing:
+    phase, task = asked.phase, asked.task
+    declared = declared_of(phase, asked)
+    return Standing(
+        starts_at=phase.starts_at,
+        ends_at=phase.ends_at,
+        state=phase_state(phase, now),
+        limits=declared_limits(phase, asked),
+        entry=entry_settings(phase, asked),
+        declared=declared,
+        view=decide(declared, now),
+        gold_is_public=asked.gold_is_public,
+        scored_against=(asked.gold, asked.items_sha256, task.task_type, {**task.options, **asked.options}),
+        version=asked.board_version,
+        teams=counts[0],
+        submissions=counts[1],
+        scored=counts[2],
+    )
+
+
+def _counts(session: Session, ids: list[int]) -> dict[int, tuple[int, int, int]]:
+    """Teams, their submissions, and submissions with scores, by phase task."""
+    of_people = (
+        select(Submission.phase_task_id, func.count(Submission.team_id.distinct()), func.count())
+        .join(Team, Team.id == Submission.team_id)
+        .where(Submission.phase_task_id.in_(ids), Team.kind == TeamKind.TEAM)
+        .group_by(Submission.phase_task_id)
+    )
+    with_scores = (
+        select(Submission.phase_task_id, func.count())
+        .join(ScoringRun, (ScoringRun.submission_id == Submission.id) & ScoringRun.is_current)
+        .where(Submission.phase_task_id.in_(ids), ScoringRun.status == RunStatus.SCORED)
+        .group_by(Submission.phase_task_id)
+    )
+    people = {key: (teams, submissions) for key, teams, submissions in session.execute(of_people)}
+    scored = {key: count for key, count in session.execute(with_scores)}
+    return {key: (*people.get(key, (0, 0)), scored.get(key, 0)) for key in people.keys() | scored.keys()}
+
+
+# ------------------------------------------------------------------------------------------------------------ in words
+
+
+def _differences(was: Standing, now: Standing) -> Iterator[str]:
+    yield from _times(was, now)
+    yield from _limits(was.limits, now.limits)
+    if _rule(was.entry) != _rule(now.entry):
+        yield f"which submission counts: {_rule(now.entry)}, before {_rule(was.entry)}"
+    yield from _shown(was, now)
+    if was.scored_against != now.scored_against and was.scored:
+        yield f"{_counted(was.scored, 'submission')} to rescore: gold, items or options are others"
+    elif was.version != now.version:
+        yield "its boards may look different"
+
+
+def _times(was: Standing, now: Standing) -> Iterator[str]:
+    if was.starts_at != now.starts_at:
+        yield f"the phase opens at {in_utc(now.starts_at)}, before {in_utc(was.starts_at)}"
+    if was.ends_at != now.ends_at:
+        yield f"the deadline is {_moment(now.ends_at)}, before {_moment(was.ends_at)}"
+    if was.state != now.state:
+        yield {"upcoming": "it is not open yet", "open": "it is open at once", "closed": "it is closed at once"}[
+            now.state
+        ]
+
+
+def _limits(was: DeclaredLimits, now: DeclaredLimits) -> Iterator[str]:
+    for name in DeclaredLimits.__slots__:
+        before, after = getattr(was, name), getattr(now, name)
+        if before != after:
+            yield f"{name} is {_number(after)}, before {_number(before)}"
+
+
+def _shown(was: Standing, now: Standing) -> Iterator[str]:
+    if was.view.board != now.view.board:
+        yield _BOARD_WORDS[now.view.board]
+    elif was.declared.public_from != now.declared.public_from and now.view.board is not BoardShown.PUBLIC:
+        yield f"its boards are public from {_from(now.view.board_at)}, before {_from(was.view.board_at)}"
+    if was.view.names != now.view.names:
+        yield "teams have their names at once" if now.view.names else "teams have neutral names from now on"
+    elif was.view.names_at != now.view.names_at:
+        yield f"teams have their names from {_from(now.view.names_at)}, before {_from(was.view.names_at)}"
+    if was.view.own_scores != now.view.own_scores:
+        yield f"teams {'see' if now.view.own_scores else 'do not see'} their own scores from now on"
+    elif was.view.own_scores_at != now.view.own_scores_at:
+        yield f"teams see their own scores from {_from(now.view.own_scores_at)}"
+    if was.view.slices != now.view.slices:
+        yield f"slices shown: {now.view.slices}, before {was.view.slices}"
+    if was.view.precision != now.view.precision:
+        yield f"decimals shown: {_digits(now.view.precision)}, before {_digits(was.view.precision)}"
+    if was.gold_is_public != now.gold_is_public:
+        yield (
+            "teams see item by item where they are right" if now.gold_is_public else "teams see no single item any more"
+        )
+
+
+_BOARD_WORDS = {
+    BoardShown.PUBLIC: "its boards are public at once: the embargo lifts",
+    BoardShown.RANKS_ONLY: "its boards show ranks alone from now on",
+    BoardShown.HIDDEN: "its boards are hidden from now on: an embargo falls",
+}
+
+
+def _rule(entry: EntrySettings) -> str:
+    if entry.rule is EntryRule.CHOSEN:
+        return f"'chosen' until {_moment(entry.choose_until)}, else '{entry.without_choice}'"
+    return f"'{entry.rule}'" + (f" in steps of {entry.ladder_step}" if entry.rule is EntryRule.LADDER else "")
+
+
+def _moment(moment: datetime | None) -> str:
+    return in_utc(moment) if moment else "never"
+
+
+def _from(moment: datetime | None) -> str:
+    return in_utc(moment) if moment else "no moment on"
+
+
+def _number(number: int | None) -> str:
+    return "without a limit" if number is None else str(number)
+
+
+def _digits(number: int | None) -> str:
+    return "all" if number is None else str(number)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,80 @@
+"""A competition out of the database again: YAML with every file it names, as a folder or as a zip.
+
+What is written is the declaration that holds (or an earlier one), edits included; `evergold check` and `apply` read it,
+and find nothing to change.
+"""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+from typing import IO
+
+from app.base.errors import EvergoldError
+from app.base.storage import CHUNK_BYTES, stored_path
+from app.base.times import in_utc
+from app.declarations.edits.yaml_text import declaration_text
+from app.declarations.revisions.folder import main_file, write_out
+from app.models import Revision
+
+#: Entries of a zip have no time of day of their own: the same revision is the same zip.
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+class ExportImpossible(EvergoldError):
+    """Something is there already, or a file is gone from storage."""
+
+    status = 409
+    code = "export_impossible"
+
+
+def revision_text(revision: Revision, competition: str) -> str:
+    """The declaration as YAML, with a line that says what it is."""
+    return declaration_text(revision.document, _comment(revision, competition))
+
+
+def export_folder(revision: Revision, competition: str, storage_dir: Path, folder: Path) -> list[Path]:
+    """Write the folder; raises ExportImpossible where it exists and is not empty, or where a file is gone."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ExportImpossible(f"{folder} exists already and is not empty: nothing is written over it.")
+    files = stored_files(revision, storage_dir)
+    return write_out(revision.document, files, storage_dir, folder, _comment(revision, competition))
+
+
+def export_zip(revision: Revision, competition: str, storage_dir: Path, target: IO[bytes]) -> None:
+    """Write a zip with one folder, called as the competition; raises ExportImpossible where a file is gone."""
+    files = stored_files(revision, storage_dir)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_entry(f"{competition}/{main_file(files)}"), revision_text(revision, competition))
+        for path in sorted(files):
+            entry = _entry(f"{competition}/{Path(path).as_posix()}")
+            with (
+                stored_path(storage_dir, files[path]).open("rb") as content,
+                archive.open(entry, "w", force_zip64=True) as copy,
+            ):
+                shutil.copyfileobj(content, copy, CHUNK_BYTES)
+
+
+def stored_files(revision: Revision, storage_dir: Path) -> dict[str, str]:
+    """sha256 by path; raises ExportImpossible unless all of them are in storage."""
+    files = {file.path: file.sha256 for file in revision.files}
+    gone = sorted(path for path, sha256 in files.items() if not stored_path(storage_dir, sha256).is_file())
+    if gone:
+        raise ExportImpossible(f"Storage has lost {len(gone)} of the files, {gone[0]} among them: restore a backup.")
+    return files
+
+
+def _comment(revision: Revision, competition: str) -> str:
+    when = in_utc(revision.made_at.replace(microsecond=0))
+    return (
+        f"Revision {revision.number} of '{competition}', of {when}, by {revision.author}.\n"
+        "Gold is not here: it is named, and lies with the workers."
+    )
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _ZIP_TIME)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    return entry

@@ -1,0 +1,260 @@
+"""What organisers may edit on the server: dates, limits, visibility, entry rules, texts, whether gold is public; where
+each value is, and its name. Everything else is said in phases.yaml: which gold above all, which would let one
+competition score another's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from app.base.text import did_you_mean
+from app.declarations.findings import Finding
+from app.declarations.revisions.documents import Document, dotted, name_of, value_at
+from app.declarations.revisions.documents import Path as ValuePath
+from app.models import BoardShown, EntryRule, OwnScores, Slices
+from evergold.yaml_lines import Node, read_yaml
+
+#: What a value is in a declaration; a text that does not fit is left to the check, which says so.
+Value = str | int | float | bool | None
+
+
+class Kind(StrEnum):
+    """How a field looks, and what its text means."""
+
+    LINE = "line"
+    TEXT = "text"
+    MOMENT = "moment"
+    NUMBER = "number"
+    DECIMAL = "decimal"
+    CHOICE = "choice"
+
+
+class YesNo(StrEnum):
+    """A truth value, as it is written in phases.yaml."""
+
+    TRUE = "true"
+    FALSE = "false"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One value: where it is, and how it is called."""
+
+    path: ValuePath
+    label: str
+    kind: Kind
+    choices: tuple[str, ...] = ()
+    hint: str = ""
+    is_required: bool = False
+
+    @property
+    def name(self) -> str:
+        """As forms, the API and the command line name it: `phases.evaluation.end`."""
+        return dotted(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Fields that belong together; is_open: shown at once, and not behind its title."""
+
+    title: str
+    fields: tuple[Field, ...]
+    is_open: bool = True
+
+
+_WHEN = "2027-01-31 23:59 AoE, 2027-01-31 12:00 UTC, 2027-01-31 12:00 +02:00"
+_WITHOUT = "Nothing: without a limit."
+
+
+def parts(document: Document) -> list[Part]:
+    """Everything that may be edited in this declaration, in the order of the page."""
+    return [*rule_parts(document), *text_parts(document)]
+
+
+def rule_parts(document: Document) -> list[Part]:
+    """Dates, limits, visibility and entry rules: of each phase, and of each task in it."""
+    found = []
+    for phase in _named(document, "phases"):
+        path = ("phases", phase["name"])
+        found.append(Part(str(phase.get("title") or phase["name"]), (*_dates(path), *_rules(path, of_task=False))))
+        for task in phase.get("tasks") or {}:
+            below = (*path, "tasks", str(task))
+            title = f"{phase.get('title') or phase['name']}: what differs for {_title(document, 'tasks', str(task))}"
+            found.append(Part(title, (*_rules(below, of_task=True), _public_gold(below)), is_open=False))
+    return [*found, Part("Teams", _TEAMS, is_open=False)]
+
+
+_TEAMS = (
+    Field(("teams", "members_max"), "Members at most", Kind.NUMBER, hint="Nothing: without a limit."),
+    Field(("teams", "rename_until"), "New names until", Kind.MOMENT, hint="Nothing: until results are frozen."),
+)
+
+
+def text_parts(document: Document) -> list[Part]:
+    """Titles and descriptions."""
+    competition = (
+        Field(("title",), "Title", Kind.LINE, is_required=True),
+        Field(("summary",), "Summary", Kind.LINE, hint="One or two sentences, for lists."),
+        Field(("description",), "Description", Kind.TEXT, hint="Markdown."),
+        Field(("website",), "Website", Kind.LINE, hint="http:// or https://"),
+        Field(("contact",), "Contact", Kind.LINE, hint="An e-mail address, or how to reach you."),
+        Field(("registration", "terms"), "Terms", Kind.TEXT, hint="Markdown. A new text is accepted anew."),
+    )
+    found = [Part("The competition", competition)]
+    for key, what in (("tasks", "Task"), ("phases", "Phase"), ("boards", "Board")):
+        for one in _named(document, key):
+            path = (key, one["name"])
+            fields = (
+                Field((*path, "title"), "Title", Kind.LINE, is_required=True),
+                Field((*path, "description"), "Description", Kind.TEXT, hint="Markdown."),
+            )
+            found.append(Part(f"{what}: {one.get('title') or one['name']}", fields, is_open=False))
+    return found
+
+
+def _dates(path: ValuePath) -> tuple[Field, ...]:
+    return (
+        Field((*path, "start"), "Start", Kind.MOMENT, hint=_WHEN, is_required=True),
+        Field((*path, "end"), "End", Kind.MOMENT, hint="At this very moment it is closed. Nothing: open for ever."),
+    )
+
+
+def _rules(path: ValuePath, *, of_task: bool) -> Iterator[Field]:
+    """of_task: the same keys, each of which goes before the phase's."""
+    limits, visibility = (*path, "limits"), (*path, "visibility")
+    rules = tuple(EntryRule)
+    yield Field((*path, "entry"), "Entry rule", Kind.CHOICE, rules, "Which of a team's submissions counts.")
+    yield Field((*path, "choose_until"), "Choose until", Kind.MOMENT, hint="With 'chosen': a moment, or close.")
+    yield Field((*path, "without_choice"), "Without a choice", Kind.CHOICE, (EntryRule.LAST, EntryRule.BEST))
+    yield Field((*path, "ladder_step"), "Step of the ladder", Kind.DECIMAL, hint="With 'ladder': 0.01 is one point.")
+    yield Field((*limits, "per_day"), "Submissions a day", Kind.NUMBER, hint="" if of_task else _WITHOUT)
+    yield Field((*limits, "total"), "Submissions in total", Kind.NUMBER, hint="" if of_task else _WITHOUT)
+    yield Field((*limits, "rejected_per_hour"), "Malformed uploads an hour", Kind.NUMBER)
+    yield Field((*limits, "upload_bytes"), "Size of an upload, in bytes", Kind.NUMBER)
+    yield Field((*visibility, "board"), "Board", Kind.CHOICE, tuple(BoardShown))
+    yield Field((*visibility, "public_from"), "Board public from", Kind.MOMENT, hint="A moment, or close.")
+    yield Field((*visibility, "own_scores"), "Own scores", Kind.CHOICE, tuple(OwnScores))
+    yield Field((*visibility, "names_from"), "Names from", Kind.MOMENT, hint="A moment, or close.")
+    yield Field((*visibility, "slices"), "Slices", Kind.CHOICE, tuple(Slices))
+    yield Field((*visibility, "precision"), "Decimals", Kind.NUMBER, hint="Nothing: all of them.")
+
+
+def _public_gold(path: ValuePath) -> Field:
+    hint = "Whether everybody may have the gold anyway: teams then see item by item where they are right."
+    return Field((*path, "gold_is_public"), "Gold is public", Kind.CHOICE, tuple(YesNo), hint)
+
+
+def _named(document: Document, key: str) -> Sequence[Mapping[str, Any]]:
+    return [one for one in document.get(key) or () if isinstance(one, dict) and isinstance(one.get("name"), str)]
+
+
+def _title(document: Document, key: str, name: str) -> str:
+    return str(value_at(document, (key, name, "title")) or name)
+
+
+# -------------------------------------------------------------------------------------------------------------- values
+
+
+def shown_value(document: Document, field: Field) -> str:
+    """The value as it stands in a form; nothing where it is not declared."""
+    value = value_at(document, field.path)
+    if isinstance(value, bool):
+        return YesNo.TRUE if value else YesNo.FALSE
+    return "" if value is None else str(value)
+
+
+def typed_values(document: Document, fields: Sequence[Field], typed: Mapping[str, str]) -> dict[str, Value]:
+    """What a form changes: the fields whose text is another one than the document's; nothing typed is None."""
+    changed: dict[str, Value] = {}
+    for field in fields:
+        text = typed.get(field.name)
+        if text is not None and _tidy(field, text) != _tidy(field, shown_value(document, field)):
+            changed[field.name] = _value(field, _tidy(field, text))
+    return changed
+
+
+def sorted_values(document: Document, values: Mapping[str, Value]) -> tuple[dict[ValuePath, Value], dict[str, str]]:
+    """The same by path, as far as they can be set at all; and by name, why the others cannot."""
+    known = {field.name: field for part in parts(document) for field in part.fields}
+    faults = {name: fault for name, value in values.items() if (fault := _fault(name, value, known))}
+    good = {name: value for name, value in values.items() if name not in faults}
+    return {known[name].path: _as_declared(known[name], value) for name, value in good.items()}, faults
+
+
+def _fault(name: str, value: Value, known: Mapping[str, Field]) -> str | None:
+    if name not in known:
+        hint = did_you_mean(name, known)
+        return f"This cannot be edited here{hint or ': what can is dates, limits, visibility and texts.'}"
+    if known[name].is_required and (value is None or str(value).strip() == ""):
+        return "This is needed."
+    if isinstance(value, str) and _UNKEPT.search(value):
+        return "This has a character that cannot be kept (NUL or half of a pair)."
+    return None
+
+
+_UNKEPT = re.compile("[\0\ud800-\udfff]")
+
+
+def _as_declared(field: Field, value: Value) -> Value:
+    """Texts from the command line are read as a form's are."""
+    return _value(field, _tidy(field, value)) if isinstance(value, str) else value
+
+
+def _tidy(field: Field, text: str) -> str:
+    """Browsers send line ends as CR LF, and people spaces behind a date."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text if field.kind is Kind.TEXT else text.strip()
+
+
+_WHOLE, _FRACTION = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(r"[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,3})?")
+
+
+def _value(field: Field, text: str) -> Value:
+    if text.strip() == "":
+        return None
+    if field.choices == tuple(YesNo) and text in field.choices:
+        return text == YesNo.TRUE
+    if field.kind in (Kind.NUMBER, Kind.DECIMAL) and _WHOLE.fullmatch(text):
+        return int(text)
+    if field.kind is Kind.DECIMAL and _FRACTION.fullmatch(text) and isfinite(float(text)):
+        return float(text)
+    return text
+
+
+def findings_by_path(main: Path, findings: Sequence[Finding]) -> dict[str, str]:
+    """What is wrong by dotted path, several sentences of one path together; `declaration`: the whole."""
+    places = _places(main)
+    said: dict[str, list[str]] = {}
+    for finding in findings:
+        path = places.get((finding.line, finding.column), ())
+        said.setdefault(dotted(path) or "declaration", []).append(_sentence(finding.message))
+    return {path: " ".join(dict.fromkeys(sentences)) for path, sentences in said.items()}
+
+
+def _sentence(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:]}{'' if message.endswith('.') else '.'}"
+
+
+def _places(main: Path) -> dict[tuple[int, int], ValuePath]:
+    """The path of every value by line and column; of several in one place the outermost."""
+    document, _ = read_yaml(main, str(main))
+    competitions = document.entries.get("competitions") if document else None
+    found: dict[tuple[int, int], ValuePath] = {}
+    for competition in competitions.elements if competitions else ():
+        for path, node in _walk(competition, ()):
+            found.setdefault((node.line, node.column), path)
+    return found
+
+
+def _walk(node: Node, path: ValuePath) -> Iterator[tuple[ValuePath, Node]]:
+    yield path, node
+    for name, child in node.entries.items():
+        yield from _walk(child, (*path, name))
+    for place, child in enumerate(node.elements):
+        yield from _walk(child, (*path, name_of(child.plain(), place)))

@@ -1,0 +1,131 @@
+"""Published results as CSV (`team,date,metric,split,value`, one score a line): read for checks and for the database.
+
+Rows of the same team and date are one result. Values stand as published; they are fractions wherever the task's are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from app.base.text import did_you_mean, listed
+from app.base.times import parse_moment
+from evergold.scoring.errors import InvalidFile, Problems, shorten
+from evergold.scoring.numerals import finite_number
+from evergold.scoring.tables import Table, TableLimits, read_table
+from evergold.scoring.task import AnyTask, Column
+
+COLUMNS = ("team", "date", "metric", "split", "value")
+TEAM_CHARACTERS = 200
+_LIMITS = TableLimits(rows=20_000)
+_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One published result; scores: "metric split" -> value."""
+
+    team: str
+    achieved_at: datetime | None
+    scores: dict[str, float]
+
+
+def read_historic(path: Path, task: AnyTask, offered: Iterable[Column]) -> list[Published]:
+    """The results in file order; raises InvalidFile with every problem, OSError when it cannot be opened.
+
+    offered: the scores that the task has in the phase on whose board the results stand.
+    """
+    with path.open("rb") as file:
+        data = file.read(_BYTES + 1)
+    problems = Problems()
+    if len(data) > _BYTES:
+        problems.add("too-large", f"the file is larger than {_BYTES // 2**20} MiB")
+    table = None if problems.errors else read_table(data, COLUMNS, problems, limits=_LIMITS)
+    results = _read_rows(table, task, list(offered), problems) if table is not None else []
+    problems.raise_if_any(InvalidFile)
+    return results
+
+
+def _read_rows(table: Table, task: AnyTask, offered: list[Column], problems: Problems) -> list[Published]:
+    results: dict[tuple[str, str], Published] = {}
+    first: dict[tuple[str, ...], int] = {}
+    for line, *cells in zip(table.lines, *(table[name] for name in COLUMNS), strict=True):
+        team, date, metric, split, value = (cell.strip() for cell in cells)
+        if before := first.get((team, date, metric, split)):
+            problems.add("duplicate-row", f"the same score of the same team is on line {before}", line=line)
+            continue
+        first[team, date, metric, split] = line
+        for column, fault in (
+            ("team", _team_fault(team)),
+            ("metric", score_fault(metric, split, task, offered)),
+            ("value", _value_fault(value, metric, task)),
+        ):
+            if fault:
+                problems.add("bad-value", fault, line=line, column=column)
+        achieved_at = _moment(date, line, problems)
+        if not problems.errors:
+            result = results.setdefault((team, date), Published(team, achieved_at, {}))
+            result.scores[f"{metric} {split}"] = float(value)
+    return list(results.values())
+
+
+def _team_fault(team: str) -> str | None:
+    if not team or not team.isprintable() or len(team) > TEAM_CHARACTERS:
+        return f"a team has a printable name of 1 to {TEAM_CHARACTERS} characters"
+    return None
+
+
+def score_fault(metric: str, split: str, task: AnyTask, offered: Iterable[Column]) -> str | None:
+    """Why a task has no such score, with the nearest and the existing ones; None if it has."""
+    splits: dict[str, list[str]] = {}
+    for column in offered:
+        splits.setdefault(column.metric, []).append(column.split)
+    if metric not in splits:
+        return f"{task.name} has no metric '{shorten(metric)}'{did_you_mean(metric, splits)}; it has {listed(splits)}"
+    if split in splits[metric]:
+        return None
+    hint = _near_split(split, splits[metric])
+    return f"{task.name} has no split '{shorten(split)}' of {metric} here{hint}; it has {listed(splits[metric])}"
+
+
+def _near_split(split: str, known: list[str]) -> str:
+    """Splits look alike (`zero_shot/en`, `zero_shot/pt`): a nearest one helps only when very near."""
+    same = next((name for name in known if _loosely(name) == _loosely(split)), None)
+    return f"; did you mean '{same}'?" if same else ""
+
+
+def _loosely(split: str) -> str:
+    return "".join(character for character in split.lower() if character.isalnum())
+
+
+def _value_fault(text: str, metric: str, task: AnyTask) -> str | None:
+    number = finite_number(text)
+    if number is None:
+        return f"{shorten(text)!r} is not a number"
+    known = task.metrics.get(metric)
+    low = known.minimum if known else None
+    high = known.maximum if known else None
+    if (low is not None and number < low) or (high is not None and number > high):
+        hint = "; percent are written as fractions" if high == 1 and 1 < number <= 100 else ""
+        return f"{shorten(text)} lies outside the range of {metric}, {_bound(low)} to {_bound(high)}{hint}"
+    return None
+
+
+def _bound(number: float | None) -> str:
+    return "any" if number is None else f"{number:g}"
+
+
+def _moment(text: str, line: int, problems: Problems) -> datetime | None:
+    """A date alone is enough for a published result; an empty cell: unknown."""
+    if not text:
+        return None
+    try:
+        if len(text) == len("2022-01-31"):
+            return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+        return parse_moment(text)
+    except ValueError:
+        message = f"{shorten(text)!r} is not a date: write 2022-01-31, or 2022-01-31 19:45 UTC, or leave it empty"
+        problems.add("bad-value", message, line=line, column="date")
+        return None

@@ -1,0 +1,350 @@
+"""phases.yaml as pydantic models: what an organiser may declare, strict and complete; every key has a description.
+
+Reading with line numbers, and checks of more than one field, live in `app.declarations.check`; the database side in
+`app.declarations.apply.apply`.
+`python -m app.declarations.model` prints the JSON Schema that editors use, docs/phases.schema.json.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
+
+from app.base.config import MEBIBYTE
+from app.base.times import MOMENT_PATTERN, parse_moment
+from app.cards.form import CardKind, CardPart
+from app.competitions.visibility import CLOSE
+from app.models import NAME_CHARACTERS, BoardShown, EntryRule, OwnScores, RegistrationMode, Slices
+
+#: Names stand in URLs: lower-case letters, digits, single hyphens.
+NAME_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=60)]
+
+
+def _one_line(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("this is one line of text, and not an empty one")
+    return text
+
+
+Line = Annotated[str, AfterValidator(_one_line)]
+Title = Annotated[Line, Field(max_length=200)]
+Markdown = Annotated[str, Field(max_length=50_000)]
+Moment = Annotated[
+    datetime, BeforeValidator(parse_moment), WithJsonSchema({"type": "string", "pattern": MOMENT_PATTERN})
+]
+
+
+def _moment_or_close(value: object) -> datetime | str:
+    return CLOSE if value == CLOSE else parse_moment(value)
+
+
+MomentOrClose = Annotated[
+    datetime | Literal["close"],
+    BeforeValidator(_moment_or_close),
+    WithJsonSchema({"anyOf": [{"const": CLOSE}, {"type": "string", "pattern": MOMENT_PATTERN}]}),
+]
+Whole = Annotated[int, Strict()]
+#: No limit of a competition is larger, and every database column holds it.
+LARGEST = 2**31 - 1
+
+
+def _inside_folder(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or ".." in parts or "\\" in path or not path.isprintable():
+        raise ValueError("a path stays inside the folder of its file: no leading '/', no '..', no backslash")
+    return path
+
+
+RelativePath = Annotated[str, Field(max_length=300), AfterValidator(_inside_folder)]
+
+
+#: As people write them: `uni.edu`, or `*.uni.edu` for all below it.
+_DOMAIN = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+")
+#: An e-mail address or a user name, as accounts have them.
+_LISTED = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])")
+
+
+def _domain(text: str) -> str:
+    if not _DOMAIN.fullmatch(text.lower()):
+        raise ValueError(f"'{text[:60]}' is no domain; write 'uni.edu', or '*.uni.edu' for everything below it")
+    return text.lower()
+
+
+def _listed(text: str) -> str:
+    if not _LISTED.fullmatch(text.lower()):
+        raise ValueError(f"'{text[:60]}' is neither an e-mail address nor a user name")
+    return text.lower()
+
+
+Domain = Annotated[str, Field(max_length=250), AfterValidator(_domain)]
+Listed = Annotated[str, Field(max_length=320), AfterValidator(_listed)]
+
+
+class Declaration(BaseModel):
+    """Root of everything declared: unknown keys are errors, so that a typing slip never passes silently."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ScoreDeclaration(Declaration):
+    """One score of the board's task."""
+
+    metric: str = Field(max_length=NAME_CHARACTERS, description="as docs/tasks.md names it, e.g. macro_f1")
+    split: str = Field(max_length=NAME_CHARACTERS, description="which items, e.g. zero_shot/all")
+
+
+class ColumnDeclaration(ScoreDeclaration):
+    """A column of a board: one score of its task."""
+
+    title: Line | None = Field(None, max_length=60, description="heading; default: the task type's own")
+    decimals: Whole = Field(4, ge=0, le=10, description="digits shown; values are kept in full")
+    percent: Annotated[bool, Strict()] = Field(False, description="show the value times 100")
+
+
+class HistoricDeclaration(Declaration):
+    """Published results, shown beside live rows and marked as such."""
+
+    phase: Name = Field(description="the phase on whose board they stand")
+    file: RelativePath = Field(description="CSV with the columns team,date,metric,split,value")
+    source: Line = Field(max_length=1_000, description="where they were published; shown with every row")
+
+
+class TrackDeclaration(Declaration):
+    """A kind of system that competes apart from others, such as closed (only the data provided) and open."""
+
+    name: Name = Field(description="what teams choose, and in files; never change it")
+    title: Title
+    description: str = Field("", max_length=1_000, description="one or two sentences: which systems belong here")
+
+
+class CardFieldDeclaration(Declaration):
+    """A question that every method card of the competition answers."""
+
+    name: Name = Field(description="in files and for programs; never change it")
+    title: Line = Field(max_length=60, description="the question in few words; heads its column, if it has one")
+    kind: CardKind = Field(CardKind.TEXT, description="what an answer is: text, number, choice, yes_no")
+    choices: tuple[Annotated[Line, Field(max_length=80)], ...] = Field(
+        (), max_length=50, description="with kind 'choice': the answers there are"
+    )
+    required: Annotated[bool, Strict()] = Field(False, description="without an answer nothing is accepted")
+    on_board: Annotated[bool, Strict()] = Field(False, description="whether boards show it as a column")
+    help: str = Field("", max_length=300, description="one or two sentences, shown below the field")
+
+
+class MethodCardDeclaration(Declaration):
+    """What teams say of their systems, besides what every card asks: method, summary, paper, code, data, languages."""
+
+    required: tuple[CardPart, ...] = Field((), description="which of those must be there")
+    fields: tuple[CardFieldDeclaration, ...] = Field((), max_length=20, description="further questions")
+
+
+class RegistrationDeclaration(Declaration):
+    """Who may take part."""
+
+    mode: RegistrationMode = Field(
+        RegistrationMode.OPEN,
+        description="open to all; by approval of the organisers; by domain of a confirmed address; or from a list",
+    )
+    domains: tuple[Domain, ...] = Field(
+        (), max_length=1_000, description="with mode 'domain': what stands behind the @; '*.uni.edu': everything below"
+    )
+    allowed: tuple[Listed, ...] = Field(
+        (), max_length=10_000, description="with mode 'list': e-mail addresses, or user names of accounts that exist"
+    )
+    terms: Markdown = Field("", description="Markdown that everybody accepts first; a new text is accepted anew")
+
+
+class TeamsDeclaration(Declaration):
+    """Teams of this competition."""
+
+    members_max: Whole | None = Field(None, ge=1, le=1_000, description="of one team; absent: no limit")
+    rename_until: Moment | None = Field(
+        None, description="until when teams may have another name; absent: until results that they have are frozen"
+    )
+
+
+class BoardDeclaration(Declaration):
+    """A leaderboard of one task; it appears in every phase that asks the task."""
+
+    name: Name = Field(description="in addresses; never change it")
+    title: Title
+    description: Markdown = Field("", description="Markdown, shown above the board")
+    task: Name = Field(description="a name under tasks")
+    track: Name | None = Field(None, description="a name under tracks: only its submissions; absent: those of all")
+    rank_by: ScoreDeclaration | None = Field(None, description="the ranking column; default: the first column")
+    columns: tuple[ColumnDeclaration, ...] = Field(min_length=1, max_length=100)
+    historic: tuple[HistoricDeclaration, ...] = Field((), description="published results")
+
+
+class TaskDeclaration(Declaration):
+    """A task: a task type with options."""
+
+    name: Name = Field(description="in addresses; never change it")
+    type: str = Field(description="a task type; `python -m evergold.scoring --list` shows them all")
+    title: Title
+    description: Markdown = Field("", description="Markdown: what is asked, file formats, scoring")
+    options: dict[str, Any] = Field(default_factory=dict, description="of the task type, see docs/tasks.md")
+
+
+class DownloadDeclaration(Declaration):
+    """A file that everybody may download."""
+
+    file: RelativePath = Field(description="relative to the folder of this file")
+    title: Title
+
+
+class BaselineDeclaration(Declaration):
+    """A prediction of the organisers', scored like any other and shown as a named row, without a rank by default."""
+
+    name: Line = Field(max_length=NAME_CHARACTERS, description="as it stands on the board")
+    file: RelativePath = Field(description="a prediction, as a team would upload it")
+    track: Name | None = Field(None, description="a name under tracks; absent: it stands on the boards of every track")
+    method: str = Field("", max_length=200, description="one line, shown on the board")
+    description: str = Field("", max_length=5_000)
+    ranked: Annotated[bool, Strict()] = Field(False, description="whether it has a rank, as a team has")
+    scores: dict[str, float] = Field(
+        {},
+        description="what it must score, by 'metric split', as fractions: `check --gold` compares, to four decimals or "
+        "as many as are written",
+    )
+
+
+class VisibilityDeclaration(Declaration):
+    """Who sees what when; organisers see everything at any time."""
+
+    board: BoardShown | None = Field(
+        None, description="what others see of it before public_from; default: public, with public_from hidden"
+    )
+    public_from: MomentOrClose | None = Field(
+        None, description="a moment, or 'close' for the end of the phase: from then on the board is public"
+    )
+    own_scores: OwnScores = Field(OwnScores.AT_ONCE, description="when teams see the scores of their submissions")
+    names_from: MomentOrClose | None = Field(
+        None, description="a moment, or 'close': before it rows have neutral names; absent: teams have their names"
+    )
+    slices: Slices = Field(Slices.ALL, description="which scores there are: those that rank, those in columns, all")
+    precision: Whole | None = Field(
+        None, ge=0, le=10, description="decimals of every value (a fraction: 3 is 70.4 %), also for ranks; absent: all"
+    )
+
+
+class LimitsDeclaration(Declaration):
+    """Per team and task of this phase; rejected and failed submissions do not count."""
+
+    per_day: Whole | None = Field(None, ge=1, le=LARGEST, description="days of UTC; absent: no limit")
+    total: Whole | None = Field(None, ge=1, le=LARGEST, description="absent: no limit")
+    rejected_per_hour: Whole = Field(60, ge=1, le=LARGEST, description="malformed uploads, in any 60 minutes")
+    upload_bytes: Whole = Field(16 * MEBIBYTE, ge=1, le=LARGEST, description="size of one upload")
+
+
+#: What counts for a team that made no choice.
+WithoutChoice = Literal[EntryRule.BEST, EntryRule.LAST]
+
+
+#: In the ranking score's own unit, a fraction: 0.01 is one point of a percentage.
+LadderStep = Annotated[float, Field(gt=0, le=1)]
+
+
+class PhaseTaskDeclaration(Declaration):
+    """A task as it is asked in one phase."""
+
+    gold: RelativePath | None = Field(
+        None,
+        description="the name of plain gold in the workers' folder; sealed gold comes before it. Absent, or `sealed`: "
+        "until there is sealed gold, uploads are refused",
+    )
+    gold_version: Annotated[str, Field(max_length=NAME_CHARACTERS)] = Field(
+        "", description="what boards call this version of the gold"
+    )
+    gold_is_public: Annotated[bool, Strict()] = Field(
+        False,
+        description="whether everybody may have this gold anyway: teams then see item by item where they are right",
+    )
+    items: RelativePath | None = Field(
+        None, description="the blind file: predictions are checked against it, and everybody may download it"
+    )
+    downloads: tuple[DownloadDeclaration, ...] = Field((), description="templates, training data, …")
+    baselines: tuple[BaselineDeclaration, ...] = ()
+    options: dict[str, Any] = Field(default_factory=dict, description="what differs from the task's options here")
+    entry: EntryRule | None = Field(None, description="as of the phase, for this task alone")
+    choose_until: MomentOrClose | None = Field(None, description="as of the phase, for this task alone")
+    without_choice: WithoutChoice | None = Field(None, description="as of the phase, for this task alone")
+    ladder_step: LadderStep | None = Field(None, description="as of the phase, for this task alone")
+    limits: LimitsDeclaration = Field(LimitsDeclaration(), description="what differs from the phase's, key by key")
+    visibility: VisibilityDeclaration = Field(
+        VisibilityDeclaration(), description="what differs from the phase's, key by key"
+    )
+
+
+class PhaseDeclaration(Declaration):
+    """A span of time, start included, end excluded."""
+
+    name: Name = Field(description="in addresses; never change it")
+    title: Title
+    description: Markdown = Field("", description="Markdown")
+    start: Moment = Field(description="'2026-01-10 12:00 UTC', '… +02:00', '… AoE' or ISO 8601 with an offset")
+    end: Moment | None = Field(None, description="as start; absent: open for ever")
+    entry: EntryRule = Field(EntryRule.BEST, description="which of a team's submissions stands on the board")
+    choose_until: MomentOrClose | None = Field(
+        None, description="with entry 'chosen': until when teams choose; default: until the phase ends"
+    )
+    without_choice: WithoutChoice = Field(
+        EntryRule.LAST, description="with entry 'chosen': what counts for teams that made no choice"
+    )
+    ladder_step: LadderStep | None = Field(
+        None, description="with entry 'ladder': by more than how much a record must be beaten, and how it is rounded"
+    )
+    limits: LimitsDeclaration = LimitsDeclaration()
+    visibility: VisibilityDeclaration = VisibilityDeclaration()
+    carry_over: Name | None = Field(None, description="an earlier phase, whose entries stand on these boards too")
+    snapshot: Annotated[bool, Strict()] = Field(
+        True, description="whether the boards are frozen, as official results, when the phase has ended"
+    )
+    tasks: dict[Name, PhaseTaskDeclaration] = Field(min_length=1, description="the tasks asked in this phase, by name")
+
+
+class CompetitionDeclaration(Declaration):
+    """A competition: tasks, boards, phases."""
+
+    name: Name = Field(description="in addresses; never change it")
+    title: Title
+    summary: str = Field("", max_length=500, description="one or two sentences for lists")
+    description: Markdown = Field("", description="Markdown")
+    website: str = Field("", max_length=500, pattern=r"^(https?://\S+)?$", description="http:// or https://")
+    contact: str = Field("", max_length=320, description="an e-mail address, or how to reach the organisers")
+    tracks: tuple[TrackDeclaration, ...] = Field(
+        (), max_length=20, description="every submission belongs to one of them; absent: there are no tracks"
+    )
+    method_card: MethodCardDeclaration = Field(MethodCardDeclaration(), description="what teams say of their systems")
+    registration: RegistrationDeclaration = Field(RegistrationDeclaration(), description="who may take part")
+    teams: TeamsDeclaration = Field(TeamsDeclaration(), description="how large teams may be, and what they may change")
+    tasks: tuple[TaskDeclaration, ...] = Field(min_length=1)
+    boards: tuple[BoardDeclaration, ...] = Field(min_length=1)
+    phases: tuple[PhaseDeclaration, ...] = Field(min_length=1)
+
+
+class PhasesFile(Declaration):
+    """The competitions of an Evergold server."""
+
+    version: Literal[1] = Field(description="of this format")
+    include: tuple[RelativePath, ...] = Field(
+        (), description="further files of the same form, relative to this one; '*' and '**' stand for any name"
+    )
+    competitions: tuple[CompetitionDeclaration, ...] = ()
+
+
+def schema_text() -> str:
+    """The JSON Schema of phases.yaml, as docs/phases.schema.json has it."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **PhasesFile.model_json_schema()}
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())

@@ -1,0 +1,144 @@
+"""A declaration as a document: the files it names, when two mean the same, values at paths: `phases.practice.end`.
+
+In a path, an element of a list goes by its name (`boards.zero-shot.title`), or by its place where it has none.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.declarations.model import CompetitionDeclaration
+
+Document = dict[str, Any]
+Path = tuple[str, ...]
+
+
+def declared_files(declared: CompetitionDeclaration) -> list[str]:
+    """Every file that the declaration names, each once; gold is a name that only workers know, and no file of it."""
+    asked = [task for phase in declared.phases for task in phase.tasks.values()]
+    named = [task.items for task in asked if task.items]
+    named += [one.file for task in asked for one in task.downloads]
+    named += [one.file for task in asked for one in task.baselines]
+    named += [one.file for board in declared.boards for one in board.historic]
+    return list(dict.fromkeys(named))
+
+
+def fingerprint(declared: CompetitionDeclaration, files: Mapping[str, str]) -> str:
+    """Equal for declarations that mean the same, however their moments are written; files: sha256 by path."""
+    meant = [declared.model_dump(mode="json", exclude_unset=True), sorted(files.items())]
+    return hashlib.sha256(json.dumps(meant, sort_keys=True).encode()).hexdigest()
+
+
+# --------------------------------------------------------------------------------------------------------------- paths
+
+
+def dotted(path: Path) -> str:
+    """`phases.practice.end`."""
+    return ".".join(path)
+
+
+def value_at(document: Document, path: Sequence[str]) -> Any:
+    """The value at the end of the path, None where there is none."""
+    value: Any = document
+    for step in path:
+        value = _child(value, step)
+    return value
+
+
+def with_values(document: Document, values: Mapping[Path, Any]) -> Document:
+    """A copy with these values; None takes a key away, and mappings that become empty by it."""
+    changed = copy.deepcopy(document)
+    for path, value in values.items():
+        _put(changed, path, value)
+    return changed
+
+
+def _put(value: Any, path: Path, new: Any) -> None:
+    step, *rest = path
+    if rest:
+        inside = _child(value, step)
+        if inside is None:
+            if new is None:
+                return
+            inside = value[step] = {}
+        _put(inside, tuple(rest), new)
+        if inside == {} and isinstance(value, dict):
+            del value[step]
+    elif new is None:
+        value.pop(step, None)
+    else:
+        value[step] = new
+
+
+def _child(value: Any, step: str) -> Any:
+    if isinstance(value, dict):
+        return value.get(step)
+    if isinstance(value, list):
+        return next((one for place, one in enumerate(value) if name_of(one, place) == step), None)
+    return None
+
+
+def name_of(element: Any, place: int) -> str:
+    """What an element of a list is called in a path."""
+    named = element.get("name") if isinstance(element, dict) else None
+    return named if isinstance(named, str) else str(place + 1)
+
+
+# --------------------------------------------------------------------------------------------------------- differences
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A value that is another one, or is there in one of two documents alone (the other one: None)."""
+
+    path: str
+    before: Any
+    after: Any
+
+    def __str__(self) -> str:
+        return f"{self.path} from {shown(self.before)} to {shown(self.after)}"
+
+
+def differences(before: Document, after: Document) -> list[Difference]:
+    """Everything in which two documents differ, in the order of the first."""
+    return list(_differences(before, after, ()))
+
+
+def _differences(before: Any, after: Any, path: Path) -> Iterator[Difference]:
+    here, there = _inside(before), _inside(after)
+    if here is None or there is None:
+        if before != after:
+            yield Difference(dotted(path), before, after)
+        return
+    for name in dict.fromkeys([*here, *there]):
+        yield from _differences(here.get(name), there.get(name), (*path, name))
+    shared = [[name for name in one if name in here and name in there] for one in (here, there)]
+    if isinstance(before, list) and shared[0] != shared[1]:
+        yield Difference(f"{dotted(path)} (order)", list(here), list(there))
+
+
+def _inside(value: Any) -> dict[str, Any] | None:
+    """What can be looked into by name: mappings, and lists of them."""
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        return {name_of(one, place): one for place, one in enumerate(value)}
+    return None
+
+
+#: Longer values are not repeated in a sentence.
+_SHOWN_CHARACTERS = 80
+
+
+def shown(value: Any) -> str:
+    """The value as a sentence may quote it."""
+    if value is None:
+        return "nothing"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = " ".join(text.split())
+    return f"'{text[: _SHOWN_CHARACTERS - 1]}…'" if len(text) > _SHOWN_CHARACTERS else f"'{text}'"

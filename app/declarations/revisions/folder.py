@@ -1,0 +1,54 @@
+"""A declaration as a folder: `competition.yaml` and the files it names, laid out from storage or copied out of it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from app.base.storage import stored_path
+from app.declarations.edits.yaml_text import declaration_text
+
+MAIN_FILE = "competition.yaml"
+
+
+@contextmanager
+def laid_out(document: dict[str, Any], files: Mapping[str, str], storage_dir: Path) -> Iterator[Path]:
+    """The main file in a folder that is there for this block only; files: sha256 by path, as links into storage."""
+    with tempfile.TemporaryDirectory(prefix="evergold-") as name:
+        folder = Path(name)
+        for path, sha256 in files.items():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.is_symlink():  # two spellings of one path
+                target.symlink_to(stored_path(storage_dir, sha256).absolute())
+        main = folder / main_file(files)
+        main.write_text(declaration_text(document), encoding="utf-8", newline="\n")
+        yield main
+
+
+def write_out(
+    document: dict[str, Any], files: Mapping[str, str], storage_dir: Path, folder: Path, comment: str
+) -> list[Path]:
+    """The same for good, with copies; the files in the order in which they were written. The caller has looked whether
+    anything is there already."""
+    written = []
+    for path, sha256 in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(stored_path(storage_dir, sha256), target)
+        written.append(target)
+    main = folder / main_file(files)
+    main.parent.mkdir(parents=True, exist_ok=True)
+    main.write_text(declaration_text(document, comment), encoding="utf-8", newline="\n")
+    return [*written, main]
+
+
+def main_file(files: Mapping[str, str]) -> str:
+    """What the main file is called: a download may have its usual name."""
+    taken = {PurePosixPath(path).as_posix() for path in files}
+    names = [MAIN_FILE, *(f"competition-{number}.yaml" for number in range(2, len(taken) + 3))]
+    return next(name for name in names if name not in taken)

@@ -1,0 +1,109 @@
+"""Two submissions to one task side by side: every score that their team sees of both, and which one is better.
+
+Only what was computed in the same way is compared. Single items are `app.feedback.items`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from app.base.errors import EvergoldError
+from app.competitions.visibility import SeenAs, coarser, rounded
+from app.feedback.scores import OwnScores, own_scores_of_all
+from app.models import RunStatus, Submission, User
+from app.submissions.find import current_run, get_submission
+from evergold.scoring.task import Score
+from evergold.scoring.tasks import TASKS
+
+Better = Literal["a", "b", "equal"]
+
+
+class NotComparable(EvergoldError):
+    """These two submissions cannot stand side by side."""
+
+    status = 409
+    code = "not_comparable"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One score of both; difference: b minus a, None where one is undefined or they were computed differently."""
+
+    metric: str
+    metric_title: str
+    split: str
+    a: Score | None
+    b: Score | None
+    difference: float | None
+    better: Better | None
+    is_same_computation: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """hidden_words: why there are no scores to compare, or empty; decimals: of all values, None for all; has_details:
+    whether both phases show their scores whole, see `View.has_details`."""
+
+    a: Submission
+    b: Submission
+    rows: Sequence[Compared]
+    hidden_words: str
+    decimals: int | None
+    has_details: bool
+
+    @property
+    def better_count(self) -> dict[str, int]:
+        """How many scores are better in a, in b, and equal."""
+        return {side: sum(row.better == side for row in self.rows) for side in ("a", "b", "equal")}
+
+
+def compare(
+    session: Session, a_id: UUID, b_id: UUID, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> Comparison:
+    """For whom may see both, else NotFound; NotComparable for submissions to two tasks, or not scored (yet)."""
+    a, b = get_submission(session, a_id, viewer), get_submission(session, b_id, viewer)
+    if a.phase_task.task_id != b.phase_task.task_id:
+        raise NotComparable("These are submissions to two different tasks.")
+    if a.id == b.id:
+        raise NotComparable("These are one and the same submission; choose another to compare it with.")
+    for one in (a, b):
+        if current_run(one).status != RunStatus.SCORED:
+            raise NotComparable("Only submissions that were scored can be compared.")
+    own = own_scores_of_all(session, [a, b], viewer, now, seen_as=seen_as)
+    decimals = coarser(own[a.id].view.precision, own[b.id].view.precision)
+    hidden = own[a.id].hidden_words or own[b.id].hidden_words
+    rows = [] if hidden else _rows(a.phase_task.task.task_type, own[a.id], own[b.id], decimals)
+    return Comparison(a, b, rows, hidden, decimals, all(own[one.id].view.has_details for one in (a, b)))
+
+
+def _rows(task_type: str, a: OwnScores, b: OwnScores, decimals: int | None) -> list[Compared]:
+    of_a = {(score.metric, score.split): score for score in a.scores}
+    of_b = {(score.metric, score.split): score for score in b.scores}
+    keys = [*of_a, *(key for key in of_b if key not in of_a)]
+    return [_compared(task_type, key, of_a.get(key), of_b.get(key), decimals) for key in keys]
+
+
+def _compared(task_type: str, key: tuple[str, str], a: Score | None, b: Score | None, decimals: int | None) -> Compared:
+    metric = TASKS[task_type].metrics.get(key[0])
+    is_same = a is not None and b is not None and a.signature == b.signature
+    difference, better = None, None
+    if is_same and a and b and a.value is not None and b.value is not None:
+        # From what is shown, so that the difference tells no digit that is not.
+        difference = (rounded(b.value, decimals) or 0.0) - (rounded(a.value, decimals) or 0.0)
+        difference = rounded(difference, 10 if decimals is None else decimals)
+        better = better_by(difference or 0.0, higher_is_better=metric is None or metric.higher_is_better)
+    title = metric.title if metric else key[0]
+    return Compared(key[0], title, key[1], a, b, difference, better, is_same or a is None or b is None)
+
+
+def better_by(difference: float, *, higher_is_better: bool) -> Better:
+    """Which of the two is better; difference: b minus a."""
+    if difference == 0:
+        return "equal"
+    return "b" if (difference > 0) == higher_is_better else "a"

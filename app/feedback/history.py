@@ -1,0 +1,120 @@
+"""One's own submissions to a task, one after the other: what each scored for a board, as far as teams see scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
+
+from app.boards.rows import decimals_of, with_decimals
+from app.competitions.columns import BoardColumn, board_columns
+from app.competitions.visibility import rounded
+from app.feedback.scores import own_scores_of_all
+from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, RunStatus, Submission, User
+from app.submissions.find import is_ones_own, list_submissions
+
+#: The newest so many; who sends more looks at the board's pictures.
+MOST_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A task in a phase to which somebody submitted, with its names and titles."""
+
+    competition: str
+    phase: str
+    task: str
+    competition_title: str
+    phase_title: str
+    task_title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One that was scored. change: against the one before it, None for the first; is_record: better than all before."""
+
+    submission_id: UUID
+    submitted_at: datetime
+    method: str
+    value: float
+    change: float | None
+    is_record: bool
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The attempts at a place, oldest first, in the column that ranks a board. boards: all that one could look at."""
+
+    place: Place
+    boards: Sequence[Board]
+    board: Board
+    column: BoardColumn
+    attempts: Sequence[Attempt]
+
+
+def places_of(session: Session, user: User) -> list[Place]:
+    """Where this user, or a team of theirs, submitted; by competition, phase and task in the organiser's order."""
+    found = session.execute(
+        select(
+            Competition.name, Phase.name, CompetitionTask.name, Competition.title, Phase.title, CompetitionTask.title
+        )
+        .join(Phase, Phase.competition_id == Competition.id)
+        .join(PhaseTask, PhaseTask.phase_id == Phase.id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .where(PhaseTask.id.in_(select(Submission.phase_task_id).where(is_ones_own(user))))
+        .order_by(Competition.position, Competition.id, Phase.starts_at, Phase.id, CompetitionTask.id)
+    )
+    return [Place(*row) for row in found]
+
+
+def history_of(session: Session, user: User, place: Place, now: datetime, *, board: str = "") -> History | None:
+    """The history in this board's ranking column, or in that of the first board with values; None where teams do not
+    see their scores, or nothing was scored."""
+    scored, _ = list_submissions(
+        session,
+        user,
+        competition=place.competition,
+        phase=place.phase,
+        task=place.task,
+        status=RunStatus.SCORED,
+        limit=MOST_SHOWN,
+    )
+    if not scored:
+        return None
+    boards = _boards(session, scored[0])
+    wanted = [one for one in boards if one.name == board] or boards
+    histories = [History(place, boards, one, *_attempts(session, user, scored, one, now)) for one in wanted]
+    return next((history for history in histories if history.attempts), None)
+
+
+def _boards(session: Session, submission: Submission) -> list[Board]:
+    asked = submission.phase_task
+    query = select(Board).where(Board.competition_id == asked.phase.competition_id, Board.task_id == asked.task_id)
+    return list(session.scalars(query.options(joinedload(Board.task)).order_by(Board.position, Board.id)))
+
+
+def _attempts(
+    session: Session, user: User, newest_first: Sequence[Submission], board: Board, now: datetime
+) -> tuple[BoardColumn, list[Attempt]]:
+    """The board's ranking column as it is shown here, and the attempts that have a value there."""
+    own = own_scores_of_all(session, newest_first, user, now)
+    column = next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
+    view = own[newest_first[0].id].view
+    decimals, best = decimals_of(column, view.precision), None
+    attempts: list[Attempt] = []
+    for submission in reversed(newest_first):
+        if board.track not in (None, submission.track) or not own[submission.id].view.own_scores:
+            continue
+        scores = {(score.metric, score.split): score.value for score in own[submission.id].scores}
+        value = rounded(scores.get((column.metric, column.split)), decimals)
+        if value is None:
+            continue
+        change = None if not attempts else value - attempts[-1].value
+        is_record = best is None or (value > best if column.higher_is_better else value < best)
+        best = value if is_record else best
+        attempts.append(Attempt(submission.id, submission.submitted_at, submission.method, value, change, is_record))
+    return with_decimals(column, view.precision), attempts

@@ -1,0 +1,159 @@
+"""Two submissions item by item, where the gold of both is declared public: which one is right, or closer, and where
+they differ.
+
+Nothing is shown that `app.feedback.compare` does not show as a score: whoever sees no scores, or not all of their
+digits and
+slices, sees no item.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from sqlalchemy.orm import Session
+
+from app.feedback.compare import Better, Comparison, better_by
+from app.models import Submission
+from app.runs.item_results import results_of
+from app.submissions.find import current_run
+from evergold.scoring.task import ItemResult
+from evergold.scoring.tasks import TASKS
+
+GOLD_HIDDEN = "Items are not compared one by one: that would tell the gold."
+SCORES_IN_PART = (
+    "Items are not compared one by one: scores are shown rounded or in part here, and items would tell the rest."
+)
+NOTHING_OF_ITEMS = "Items are not compared one by one: this kind of task says nothing of single items."
+NOT_KEPT = (
+    "{which} kept no items: only runs that were scored since their gold was declared public have them. Once the "
+    "organisers rescore, items are compared here."
+)
+
+
+class Showing(StrEnum):
+    """Which items are looked at."""
+
+    ALL = "all"
+    DIFFER = "differ"  # the two predictions are not the same
+    A = "a"  # A is right and B is not, or A is closer
+    B = "b"
+    WRONG = "wrong"  # both are; of tasks that ask for right or wrong
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedItem:
+    """What an item came to in both; better: None where nothing says so, such as an item without gold of its own."""
+
+    a: ItemResult
+    b: ItemResult
+    better: Better | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the predictions do; of several answers in one item, also where as many others are found."""
+        return (self.a.predicted, self.a.found) != (self.b.predicted, self.b.found)
+
+    def is_shown(self, showing: Showing) -> bool:
+        """Whether it is among these."""
+        if showing is Showing.ALL:
+            return True
+        if showing is Showing.DIFFER:
+            return self.differs
+        if showing is Showing.WRONG:
+            return self.a.is_right is False and self.b.is_right is False
+        return self.better == showing.value
+
+
+@dataclass(frozen=True)
+class ItemComparison:
+    """hidden_words: why there are no items, or empty; left_out: how many only one of the two has, or under other gold.
+
+    rows: in A's order, which is gold's.
+    """
+
+    rows: Sequence[ComparedItem] = ()
+    left_out: int = 0
+    hidden_words: str = ""
+
+    @cached_property
+    def is_right_or_wrong(self) -> bool:
+        """Whether items are right or wrong, and not closer or farther."""
+        return any(row.a.is_right is not None for row in self.rows)
+
+    @property
+    def showings(self) -> Sequence[Showing]:
+        """Those that mean something here."""
+        return [one for one in Showing if one is not Showing.WRONG or self.is_right_or_wrong]
+
+    @cached_property
+    def counts(self) -> Mapping[Showing, int]:
+        """How many items each showing has."""
+        return {showing: len(self.shown(showing)) for showing in self.showings}
+
+    @property
+    def both_right(self) -> int:
+        """How many items are right in both; 0 where that is not asked."""
+        return sum(row.a.is_right is True and row.b.is_right is True for row in self.rows)
+
+    @property
+    def equal(self) -> int:
+        """Of how many items neither is better, though that could be said."""
+        return sum(row.better == "equal" for row in self.rows)
+
+    def shown(self, showing: Showing) -> list[ComparedItem]:
+        """Those that are looked at."""
+        return [row for row in self.rows if row.is_shown(showing)]
+
+
+def compare_items(session: Session, found: Comparison) -> ItemComparison:
+    """The items of two submissions, as `compare` gives them, or why there are none."""
+    both = (found.a, found.b)
+    if words := found.hidden_words or _hidden_words(found, both):
+        return ItemComparison(hidden_words=words)
+    a, b = (results_of(session, current_run(one).id) for one in both)
+    if a is None or b is None:
+        which = "Both" if a is None and b is None else "A" if a is None else "B"
+        return ItemComparison(hidden_words=NOT_KEPT.format(which=which))
+    return paired(a, b)
+
+
+def _hidden_words(found: Comparison, both: Iterable[Submission]) -> str:
+    if not all(one.phase_task.gold_is_public for one in both):
+        return GOLD_HIDDEN
+    if TASKS[found.a.phase_task.task.task_type].item_results is None:
+        return NOTHING_OF_ITEMS
+    return "" if found.has_details else SCORES_IN_PART
+
+
+def paired(a: Sequence[ItemResult], b: Sequence[ItemResult]) -> ItemComparison:
+    """The items that are in both under the same gold; gold that was corrected since leaves out what it changed."""
+    in_a, in_b = _by_name(a), _by_name(b)
+    rows = [
+        ComparedItem(one, other, _better(one, other))
+        for name, one in in_a.items()
+        if (other := in_b.get(name)) is not None and other.gold == one.gold
+    ]
+    return ItemComparison(rows, len(in_a | in_b) - len(rows))
+
+
+def _by_name(results: Iterable[ItemResult]) -> dict[tuple[str, tuple[str, ...], int], ItemResult]:
+    """By item and splits; sentences may share an id, and go by their number then."""
+    seen: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    found = {}
+    for one in results:
+        name = (one.item, one.splits)
+        found[*name, seen[name]] = one
+        seen[name] += 1
+    return found
+
+
+def _better(a: ItemResult, b: ItemResult) -> Better | None:
+    if a.is_right is not None and b.is_right is not None:
+        return better_by(b.is_right - a.is_right, higher_is_better=True)
+    if a.error is None or b.error is None:
+        return None
+    return better_by(abs(b.error) - abs(a.error), higher_is_better=False)

@@ -1,0 +1,96 @@
+"""A scored run's full report: every score, the task's aggregates and text reports, read from one row.
+
+Of these, what its viewer may see: scores in the digits and slices that the phase shows; aggregates and texts, whose
+counts tell every digit of every slice, only where nothing of that is held back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from app.base.errors import NotFound
+from app.competitions.visibility import SeenAs, View, own_scores_words, rounded, view_of
+from app.models import ScoringRun, Submission, User
+from app.runs.report import read_report
+from app.submissions.find import current_run, get_submission_with_report
+from evergold.scoring.task import Score
+
+
+class NoReport(NotFound):
+    """The submission is there, but was not scored."""
+
+    code = "no_report"
+
+
+class ScoresHidden(NoReport):
+    """The submission was scored, and its team does not see the scores (yet)."""
+
+    code = "scores_hidden"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """scores: all that are shown, in the task's order; aggregates, texts: as `Task.report` and `Task.text_reports` gave
+    them, or empty where `view` has no details."""
+
+    submission: Submission
+    run: ScoringRun
+    scores: tuple[Score, ...]
+    aggregates: Mapping[str, Any]
+    texts: Mapping[str, str]
+    view: View
+
+    @property
+    def task_type(self) -> str:
+        """What `templates/reports/` and the functions that fill these are named by."""
+        return self.submission.phase_task.task.task_type
+
+
+def find_report(
+    session: Session, submission_id: UUID, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> Report:
+    """The report, for whom may see the submission, else NotFound; NoReport where nothing was scored (yet), and
+    ScoresHidden where nothing of it is shown (yet)."""
+    submission = get_submission_with_report(session, submission_id, viewer)
+    run = current_run(submission)
+    if run.report is None:
+        raise NoReport(f"This submission has no report: it is {run.status}. Only what was scored has one.")
+    view = view_of(session, submission.phase_task, viewer, now, seen_as=seen_as)
+    if not view.own_scores:
+        raise ScoresHidden(own_scores_words(view))
+    document = read_report(run.report)
+    return Report(
+        submission=submission,
+        run=run,
+        scores=scores_shown([Score(**score) for score in document["scores"]], view),
+        aggregates=document["aggregates"] if view.has_details else {},
+        texts=document["texts"] if view.has_details else {},
+        view=view,
+    )
+
+
+def scores_shown(scores: Iterable[Score], view: View) -> tuple[Score, ...]:
+    """The scores of somebody's own submission as this view shows them; none where it shows none."""
+    if not view.own_scores:
+        return ()
+    return tuple(
+        replace(score, value=rounded(score.value, view.precision))
+        for score in scores
+        if view.shows(score.metric, score.split)
+    )
+
+
+def find_text(report: Report, name: str) -> str:
+    """One of the text reports; raises NotFound, saying which there are."""
+    if not report.view.has_details:
+        raise NotFound("Text reports are not shown in this phase: their counts tell more than its scores may.")
+    if name not in report.texts:
+        known = ", ".join(f"'{one}'" for one in report.texts) or "none"
+        raise NotFound(f"This report has no text '{name}'; it has {known}.")
+    return report.texts[name]

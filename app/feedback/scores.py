@@ -1,0 +1,89 @@
+"""What of its scores a team sees on its own submission, and whether it may choose it: for the API and for pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from app.competitions.entry_rules import EntrySettings, entry_settings, may_choose
+from app.competitions.visibility import SeenAs, View, own_scores_words, views_of
+from app.feedback.reports import scores_shown
+from app.models import EntryRule, RunStatus, Submission, User
+from app.runs.rescored import Rescored, rescorings_of
+from app.submissions.choices import chosen_for
+from app.submissions.find import current_run
+from evergold.scoring.task import Score
+
+
+@dataclass(frozen=True, slots=True)
+class OwnScores:
+    """scores: those that boards may show, as far as the view goes; hidden_words: why a scored submission shows none;
+    chosen_for: the boards on which its team chose to stand with it; is_choosable: whether it may choose so now;
+    rescored: the published rescorings that changed it, the latest first, with scores as far as the view goes."""
+
+    view: View
+    scores: tuple[Score, ...]
+    hidden_words: str
+    settings: EntrySettings
+    chosen_for: tuple[str, ...]
+    is_choosable: bool
+    rescored: tuple[Rescored, ...] = ()
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether the phase lets teams choose at all."""
+        return self.settings.rule is EntryRule.CHOSEN
+
+
+def own_scores_of(
+    session: Session, submission: Submission, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> OwnScores:
+    """Of one submission, as `get_submission` gives it."""
+    return own_scores_of_all(session, [submission], viewer, now, seen_as=seen_as)[submission.id]
+
+
+def own_scores_of_all(
+    session: Session,
+    submissions: Sequence[Submission],
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
+) -> dict[UUID, OwnScores]:
+    """Of several, by id; each as `get_submission` gives it."""
+    views = views_of(session, [one.phase_task for one in submissions], viewer, now, seen_as=seen_as)
+    chosen = chosen_for(session, [one.id for one in submissions])
+    rescored = rescorings_of(session, [one.id for one in submissions])
+    return {
+        one.id: _own(one, views[one.phase_task_id], chosen.get(one.id, []), rescored.get(one.id, []), now)
+        for one in submissions
+    }
+
+
+def _own(
+    submission: Submission, view: View, chosen: Sequence[str], rescored: Sequence[Rescored], now: datetime
+) -> OwnScores:
+    run = current_run(submission)
+    settings = entry_settings(submission.phase_task.phase, submission.phase_task)
+    is_scored = run.status == RunStatus.SCORED
+    scores = [Score(one.metric, one.split, one.value, one.reason, one.signature) for one in run.scores]
+    return OwnScores(
+        view=view,
+        scores=scores_shown(scores, view),
+        hidden_words=own_scores_words(view) if is_scored else "",
+        settings=settings,
+        chosen_for=tuple(chosen),
+        is_choosable=is_scored and may_choose(settings, now),
+        rescored=tuple(
+            replace(
+                one,
+                scores_before=scores_shown(one.scores_before, view),
+                scores_after=scores_shown(one.scores_after, view),
+            )
+            for one in rescored
+        ),
+    )

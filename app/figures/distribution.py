@@ -1,0 +1,275 @@
+"""Distributions as SVG: one row each, a ridge (histogram) over a box (quantiles), with the ideal value beside it.
+
+Pure: numbers in, text out. Drawn by hand because chart libraries write their colours into style elements or attributes,
+which our content security policy refuses, and know one theme only. What is drawn from is in `app.figures.svg`. Shapes
+tell
+things apart, never colours alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil, floor
+from textwrap import wrap
+from typing import Literal
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from app.figures.svg import (
+    FONT,
+    NAMESPACE,
+    add,
+    add_line,
+    add_names,
+    add_text,
+    clean,
+    multiples,
+    short,
+    shortened,
+    shown,
+)
+
+Marker = Literal["circle", "square", "triangle"]
+
+WIDTH = 420
+#: A label longer than this is cut short in the drawing; its row's tooltip and the data table have it whole.
+LABEL_CHARACTERS = 42
+_TITLE_CHARACTERS = 44
+#: The quantiles that a box is drawn from.
+SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+_SIDE, _TOP, _LINE = 20, 6, 19
+_RIDGE, _BOX, _GAP, _AXIS, _LEGEND = 30, 12, 12, 42, 22
+_TICK_STEPS = (0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0)
+_MOST_TICKS = 6
+_MARKER = 3.6
+#: Keeps labels clear of an ideal at the left end of the axis.
+_CLEAR = 7
+_TONES: dict[Marker, str] = {"circle": "fig-box", "square": "fig-box fig-tone-1", "triangle": "fig-box fig-tone-2"}
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """How many values fall into each of the equal bins from low to high."""
+
+    low: float
+    high: float
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """quantiles: at `SHARES`, or none where there is no value; label, marker: what tells it from others of its row."""
+
+    quantiles: tuple[float, ...]
+    mean: float | None
+    histogram: Histogram | None = None
+    label: str = ""
+    marker: Marker = "circle"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """remark: stands at the right of the label where there is no ideal."""
+
+    label: str
+    distributions: tuple[Distribution, ...]
+    ideal: float | None = None
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """name: in addresses and as an id; low, high: the ends of the axis, beyond which drawings are cut off; context:
+    what a file must say besides its title, because it lies on no page."""
+
+    name: str
+    title: str
+    description: str
+    axis: str
+    rows: tuple[Row, ...]
+    low: float
+    high: float
+    legend: tuple[tuple[Marker, str], ...] = ()
+    context: str = ""
+
+
+def axis_ends(rows: Iterable[Row], least: float, most: float) -> tuple[float, float]:
+    """The ends of an axis that shows least to most at least, and further quarters as far as boxes and ideals reach."""
+    found = [value for row in rows for one in row.distributions for value in _reach(one)]
+    found += [row.ideal for row in rows if row.ideal is not None]
+    low, high = min([least, *found]), max([most, *found])
+    return floor(4 * low + 1e-9) / 4, ceil(4 * high - 1e-9) / 4
+
+
+def svg_of(figure: Figure, *, is_file: bool = False) -> str:
+    """The drawing: for a page, whose caption says the title, or as a file of its own with the title in it."""
+    words = [("fig-title", line) for line in wrap(clean(figure.title), _TITLE_CHARACTERS)]
+    words += [("fig-remark", figure.context)] if figure.context else []
+    top = _TOP + (_LINE * len(words) + 8 if is_file else 0)
+    tops, bottom = _places(figure, top)
+    height = bottom + _AXIS + (_LEGEND if figure.legend else 0)
+    svg = _root(figure, height)
+    if is_file:
+        svg.set("width", str(WIDTH))
+        svg.set("height", f"{height:g}")
+        SubElement(svg, "rect", {"width": str(WIDTH), "height": f"{height:g}", "fill": "#ffffff"})
+        for number, (kind, line) in enumerate(words, start=1):
+            add_text(svg, line, kind, _SIDE, _TOP + _LINE * number - 4)
+    _draw_axis(svg, figure, top, bottom)
+    common = _common_ideal(figure)
+    if common is not None:
+        _draw_ideal(svg, figure, common, top, bottom)
+    for row, place in zip(figure.rows, tops, strict=True):
+        _draw_row(svg, figure, row, place, with_ideal=common is None)
+    if figure.legend:
+        _draw_legend(svg, figure, bottom + _AXIS + 6)
+    return ElementTree.tostring(svg, encoding="unicode")
+
+
+# ---------------------------------------------------------------------------------------------------------- where
+
+
+def _places(figure: Figure, top: float) -> tuple[list[float], float]:
+    """Where each row begins, and where the last one ends."""
+    tops = []
+    for row in figure.rows:
+        tops.append(top)
+        top += _LINE + sum(_height(one) for one in row.distributions) + _GAP
+    return tops, top
+
+
+def _height(distribution: Distribution) -> float:
+    return _BOX + 4 + (_RIDGE if distribution.histogram else 0)
+
+
+def _common_ideal(figure: Figure) -> float | None:
+    """The ideal that all rows have; None where they differ, or there is none."""
+    ideals = {row.ideal for row in figure.rows}
+    return next(iter(ideals)) if len(ideals) == 1 else None
+
+
+def _x(figure: Figure, value: float) -> float:
+    share = (min(max(value, figure.low), figure.high) - figure.low) / (figure.high - figure.low)
+    return _SIDE + share * (WIDTH - 2 * _SIDE)
+
+
+def _reach(distribution: Distribution) -> list[float]:
+    reached = list(distribution.quantiles)
+    if distribution.mean is not None:
+        reached.append(distribution.mean)
+    if histogram := distribution.histogram:
+        width = (histogram.high - histogram.low) / len(histogram.counts)
+        filled = [place for place, count in enumerate(histogram.counts) if count]
+        reached += [histogram.low + width * place for end in filled for place in (end, end + 1)]
+    return reached
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    step = next((s for s in _TICK_STEPS if (high - low) / s < _MOST_TICKS + 1e-9), high - low)
+    return multiples(low, high, step)
+
+
+# -------------------------------------------------------------------------------------------------------- drawing
+
+
+def _root(figure: Figure, height: float) -> Element:
+    attributes = {
+        "xmlns": NAMESPACE,
+        "class": "figure",
+        "viewBox": f"0 0 {WIDTH} {height:g}",
+        "role": "img",
+        "font-family": FONT,
+    }
+    svg = Element("svg", attributes)
+    add_names(svg, figure.name, figure.title, figure.description)
+    return svg
+
+
+def _draw_axis(svg: Element, figure: Figure, top: float, bottom: float) -> None:
+    for tick in _ticks(figure.low, figure.high):
+        x = _x(figure, tick)
+        add_line(svg, "fig-grid", x, top, x, bottom)
+        add_text(svg, short(tick), "fig-tick", x, bottom + 15, "middle")
+    add_text(svg, figure.axis, "fig-tick", WIDTH / 2, bottom + 33, "middle")
+
+
+def _draw_row(svg: Element, figure: Figure, row: Row, top: float, *, with_ideal: bool) -> None:
+    group = SubElement(svg, "g", {"class": "fig-row"})
+    SubElement(group, "title").text = clean(_spoken(row))
+    add_text(group, shortened(row.label, LABEL_CHARACTERS), "fig-label", _SIDE + _CLEAR, top + 14)
+    place = top + _LINE
+    for one in row.distributions:
+        _draw_distribution(group, figure, one, place)
+        place += _height(one)
+    if row.ideal is not None and with_ideal:
+        _draw_ideal(group, figure, row.ideal, top, place)
+    elif row.ideal is None and row.remark:
+        add_text(group, row.remark, "fig-remark", WIDTH - _SIDE - _CLEAR, top + 14, "end")
+
+
+def _draw_distribution(group: Element, figure: Figure, one: Distribution, top: float) -> None:
+    if one.histogram and any(one.histogram.counts):
+        add(group, "path", "fig-ridge", d=_ridge(figure, one.histogram, top + _RIDGE))
+    top += (_RIDGE if one.histogram else 0) + 2
+    middle = top + _BOX / 2
+    if len(one.quantiles) == len(SHARES):
+        least, low, median, high, most = (_x(figure, value) for value in one.quantiles)
+        add_line(group, "fig-whisker", least, middle, most, middle)
+        for end in (least, most):
+            add_line(group, "fig-whisker", end, middle - 3, end, middle + 3)
+        box = {"x": low, "y": top, "width": max(high - low, 0.5), "height": _BOX}
+        add(group, "rect", _TONES[one.marker], **{name: f"{value:.1f}" for name, value in box.items()})
+        add_line(group, "fig-median", median, top, median, top + _BOX)
+    if one.mean is not None:
+        _draw_marker(group, one.marker, _x(figure, one.mean), middle)
+
+
+def _ridge(figure: Figure, histogram: Histogram, base: float) -> str:
+    """Steps as high as their share of the row's fullest bin."""
+    width = (histogram.high - histogram.low) / len(histogram.counts)
+    filled = [place for place, count in enumerate(histogram.counts) if count]
+    most = max(histogram.counts)
+    path = [f"M{_x(figure, histogram.low + width * filled[0]):.1f},{base:.1f}"]
+    for place in range(filled[0], filled[-1] + 1):
+        path.append(f"V{base - (_RIDGE - 2) * histogram.counts[place] / most:.1f}")
+        path.append(f"H{_x(figure, histogram.low + width * (place + 1)):.1f}")
+    return "".join([*path, f"V{base:.1f}Z"])
+
+
+def _draw_ideal(group: Element, figure: Figure, ideal: float, top: float, bottom: float) -> None:
+    """A dashed line under a diamond, at whichever end of the axis; its words always at the right."""
+    x, side, start = _x(figure, ideal), 4.2, top + _LINE
+    add_line(group, "fig-ideal", x, start + side, x, bottom)
+    add(group, "path", "fig-ideal-mark", d=f"M{x:.1f},{start - side:.1f}l{side},{side}l-{side},{side}l-{side},-{side}z")
+    add_text(group, f"ideal {short(ideal)}", "fig-ideal-text", WIDTH - _SIDE - _CLEAR, top + 14, "end")
+
+
+def _draw_legend(svg: Element, figure: Figure, y: float) -> None:
+    x = float(_SIDE)
+    for marker, label in figure.legend:
+        add(svg, "rect", _TONES[marker], x=f"{x:.1f}", y=f"{y - 5:.1f}", width="18", height="10")
+        _draw_marker(svg, marker, x + 9, y)
+        add_text(svg, label, "fig-remark", x + 24, y + 4)
+        x += 24 + 6.6 * len(label) + 18
+
+
+def _draw_marker(parent: Element, marker: Marker, x: float, y: float) -> None:
+    size = _MARKER
+    if marker == "circle":
+        add(parent, "circle", "fig-mean", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{size}")
+    elif marker == "square":
+        add(parent, "path", "fig-mean", d=f"M{x - size:.1f},{y - size:.1f}h{2 * size}v{2 * size}h{-2 * size}z")
+    else:
+        add(parent, "path", "fig-mean", d=f"M{x:.1f},{y - size - 0.6:.1f}l{size + 0.6},{2 * size}h{-2 * size - 1.2}z")
+
+
+def _spoken(row: Row) -> str:
+    """The row in words, as a tooltip."""
+    parts = []
+    for one in row.distributions:
+        mean = "no value" if one.mean is None else f"mean {shown(one.mean)}"
+        median = f", median {shown(one.quantiles[2])}" if len(one.quantiles) == len(SHARES) else ""
+        parts.append(f"{f'{one.label}: ' if one.label else ''}{mean}{median}")
+    return f"{row.label}: {'; '.join(parts) or row.remark}"

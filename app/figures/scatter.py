@@ -1,0 +1,279 @@
+"""A scatter as SVG: a point per system between two axes.
+
+Pure: numbers in, text out, as in `app.figures.distribution`. On a page every point can be pointed at and reached with
+the keyboard,
+and then says above the drawing what it is; a stylesheet does that (figures.css), no script. Shapes tell kinds apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from textwrap import wrap
+from typing import Literal
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from app.figures.svg import (
+    FONT,
+    NAMESPACE,
+    add,
+    add_line,
+    add_names,
+    add_text,
+    clean,
+    multiples,
+    round_step,
+    short,
+    shortened,
+    shown,
+)
+
+Kind = Literal["team", "baseline"]
+
+WIDTH = 480
+#: A name longer than this is cut short beside its point; what the point says has more of it, the data table all.
+NAME_CHARACTERS = 24
+TIP_CHARACTERS = 40
+
+_PLOT_HEIGHT = 320
+_LEFT, _RIGHT, _TIP, _BELOW, _LEGEND = 52, 16, 26, 46, 24
+_LINE, _TITLE_CHARACTERS = 19, 50
+_MOST_TICKS = 6
+#: Between the outermost values and the ends of an axis, as a share of what lies between them.
+_AIR = 0.06
+_SIZE, _HIT = 5.0, 11.0
+#: About as wide is a character of a name.
+_CHARACTER = 7.2
+_KINDS: dict[Kind, tuple[str, str]] = {
+    "team": ("fig-mark", "Team"),
+    "baseline": ("fig-mark fig-tone-1", "Baseline"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """low, high: its ends; scale: what values are multiplied by when they are shown, as 100 for percent."""
+
+    title: str
+    low: float
+    high: float
+    decimals: int = 2
+    scale: float = 1.0
+    unit: str = ""
+
+    def told(self, value: float) -> str:
+        """A value of this axis, as people write it."""
+        return f"{shown(self.scale * value, self.decimals)}{self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A system; x, y: None where it has no such value, and then it is not drawn but listed, with the reason."""
+
+    label: str
+    x: float | None
+    y: float | None
+    kind: Kind = "team"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """name: in addresses and as an id; context: what a file must say besides its title, because it lies on no page."""
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    points: tuple[Point, ...]
+    context: str = ""
+
+    @property
+    def drawn(self) -> tuple[Point, ...]:
+        """The points that have a place."""
+        return tuple(point for point in self.points if point.x is not None and point.y is not None)
+
+    @property
+    def description(self) -> str:
+        """What is to be seen, in words."""
+        said = [self.told(point) for point in self.points]
+        return f"{self.y.title} against {self.x.title}. {'; '.join(said)}."
+
+    def told(self, point: Point) -> str:
+        """One point in words."""
+        if point.x is None or point.y is None:
+            return f"{point.label}: not drawn, {point.reason}"
+        return f"{point.label}: {self.y.title} {self.y.told(point.y)}, {self.x.title} {self.x.told(point.x)}"
+
+
+def axis_around(values: Iterable[float], title: str, *, decimals: int = 2, scale: float = 1.0, unit: str = "") -> Axis:
+    """An axis that reaches to round numbers around all values, with a little air; from 0 to 1 where there is none."""
+    found = list(values) or [0.0, 1.0]
+    low, high = min(found), max(found)
+    air = _AIR * (high - low) or 1 / scale
+    step = round_step(high - low + 2 * air, _MOST_TICKS)
+    low = max(low - air, 0.0) if low >= 0 else low - air
+    return Axis(title, step * floor(low / step + 1e-9), step * ceil((high + air) / step - 1e-9), decimals, scale, unit)
+
+
+def scatter_svg(scatter: Scatter, *, is_file: bool = False) -> str:
+    """The drawing: for a page, whose caption says the title, or as a file of its own with the title in it."""
+    words = [("fig-title", line) for line in wrap(clean(scatter.title), _TITLE_CHARACTERS)]
+    words += [("fig-remark", line) for line in wrap(clean(scatter.context), _TITLE_CHARACTERS + 18)]
+    top = _LINE * len(words) + 14 if is_file else _TIP
+    bottom = top + _PLOT_HEIGHT
+    kinds = [kind for kind in _KINDS if any(point.kind == kind for point in scatter.drawn)]
+    height = bottom + _BELOW + (_LEGEND if len(kinds) > 1 else 0)
+    svg = _root(scatter, height, is_file=is_file)
+    if is_file:
+        svg.set("width", str(WIDTH))
+        svg.set("height", f"{height:g}")
+        SubElement(svg, "rect", {"width": str(WIDTH), "height": f"{height:g}", "fill": "#ffffff"})
+        for number, (kind, line) in enumerate(words, start=1):
+            add_text(svg, line, kind, _LEFT, 2 + _LINE * number)
+    _draw_axes(svg, scatter, top, bottom)
+    _draw_points(svg, scatter, top, bottom, is_file=is_file)
+    if len(kinds) > 1:
+        _draw_legend(svg, kinds, bottom + _BELOW + 4)
+    return ElementTree.tostring(svg, encoding="unicode")
+
+
+# ---------------------------------------------------------------------------------------------------------- where
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """A rectangle that something takes up."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: _Box) -> bool:
+        return (
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
+        )
+
+
+def _place(axis: Axis, value: float, start: float, end: float) -> float:
+    return start + (value - axis.low) / (axis.high - axis.low) * (end - start)
+
+
+def _places(scatter: Scatter, top: float, bottom: float) -> list[tuple[Point, float, float]]:
+    return [
+        (point, _place(scatter.x, point.x, _LEFT, WIDTH - _RIGHT), _place(scatter.y, point.y, bottom, top))
+        for point in scatter.points
+        if point.x is not None and point.y is not None
+    ]
+
+
+def _free(boxes: Sequence[_Box], candidates: Iterable[tuple[_Box, str]], top: float, bottom: float) -> _Free | None:
+    """The first candidate that lies inside the drawing and on nothing else."""
+    for box, anchor in candidates:
+        inside = box.left >= _LEFT - 2 and box.right <= WIDTH and box.top >= top - 4 and box.bottom <= bottom + 2
+        if inside and not any(box.meets(taken) for taken in boxes):
+            return box, anchor
+    return None
+
+
+_Free = tuple[_Box, str]
+
+
+def _around(x: float, y: float, width: float) -> list[_Free]:
+    """Where a name may stand: beside its point, above, below, across; and how its text is anchored there."""
+    aside, half, high = _SIZE + 4, 7.0, 14.0
+    return [
+        (_Box(x + aside, y - half, x + aside + width, y + half), "start"),
+        (_Box(x - aside - width, y - half, x - aside, y + half), "end"),
+        (_Box(x - width / 2, y - aside - high, x + width / 2, y - aside), "middle"),
+        (_Box(x - width / 2, y + aside, x + width / 2, y + aside + high), "middle"),
+        (_Box(x + _SIZE, y - aside - high, x + _SIZE + width, y - aside), "start"),
+        (_Box(x + _SIZE, y + aside, x + _SIZE + width, y + aside + high), "start"),
+        (_Box(x - _SIZE - width, y - aside - high, x - _SIZE, y - aside), "end"),
+        (_Box(x - _SIZE - width, y + aside, x - _SIZE, y + aside + high), "end"),
+    ]
+
+
+# -------------------------------------------------------------------------------------------------------- drawing
+
+
+def _root(scatter: Scatter, height: float, *, is_file: bool) -> Element:
+    """On a page its points are reached one by one, which the parts of an image cannot be."""
+    attributes = {
+        "xmlns": NAMESPACE,
+        "class": "figure",
+        "viewBox": f"0 0 {WIDTH} {height:g}",
+        "role": "img" if is_file else "group",
+        "font-family": FONT,
+    }
+    svg = Element("svg", attributes)
+    add_names(svg, scatter.name, scatter.title, scatter.description)
+    return svg
+
+
+def _draw_axes(svg: Element, scatter: Scatter, top: float, bottom: float) -> None:
+    right = WIDTH - _RIGHT
+    for tick in _ticks(scatter.x):
+        x = _place(scatter.x, tick, _LEFT, right)
+        add_line(svg, "fig-grid", x, top, x, bottom)
+        add_text(svg, short(scatter.x.scale * tick), "fig-tick", x, bottom + 16, "middle")
+    for tick in _ticks(scatter.y):
+        y = _place(scatter.y, tick, bottom, top)
+        add_line(svg, "fig-grid", _LEFT, y, right, y)
+        add_text(svg, short(scatter.y.scale * tick), "fig-tick", _LEFT - 6, y + 4, "end")
+    add_text(svg, _titled(scatter.x), "fig-tick", (_LEFT + right) / 2, bottom + 36, "middle")
+    title = add_text(svg, _titled(scatter.y), "fig-tick", 14, (top + bottom) / 2, "middle")
+    title.set("transform", f"rotate(-90 14 {(top + bottom) / 2:.1f})")
+
+
+def _ticks(axis: Axis) -> list[float]:
+    return multiples(axis.low, axis.high, round_step(axis.high - axis.low, _MOST_TICKS + 1))
+
+
+def _titled(axis: Axis) -> str:
+    return f"{axis.title} ({axis.unit.strip()})" if axis.unit else axis.title
+
+
+def _draw_points(svg: Element, scatter: Scatter, top: float, bottom: float, *, is_file: bool) -> None:
+    placed = _places(scatter, top, bottom)
+    taken = [_Box(x - _SIZE, y - _SIZE, x + _SIZE, y + _SIZE) for _, x, y in placed]
+    for number, (point, x, y) in enumerate(placed):
+        group = SubElement(svg, "g", {"class": "fig-point"})
+        if is_file:
+            SubElement(group, "title").text = clean(scatter.told(point))
+        else:
+            group.attrib |= {"tabindex": "0", "role": "img", "aria-label": clean(scatter.told(point))}
+        name = shortened(point.label, NAME_CHARACTERS)
+        others = [box for place, box in enumerate(taken) if place != number]
+        found = _free(others, _around(x, y, _CHARACTER * len(name)), top, bottom)
+        _draw_mark(group, point, x, y)
+        if found is not None:
+            box, anchor = found
+            taken.append(box)
+            at = {"start": box.left, "end": box.right, "middle": (box.left + box.right) / 2}[anchor]
+            add_text(group, name, "fig-name", at, box.bottom - 3, anchor)
+        if not is_file:
+            tip = scatter.told(Point(shortened(point.label, TIP_CHARACTERS), point.x, point.y))
+            add_text(group, tip, "fig-tip", _LEFT, 15).set("aria-hidden", "true")
+
+
+def _draw_mark(group: Element, point: Point, x: float, y: float) -> None:
+    """Circle or square; around it room to point at."""
+    kind, size = _KINDS[point.kind][0], _SIZE
+    add(group, "circle", "fig-hit", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{_HIT:g}")
+    if point.kind == "team":
+        add(group, "circle", kind, cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{size:g}")
+    else:
+        add(group, "path", kind, d=f"M{x - size:.1f},{y - size:.1f}h{2 * size:g}v{2 * size:g}h{-2 * size:g}z")
+
+
+def _draw_legend(svg: Element, kinds: Sequence[Kind], y: float) -> None:
+    x = float(_LEFT)
+    for kind in kinds:
+        label = _KINDS[kind][1]
+        _draw_mark(SubElement(svg, "g"), Point(label, 0, 0, kind), x + 6, y)
+        add_text(svg, label, "fig-remark", x + 18, y + 4)
+        x += 18 + _CHARACTER * len(label) + 22

@@ -1,0 +1,190 @@
+"""Versions of gold: sealed to the workers' public keys, numbered, committed to, published. Nothing here opens them.
+
+A version never changes. Runs are made against the newest published version of their task and phase; where there is
+none, against the plain gold that phases.yaml names (see `app.runs.claims.claim_run`). Opening is left to the workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session, joinedload
+
+from app.base.errors import EvergoldError, NotFound
+from app.gold.sealing import Sealed
+from app.models import GoldVersion, Phase, PhaseTask, SealedFile, SealedKey, User, WorkerKey
+from app.people import audit
+
+#: What a phase's task calls its gold where phases.yaml gives no name of a plain file.
+SEALED_NAME = "sealed"
+FILENAME_CHARACTERS = 200
+#: Gold that comes through the web; the command line has no such bound.
+UPLOAD_LIMIT_BYTES = 1024 * 1024 * 1024
+
+
+class KeysChanged(EvergoldError):
+    """The workers' keys were rotated between sealing and recording."""
+
+    status = 409
+    code = "keys_changed"
+
+
+class NewerGoldPublished(EvergoldError):
+    status = 409
+    code = "newer_gold_published"
+
+
+def current_keys(session: Session, *, lock: bool = False) -> dict[str, bytes]:
+    """The public keys to seal to, by id. lock: a rotation waits until this transaction has ended."""
+    query = select(WorkerKey).where(WorkerKey.retired_at.is_(None)).order_by(WorkerKey.id)
+    keys = session.scalars(query.with_for_update(read=True) if lock else query)
+    return {key.key_id: key.public_key for key in keys}
+
+
+def record_sealed(session: Session, sealed: Sealed, now: datetime) -> SealedFile:
+    """The row of a sealed file, with its keys; raises KeysChanged if a current key could not open it."""
+    if not current_keys(session, lock=True).keys() <= sealed.keys.keys():
+        raise KeysChanged("The workers' keys were changed at this moment; please send it again.")
+    row = SealedFile(kind=sealed.kind, sha256=sealed.file.sha256, size_bytes=sealed.file.size_bytes, sealed_at=now)
+    session.add(row)
+    session.flush()
+    session.add_all(
+        SealedKey(sealed_file_id=row.id, key_id=key_id, sealed_key=key) for key_id, key in sealed.keys.items()
+    )
+    session.flush()
+    return row
+
+
+# ---------------------------------------------------------------------------------------------------------- versions
+
+
+def put_gold(
+    session: Session,
+    phase_tasks: Sequence[PhaseTask],
+    sealed: Sealed,
+    *,
+    filename: str,
+    publish: bool | None = None,
+    user: User | None,
+    now: datetime,
+) -> list[GoldVersion]:
+    """A new version for each of these (`find_phase_task` gives them), all of the same sealed file.
+
+    publish: use it for new runs at once; None: only where no version is in use yet. user: None for the command line.
+    """
+    file = record_sealed(session, sealed, now)
+    versions = []
+    for phase_task in phase_tasks:
+        before = list_gold(session, phase_task, lock=True)
+        version = GoldVersion(
+            phase_task_id=phase_task.id,
+            number=max((one.number for one in before), default=0) + 1,
+            commitment=sealed.commitment,
+            filename=_shown_name(filename),
+            content_bytes=sealed.content_bytes,
+            sealed_file_id=file.id,
+            created_by_id=user.id if user else None,
+            created_at=now,
+        )
+        session.add(version)
+        session.flush()
+        _audit(session, user, "gold.put", phase_task, version, now)
+        in_use = any(one.published_at is not None for one in before)
+        if publish or (publish is None and not in_use):
+            publish_gold(session, phase_task, version.number, user=user, now=now)
+        versions.append(version)
+    return versions
+
+
+def publish_gold(session: Session, phase_task: PhaseTask, number: int, *, user: User | None, now: datetime) -> bool:
+    """Use this version for new runs, and show its commitment; False when that was so already.
+
+    Raises NotFound, or NewerGoldPublished: there is no way back to an older version but to put it again.
+    """
+    versions = list_gold(session, phase_task, lock=True)
+    version = next((one for one in versions if one.number == number), None)
+    if version is None:
+        raise NotFound(f"There is no gold version {number} of {place_of(phase_task)}.")
+    if version.published_at is not None:
+        return False
+    newest = max((one.number for one in versions if one.published_at is not None), default=0)
+    if newest > number:
+        raise NewerGoldPublished(f"Version {newest} is in use already; to go back, put the older gold once more.")
+    version.published_at = now
+    if phase_task.gold is None:
+        phase_task.gold = SEALED_NAME
+    session.flush()
+    session.execute(
+        update(PhaseTask)
+        .where(PhaseTask.id == phase_task.id)
+        .values(board_version=PhaseTask.board_version + 1)
+        .execution_options(synchronize_session=False)
+    )
+    _audit(session, user, "gold.publish", phase_task, version, now)
+    return True
+
+
+def list_gold(session: Session, phase_task: PhaseTask, *, lock: bool = False) -> list[GoldVersion]:
+    """Every version, oldest first. lock: nobody else adds or publishes one until the transaction ends."""
+    if lock:
+        session.execute(select(PhaseTask.id).where(PhaseTask.id == phase_task.id).with_for_update())
+    query = (
+        select(GoldVersion)
+        .where(GoldVersion.phase_task_id == phase_task.id)
+        .options(joinedload(GoldVersion.created_by))
+        .order_by(GoldVersion.number)
+    )
+    return list(session.scalars(query))
+
+
+def published_gold(session: Session, phase_id: int, task_id: int) -> list[GoldVersion]:
+    """The versions that are or were in use, oldest first: what a board may name."""
+    query = (
+        select(GoldVersion)
+        .join(PhaseTask, PhaseTask.id == GoldVersion.phase_task_id)
+        .where(PhaseTask.phase_id == phase_id, PhaseTask.task_id == task_id, GoldVersion.published_at.is_not(None))
+        .order_by(GoldVersion.number)
+    )
+    return list(session.scalars(query))
+
+
+def gold_identity(session: Session, phase_task: PhaseTask) -> str | None:
+    """Equal for tasks of phases that are scored against the same gold: a commitment, or the name of plain gold."""
+    published = published_gold(session, phase_task.phase_id, phase_task.task_id)
+    return published[-1].commitment if published else phase_task.gold
+
+
+def name_in_use(session: Session, phase_task_id: int | None, declared: str | None) -> str | None:
+    """What a phase's task calls its gold, given what phases.yaml says; None: there is none yet."""
+    if declared not in (None, SEALED_NAME):
+        return declared
+    query = select(GoldVersion.id).where(
+        GoldVersion.phase_task_id == phase_task_id, GoldVersion.published_at.is_not(None)
+    )
+    return SEALED_NAME if session.scalar(query.limit(1)) is not None else None
+
+
+def phases_with_same_task(phase_task: PhaseTask, phases: Sequence[Phase]) -> list[PhaseTask]:
+    """The other phases' askings of the same task, of a competition as `find_competition` loads it."""
+    asked = [one for phase in phases for one in phase.phase_tasks]
+    return [one for one in asked if one.task_id == phase_task.task_id and one.id != phase_task.id]
+
+
+def place_of(phase_task: PhaseTask) -> str:
+    """COMPETITION/PHASE/TASK, as the command line has it."""
+    phase = phase_task.phase
+    return f"{phase.competition.name}/{phase.name}/{phase_task.task.name}"
+
+
+def _shown_name(filename: str) -> str:
+    last = filename.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    return "".join(c for c in last if c.isprintable())[:FILENAME_CHARACTERS]
+
+
+def _audit(
+    session: Session, user: User | None, action: str, phase_task: PhaseTask, version: GoldVersion, now: datetime
+) -> None:
+    details = {"version": version.number, "commitment": version.commitment}
+    audit.record(session, user, action, f"gold {place_of(phase_task)}", details, now=now)

@@ -1,0 +1,193 @@
+"""Marks as CSV, `submission,item,annotator,mwe_sense,rest_sense,naturalness`: every problem of a file, by line.
+
+Two more columns may be there: `language`, where ids of items occur in several, and `removed` (yes or no; yes where it
+is missing): where the expression is still there, marks may stay empty. Any other column is passed over.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.base.text import did_you_mean
+from app.judging.errors import InvalidMarks
+from app.judging.rows import marks_of
+from app.judging.selection import Material
+from app.models import NAME_CHARACTERS, JudgedAnswer, JudgedEntry, JudgedText, Judgement, JudgingAnnotator, JudgingRound
+from evergold.scoring.errors import Problems, shorten
+from evergold.scoring.judgement import HIGHEST, LOWEST, QUESTIONS, Marks, is_whole
+from evergold.scoring.tables import read_table
+
+COLUMNS = ("submission", "item", "annotator", *QUESTIONS)
+OPTIONAL = ("language", "removed")
+_ALLOWED = {str(mark): mark for mark in range(LOWEST, HIGHEST + 1)}
+_REMOVED = {"": True, "yes": True, "1": True, "true": True, "no": False, "0": False, "false": False}
+_FORMULA_STARTS = ("=", "+", "-", "@")
+#: Submission, language, item, annotator.
+MarkPlace = tuple[UUID, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class MarksFile:
+    """The marks of every row, by where they belong."""
+
+    marks: Mapping[MarkPlace, Marks]
+
+
+def submissions_named(data: bytes) -> list[UUID]:
+    """The submissions that the file names, as far as they can be read: whose predictions it is about."""
+    table = read_table(data, COLUMNS, Problems(), optional=OPTIONAL, others=True)
+    named = dict.fromkeys(table["submission"]) if table is not None else {}
+    return [found for cell in named if (found := _uuid(cell)) is not None]
+
+
+def read_marks(data: bytes, material: Material) -> MarksFile:
+    """The marks; material: of every submission that may be judged. Raises InvalidMarks with every problem."""
+    problems = Problems()
+    table = read_table(data, COLUMNS, problems, optional=OPTIONAL, others=True)
+    marks: dict[MarkPlace, Marks] = {}
+    if table is not None:
+        reader = _Reader(material, problems)
+        names = [name for name in (*COLUMNS, *OPTIONAL) if name in table]
+        for line, *cells in zip(table.lines, *(table[name] for name in names), strict=True):
+            row = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
+            found = reader.read(line, row)
+            if found is not None:
+                marks[found[0]] = found[1]
+        if not table.lines and not problems.errors:
+            problems.add("empty-file", "there is no row below the header")
+    if problems.errors:
+        raise InvalidMarks(problems.errors, problems.omitted)
+    return MarksFile(marks)
+
+
+class _Reader:
+    """What was read so far, and what is wrong with it."""
+
+    def __init__(self, material: Material, problems: Problems) -> None:
+        self._material, self._problems = material, problems
+        self._first: dict[MarkPlace, int] = {}
+
+    def read(self, line: int, row: Mapping[str, str]) -> tuple[MarkPlace, Marks] | None:
+        """Where the marks of a row belong, and what they are; None with its problems."""
+        before = len(self._problems.errors) + self._problems.omitted
+        submission, language = self._submission(line, row["submission"]), None
+        if submission is not None:
+            language = self._language(line, submission, row["item"], row.get("language", ""))
+        annotator = self._annotator(line, row["annotator"])
+        marks = self._marks(line, row)
+        if len(self._problems.errors) + self._problems.omitted > before or submission is None or language is None:
+            return None
+        place = submission, language, row["item"], annotator
+        first = self._first.setdefault(place, line)
+        if first != line:
+            message = f"{shorten(annotator)} judged this paraphrase on line {first} already"
+            self._problems.add("duplicate-row", message, line=line)
+            return None
+        return place, marks
+
+    def _submission(self, line: int, cell: str) -> UUID | None:
+        found = _uuid(cell)
+        if not cell:
+            self._problems.add("missing-submission", "there is no submission's id", line=line, column="submission")
+        elif found is None or found not in self._material.paraphrases:
+            message = f"{shorten(cell)} is no scored submission to this task in this phase"
+            self._problems.add("unknown-submission", message, line=line, column="submission", text=cell)
+        else:
+            return found
+        return None
+
+    def _language(self, line: int, submission: UUID, item: str, named: str) -> str | None:
+        """The language to which the item belongs; None with the problem."""
+        sentences, entered = self._material.sentences, self._material.paraphrases[submission]
+        if named and named.lower() not in sentences:
+            message = f"{shorten(named)} is no language of this task{did_you_mean(named.lower(), sentences)}"
+            self._problems.add("unknown-language", message, line=line, column="language", text=named)
+            return None
+        having = [language for language in ([named.lower()] if named else sentences) if item in sentences[language]]
+        found = [language for language in having if language in entered]
+        if len(found) == 1:
+            return found[0]
+        if not item:
+            message = "there is no item's id"
+        elif not having:
+            message = f"{shorten(item)} is no item of {named.lower() if named else 'this task'}"
+        elif not found:
+            message = f"the submission has no paraphrases in {', '.join(having)}, to which item {shorten(item)} belongs"
+        else:
+            message = f"item {shorten(item)} is in {', '.join(found)}: say which in a column language"
+        self._problems.add("unknown-item", message, line=line, column="item", text=item)
+        return None
+
+    def _annotator(self, line: int, cell: str) -> str:
+        if not cell:
+            self._problems.add("missing-annotator", "the annotator is missing", line=line, column="annotator")
+        elif len(cell) > NAME_CHARACTERS or not cell.isprintable():
+            message = f"an annotator's name has at most {NAME_CHARACTERS} printable characters"
+            self._problems.add("bad-annotator", message, line=line, column="annotator", text=cell)
+        return _plain_name(cell)
+
+    def _marks(self, line: int, row: Mapping[str, str]) -> Marks:
+        removed = _REMOVED.get(row.get("removed", "").lower())
+        if removed is None:
+            message = f"removed is yes or no, not {shorten(row['removed'])}"
+            self._problems.add("bad-removed", message, line=line, column="removed", text=row["removed"])
+        given: list[int | None] = []
+        for question in QUESTIONS:
+            cell = row[question]
+            given.append(_ALLOWED.get(cell))
+            if cell and cell not in _ALLOWED:
+                message = f"a mark is a number from {LOWEST} to {HIGHEST}, not {shorten(cell)}"
+                self._problems.add("mark-out-of-range", message, line=line, column=question, text=cell)
+            elif not cell and removed is not False:
+                self._problems.add("missing-mark", "the mark is missing", line=line, column=question)
+        return Marks(removed is not False, *given)
+
+
+def spreadsheet_name(name: str) -> str:
+    """A name that a spreadsheet would take for a formula is marked as text by an apostrophe; reading takes it off."""
+    return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
+
+
+def _plain_name(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA_STARTS) else cell
+
+
+def _uuid(cell: str) -> UUID | None:
+    try:
+        return UUID(cell.strip())
+    except ValueError:
+        return None
+
+
+EXPORTED_COLUMNS = ("submission", "language", "item", "annotator", "removed", *QUESTIONS, "decided_at")
+
+
+def export_csv(session: Session, judging: JudgingRound) -> str:
+    """Whole judgements only, by submission, language, item and annotator; a shared paraphrase once for each system."""
+    query = (
+        select(JudgedEntry.submission_id, JudgedText.language, JudgedText.item, JudgingAnnotator.name, Judgement)
+        .join(JudgedAnswer, JudgedAnswer.entry_id == JudgedEntry.id)
+        .join(JudgedText, JudgedText.id == JudgedAnswer.text_id)
+        .join(Judgement, Judgement.text_id == JudgedText.id)
+        .join(JudgingAnnotator, JudgingAnnotator.id == Judgement.annotator_id)
+        .where(JudgedEntry.round_id == judging.id)
+        .order_by(JudgedEntry.id, JudgedText.language, JudgedText.item, JudgingAnnotator.name)
+    )
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(EXPORTED_COLUMNS)
+    for submission_id, language, item, annotator, judgement in session.execute(query):
+        marks = marks_of(judgement)
+        if is_whole(marks):
+            removed = "yes" if marks.is_removed else "no"
+            given = marks.given if marks.is_removed else [None] * len(QUESTIONS)
+            moment = judgement.decided_at.isoformat()
+            writer.writerow([submission_id, language, item, spreadsheet_name(annotator), removed, *given, moment])
+    return text.getvalue()

@@ -1,0 +1,166 @@
+"""What is judged: which submissions, their sentences and paraphrases (never gold), which items, in whose order."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
+
+from app.base.errors import InvalidForm
+from app.base.storage import stored_path
+from app.boards.leaderboard import build_leaderboard
+from app.competitions.find import boards_of
+from app.judging.errors import CannotJudge
+from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission, User
+from evergold.scoring.errors import InvalidFile, InvalidOptions
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import TASKS
+
+MOST_SUBMISSIONS = 500
+
+
+def choose_submissions(
+    session: Session,
+    competition: Competition,
+    phase_task: PhaseTask,
+    wanted: Sequence[UUID],
+    *,
+    viewer: User,
+    now: datetime,
+) -> list[Submission]:
+    """The wanted submissions (none: those on the boards), teams loaded, in order of submission.
+
+    viewer: an organiser, who sees every row. Raises InvalidForm, which names those that are unknown here or unscored.
+    """
+    chosen = list(dict.fromkeys(wanted)) or on_boards(session, competition, phase_task, viewer, now)
+    found = scored_submissions(session, phase_task, chosen)
+    missing = [str(submission_id) for submission_id in chosen if submission_id not in {one.id for one in found}]
+    sentence = ""
+    if missing:
+        sentence = f"No scored submission to this task in this phase: {', '.join(missing)}."
+    elif len(found) > MOST_SUBMISSIONS:
+        sentence = f"At most {MOST_SUBMISSIONS} submissions can be judged in a round; these are {len(found)}."
+    if sentence:
+        raise InvalidForm(sentence, fields={"submissions": sentence})
+    return found
+
+
+def scored_submissions(session: Session, phase_task: PhaseTask, ids: Sequence[UUID] | None = None) -> list[Submission]:
+    """The scored submissions of a task in a phase, teams loaded, in order of submission; `ids`: only these."""
+    query = (
+        select(Submission)
+        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
+        .options(joinedload(Submission.team))
+        .where(Submission.phase_task_id == phase_task.id, ScoringRun.is_current, ScoringRun.status == RunStatus.SCORED)
+        .order_by(Submission.submitted_at, Submission.id)
+    )
+    if ids is not None:
+        query = query.where(Submission.id.in_(ids))
+    return list(session.scalars(query))
+
+
+def on_boards(
+    session: Session, competition: Competition, phase_task: PhaseTask, viewer: User, now: datetime
+) -> list[UUID]:
+    """The submissions that stand on any board of the task in this phase."""
+    phase = next(phase for phase in competition.phases if phase.id == phase_task.phase_id)
+    boards = [board for board in boards_of(competition, phase) if board.task_id == phase_task.task_id]
+    rows = [row for board in boards for row in build_leaderboard(session, phase, board, viewer, now).rows]
+    runs = [row.run_id for row in rows if row.run_id is not None]
+    return list(session.scalars(select(ScoringRun.submission_id).where(ScoringRun.id.in_(runs))))
+
+
+#: The task types whose predictions people can judge, and the automatic metric that is held against their marks.
+AUTOMATIC_METRICS = {"mwe-paraphrase": "bertscore"}
+#: By language and item, a text.
+Texts = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """White space is collapsed in all texts. paraphrases: by submission, of the languages that it entered."""
+
+    sentences: Texts
+    paraphrases: Mapping[UUID, Texts]
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those of the task, in its order."""
+        return tuple(self.sentences)
+
+
+def check_judgeable(phase_task: PhaseTask) -> str:
+    """The sha256 of the blind file; raises CannotJudge where there is none, or nothing that people could judge."""
+    if phase_task.task.task_type not in AUTOMATIC_METRICS:
+        kinds = ", ".join(sorted(AUTOMATIC_METRICS))
+        raise CannotJudge(
+            f"Task '{phase_task.task.name}' is of type {phase_task.task.task_type}; people can judge tasks of {kinds}."
+        )
+    if phase_task.items_sha256 is None:
+        raise CannotJudge(
+            "This task has no blind file in this phase, so that there are no sentences to show: name it under `items`."
+        )
+    return phase_task.items_sha256
+
+
+def read_material(storage_dir: Path, phase_task: PhaseTask, submissions: Sequence[Submission]) -> Material:
+    """Sentences, and paraphrases of these submissions; raises CannotJudge. `phase_task.task` must be loaded."""
+    task = TASKS[phase_task.task.task_type]
+    items_path = stored_path(storage_dir, check_judgeable(phase_task))
+    try:
+        options = read_options(task, phase_task.options_of(phase_task.task))
+        items = task.read_items(items_path, options)
+    except (InvalidFile, InvalidOptions, OSError) as fault:
+        raise CannotJudge(f"The blind file cannot be read: {_said(fault)}") from fault
+    paraphrases = {}
+    for submission in submissions:
+        try:
+            read = task.read_prediction(stored_path(storage_dir, submission.sha256), items, options)
+        except (InvalidFile, OSError) as fault:
+            raise CannotJudge(f"Submission {submission.id} cannot be read: {_said(fault)}") from fault
+        paraphrases[submission.id] = {language: _plain(texts) for language, texts in read.languages.items()}
+    sentences = {language: _plain(file.sentence_of) for language, file in items.languages.items()}
+    return Material(sentences, paraphrases)
+
+
+def plain(text: str) -> str:
+    """The text with single spaces, as far as a database can hold it."""
+    return " ".join(text.replace("\0", " ").split()).encode("utf-8", "replace").decode()
+
+
+def _plain(texts: Mapping[str, str]) -> dict[str, str]:
+    return {item: plain(text) for item, text in texts.items()}
+
+
+def _said(fault: Exception) -> str:
+    text = "it is no longer there" if isinstance(fault, OSError) else str(fault)
+    return text if text.endswith(".") else f"{text}."
+
+
+T = TypeVar("T")
+LARGEST_SEED = 2**31 - 1
+
+
+def draw_items(seed: int, language: str, items: Sequence[str], count: int | None) -> list[str]:
+    """`count` of the items (None: all), in their own order: those whose sha256 with seed and language is smallest."""
+    if count is None or count >= len(items):
+        return list(items)
+    drawn = set(sorted(items, key=lambda item: _dice(seed, language, item))[:count])
+    return [item for item in items if item in drawn]
+
+
+def shuffled(seed: int, annotator: str, things: Iterable[tuple[str, T]]) -> list[T]:
+    """The things in an order of this annotator's own; each comes with a text that tells it from the others."""
+    return [thing for _, thing in sorted(things, key=lambda named: _dice(seed, annotator, named[0]))]
+
+
+def _dice(seed: int, *parts: str) -> str:
+    told = "\0".join([str(seed), *parts])
+    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()

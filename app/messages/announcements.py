@@ -1,0 +1,266 @@
+"""Announcements of a competition: written, edited and withdrawn by organisers, and sent by mail to whom they choose.
+
+The mails are written in the transaction that publishes: there are all of them, or none, whatever is killed when. Sent
+again with the same key, an announcement is the one that there is, and nobody gets a second mail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, joinedload
+
+from app.base import links
+from app.base.config import Settings
+from app.base.errors import IdempotencyConflict, NotFound
+from app.base.text import many_lines, one_line, refuse, wrong_text
+from app.messages.groups import GroupName, MailGroup, people_in
+from app.models import Announcement, Competition, MailChoice, Phase, PhaseTask, User
+from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
+from app.people import audit
+from app.people.mail import public_address, send_mail
+from app.people.mail_choices import MailKind, choices_of, rows_of, unsubscribe_address, wants
+
+TEXT_CHARACTERS = 20_000
+
+_MAIL = """\
+{title}
+
+{text}
+
+--
+An announcement of {competition}: {page}
+You get it because {why}.
+No more mails with announcements: {unsubscribe}
+"""
+_WHY = {
+    GroupName.ALL: "you take part",
+    GroupName.ENTERED: "your team has sent submissions",
+    GroupName.WITHOUT_VALID: "you take part, and no submission of your team to this phase has a score yet",
+    GroupName.ORGANISERS: "you organise it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AnnouncementForm:
+    """What an organiser writes. text: Markdown."""
+
+    title: str
+    text: str
+    is_pinned: bool = False
+
+    def checked(self) -> AnnouncementForm:
+        """As it is kept; raises InvalidForm with a sentence for each field."""
+        tidy = AnnouncementForm(one_line(self.title), many_lines(self.text), self.is_pinned)
+        refuse(
+            {"title": wrong_text(tidy.title, TITLE_CHARACTERS), "text": wrong_text(tidy.text, TEXT_CHARACTERS)},
+        )
+        return tidy
+
+
+@dataclass(frozen=True, slots=True)
+class Receivers:
+    """How many people a mail would go to, and how many of the group switched such mails off."""
+
+    count: int
+    switched_off: int
+
+
+# ------------------------------------------------------------------------------------------------------------- reading
+
+
+def announcements_of(session: Session, competition: Competition, *, with_withdrawn: bool = False) -> list[Announcement]:
+    """The pinned ones first, then the newest; authors are loaded."""
+    query = (
+        select(Announcement)
+        .where(Announcement.competition_id == competition.id)
+        .options(joinedload(Announcement.author, innerjoin=True))
+        .order_by(Announcement.is_pinned.desc(), Announcement.published_at.desc(), Announcement.id.desc())
+    )
+    if not with_withdrawn:
+        query = query.where(Announcement.withdrawn_at.is_(None))
+    return list(session.scalars(query))
+
+
+def find_announcement(session: Session, competition: Competition, announcement_id: int) -> Announcement:
+    """One that is not withdrawn, locked until the transaction ends; raises NotFound."""
+    found = session.scalar(
+        select(Announcement)
+        .where(
+            Announcement.id == announcement_id,
+            Announcement.competition_id == competition.id,
+            Announcement.withdrawn_at.is_(None),
+        )
+        .with_for_update()
+    )
+    if found is None:
+        raise NotFound(f"Competition '{competition.name}' has no announcement {announcement_id}.")
+    return found
+
+
+def receivers(session: Session, competition: Competition, group: MailGroup) -> Receivers:
+    """Whom a mail to this group would reach now."""
+    people = people_in(session, competition, group)
+    willing = _willing(people, choices_of(session, [user.id for user in people]))
+    return Receivers(len(willing), len(people) - len(willing))
+
+
+# ------------------------------------------------------------------------------------------------------------- writing
+
+
+def publish(
+    session: Session,
+    competition: Competition,
+    form: AnnouncementForm,
+    *,
+    author: User,
+    group: MailGroup | None,
+    key: str | None,
+    settings: Settings,
+    now: datetime,
+) -> Announcement:
+    """The announcement, and a mail for all in the group who want one; raises InvalidForm, IdempotencyConflict."""
+    form = form.checked()
+    key = _checked_key(key)
+    announcement = Announcement(
+        competition_id=competition.id,
+        title=form.title,
+        text=form.text,
+        is_pinned=form.is_pinned,
+        author_id=author.id,
+        published_at=now,
+        mailed_to=str(group or ""),
+        mailed_count=0,
+        key=key,
+    )
+    try:
+        with session.begin_nested():
+            session.add(announcement)
+    except IntegrityError:  # the same key: this very form, sent twice
+        return _published_before(session, competition, form, group, key)
+    if group is not None:
+        announcement.mailed_count = _mail_all(session, competition, announcement, group, settings, now)
+    _record(session, author, "publish", competition, announcement, now, mailed=announcement.mailed_count)
+    _shown_otherwise(session, competition)
+    return announcement
+
+
+def edit(
+    session: Session,
+    competition: Competition,
+    announcement_id: int,
+    form: AnnouncementForm,
+    *,
+    editor: User,
+    now: datetime,
+) -> Announcement:
+    """Other words from now on, marked as edited; no mail goes out. Raises NotFound, InvalidForm."""
+    form = form.checked()
+    announcement = find_announcement(session, competition, announcement_id)
+    if (announcement.title, announcement.text) != (form.title, form.text):
+        announcement.edited_at = now
+    before = {"title": announcement.title, "is_pinned": announcement.is_pinned}
+    announcement.title, announcement.text, announcement.is_pinned = form.title, form.text, form.is_pinned
+    session.flush()
+    _record(session, editor, "edit", competition, announcement, now, before=before)
+    _shown_otherwise(session, competition)
+    return announcement
+
+
+def withdraw(session: Session, competition: Competition, announcement_id: int, *, actor: User, now: datetime) -> None:
+    """Show it no more; organisers still find it. Mails that went out cannot be called back. Raises NotFound."""
+    announcement = find_announcement(session, competition, announcement_id)
+    announcement.withdrawn_at = now
+    session.flush()
+    _record(session, actor, "withdraw", competition, announcement, now)
+    _shown_otherwise(session, competition)
+
+
+def _checked_key(key: str | None) -> str | None:
+    key = key or None
+    if key is not None:
+        refuse({"Idempotency-Key": wrong_text(key, KEY_CHARACTERS)})
+    return key
+
+
+def _published_before(
+    session: Session, competition: Competition, form: AnnouncementForm, group: MailGroup | None, key: str | None
+) -> Announcement:
+    earlier = session.scalars(
+        select(Announcement).where(Announcement.competition_id == competition.id, Announcement.key == key)
+    ).one()
+    if (earlier.title, earlier.text, earlier.mailed_to) != (form.title, form.text, str(group or "")):
+        raise IdempotencyConflict(
+            "This key was already used for another announcement; use a new key for a new one.", announcement=earlier.id
+        )
+    return earlier
+
+
+def _record(
+    session: Session,
+    actor: User,
+    deed: str,
+    competition: Competition,
+    announcement: Announcement,
+    now: datetime,
+    **more: Any,
+) -> None:
+    details: Mapping[str, Any] = {
+        "announcement": announcement.id,
+        "title": announcement.title,
+        **({"mailed_to": announcement.mailed_to} if deed == "publish" else {}),
+        **more,
+    }
+    audit.record(session, actor, f"announcement.{deed}", f"competition {competition.name}", details, now=now)
+
+
+def _shown_otherwise(session: Session, competition: Competition) -> None:
+    """Pages of the competition are kept as long as nothing of it changes."""
+    of_competition = PhaseTask.phase_id.in_(select(Phase.id).where(Phase.competition_id == competition.id))
+    # In this order, so that two who change several of them never wait for each other.
+    session.execute(select(PhaseTask.id).where(of_competition).order_by(PhaseTask.id).with_for_update())
+    session.execute(
+        update(PhaseTask)
+        .where(of_competition)
+        .values(board_version=PhaseTask.board_version + 1)
+        .execution_options(synchronize_session=False)
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------- mail
+
+
+def _mail_all(
+    session: Session,
+    competition: Competition,
+    announcement: Announcement,
+    group: MailGroup,
+    settings: Settings,
+    now: datetime,
+) -> int:
+    """How many mails were written: one for each person, who learns of nobody else."""
+    people = people_in(session, competition, group)
+    rows = rows_of(session, [user.id for user in people])
+    willing = _willing(people, rows)
+    for user in willing:
+        address = unsubscribe_address(rows[user.id], MailKind.ANNOUNCEMENTS, settings)
+        body = _MAIL.format(
+            title=announcement.title,
+            text=announcement.text,
+            competition=competition.title,
+            page=public_address(settings, links.competition(competition.name)),
+            why=_WHY[group.name],
+            unsubscribe=address,
+        )
+        subject = f"[{competition.title}] {announcement.title}"
+        send_mail(session, user.email, subject, body, now=now, unsubscribe=address)
+    return len(willing)
+
+
+def _willing(people: Sequence[User], choices: Mapping[int, MailChoice]) -> list[User]:
+    return [user for user in people if wants(choices.get(user.id), MailKind.ANNOUNCEMENTS)]

@@ -1,0 +1,242 @@
+"""Questions to the organisers: asked by whoever is logged in, answered to them alone or, if organisers choose, to all.
+
+What others see of a public question: its words, the answer, and who asked only if the asker wanted that. A question
+without an answer is seen by its asker and the organisers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import or_, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, joinedload
+
+from app.base import links
+from app.base.config import Settings
+from app.base.errors import IdempotencyConflict, NotFound
+from app.base.text import many_lines, one_line, refuse, wrong_text
+from app.models import Competition, Question, User
+from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
+from app.people import audit
+from app.people.mail import public_address, send_mail
+from app.people.roles import addresses_of_organisers
+
+QUESTION_CHARACTERS = 5_000
+ANSWER_CHARACTERS = 20_000
+
+_ASKED = """\
+{name} (user name {username}) asks about {competition}:
+
+{title}
+
+{text}
+
+--
+Answer, privately or for everybody: {page}
+"""
+_ANSWERED = """\
+Hello {username},
+
+the organisers of {competition} have {what} your question.
+
+{title}
+
+{answer}
+
+--
+{where}: {page}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionForm:
+    """What somebody asks. text: plain; shows_name: whether others may learn who asked, should it become public."""
+
+    title: str
+    text: str
+    shows_name: bool = False
+
+    def checked(self) -> QuestionForm:
+        """As it is kept; raises InvalidForm with a sentence for each field."""
+        tidy = QuestionForm(one_line(self.title), many_lines(self.text), self.shows_name)
+        refuse(
+            {"title": wrong_text(tidy.title, TITLE_CHARACTERS), "text": wrong_text(tidy.text, QUESTION_CHARACTERS)},
+        )
+        return tidy
+
+
+# ------------------------------------------------------------------------------------------------------------- reading
+
+
+def questions_for(session: Session, competition: Competition, viewer: User | None, *, sees_all: bool) -> list[Question]:
+    """What this viewer may see, newest first, askers loaded. sees_all: an organiser, who looks as one."""
+    query = (
+        select(Question)
+        .where(Question.competition_id == competition.id)
+        .options(joinedload(Question.asker, innerjoin=True))
+        .order_by(Question.asked_at.desc(), Question.id.desc())
+    )
+    if not sees_all:
+        is_public = Question.is_public & Question.answered_at.is_not(None)
+        query = query.where(or_(is_public, Question.asker_id == viewer.id) if viewer is not None else is_public)
+    return list(session.scalars(query))
+
+
+def find_question(session: Session, competition: Competition, question_id: int) -> Question:
+    """Its asker loaded, and it locked until the transaction ends; raises NotFound."""
+    found = session.scalar(
+        select(Question)
+        .where(Question.id == question_id, Question.competition_id == competition.id)
+        .options(joinedload(Question.asker, innerjoin=True))
+        .with_for_update(of=Question)
+    )
+    if found is None:
+        raise NotFound(f"Competition '{competition.name}' has no question {question_id}.")
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------- writing
+
+
+def find_asked(session: Session, asker: User, key: str | None) -> Question | None:
+    """What this user has asked with this key already."""
+    if not key or "\0" in key:
+        return None
+    return session.scalar(select(Question).where(Question.asker_id == asker.id, Question.key == key))
+
+
+def ask(
+    session: Session,
+    competition: Competition,
+    form: QuestionForm,
+    *,
+    asker: User,
+    key: str | None,
+    settings: Settings,
+    now: datetime,
+) -> Question:
+    """The question, with a mail to every organiser; again with the same key it is the same one.
+
+    Raises InvalidForm, IdempotencyConflict.
+    """
+    form, key = form.checked(), key or None
+    if key is not None:
+        refuse({"Idempotency-Key": wrong_text(key, KEY_CHARACTERS)})
+    question = Question(
+        competition_id=competition.id,
+        asker_id=asker.id,
+        title=form.title,
+        text=form.text,
+        shows_name=form.shows_name,
+        asked_at=now,
+        key=key,
+    )
+    try:
+        with session.begin_nested():
+            session.add(question)
+    except IntegrityError:
+        return _asked_before(session, competition, form, asker, key)
+    body = _ASKED.format(
+        name=asker.display_name,
+        username=asker.username,
+        competition=competition.title,
+        title=form.title,
+        text=form.text,
+        page=_page(settings, competition, question),
+    )
+    for address in addresses_of_organisers(session, competition.name):
+        send_mail(session, address, f"[{competition.title}] Question: {form.title}", body, now=now)
+    return question
+
+
+def answer(
+    session: Session,
+    competition: Competition,
+    question_id: int,
+    text: str,
+    *,
+    is_public: bool,
+    organiser: User,
+    settings: Settings,
+    now: datetime,
+) -> Question:
+    """Answer, or answer otherwise; the asker gets a mail when the words are new. It closes the question.
+
+    Raises NotFound, InvalidForm.
+    """
+    text = many_lines(text)
+    refuse({"answer": wrong_text(text, ANSWER_CHARACTERS)})
+    question = find_question(session, competition, question_id)
+    is_first, is_new = question.answered_at is None, question.answer != text
+    before = {"is_public": question.is_public}
+    question.answer, question.is_public, question.answered_by_id = text, is_public, organiser.id
+    if is_first:
+        question.answered_at = now
+    elif is_new:
+        question.answer_edited_at = now
+    question.closed_at = question.closed_at or now
+    session.flush()
+    if is_new:
+        _tell_asker(
+            session, competition, question, "answered" if is_first else "changed their answer to", settings, now
+        )
+    deed = "answer" if is_first else "edit"
+    _record(session, organiser, deed, competition, question, now, is_public=is_public, before=before)
+    return question
+
+
+def set_closed(
+    session: Session, competition: Competition, question_id: int, is_closed: bool, *, organiser: User, now: datetime
+) -> Question:
+    """Close a question without an answer, or open it again; it stays where it is seen. Raises NotFound."""
+    question = find_question(session, competition, question_id)
+    if (question.closed_at is not None) != is_closed:
+        question.closed_at = now if is_closed else None
+        session.flush()
+        _record(session, organiser, "close" if is_closed else "reopen", competition, question, now)
+    return question
+
+
+def _asked_before(
+    session: Session, competition: Competition, form: QuestionForm, asker: User, key: str | None
+) -> Question:
+    earlier = session.scalars(select(Question).where(Question.asker_id == asker.id, Question.key == key)).one()
+    if (earlier.competition_id, earlier.title, earlier.text) != (competition.id, form.title, form.text):
+        raise IdempotencyConflict("This key was already used for another question; use a new key for a new one.")
+    return earlier
+
+
+def _tell_asker(
+    session: Session, competition: Competition, question: Question, what: str, settings: Settings, now: datetime
+) -> None:
+    body = _ANSWERED.format(
+        username=question.asker.username,
+        competition=competition.title,
+        what=what,
+        title=question.title,
+        answer=question.answer,
+        where="Everybody sees question and answer there" if question.is_public else "Only you and they see it there",
+        page=_page(settings, competition, question),
+    )
+    subject = f"[{competition.title}] Answer: {question.title}"
+    send_mail(session, question.asker.email, subject, body, now=now)
+
+
+def _page(settings: Settings, competition: Competition, question: Question) -> str:
+    return public_address(settings, f"{links.questions(competition.name)}#question-{question.id}")
+
+
+def _record(
+    session: Session,
+    actor: User,
+    deed: str,
+    competition: Competition,
+    question: Question,
+    now: datetime,
+    **more: Any,
+) -> None:
+    details = {"question": question.id, "title": question.title, **more}
+    audit.record(session, actor, f"question.{deed}", f"competition {competition.name}", details, now=now)

@@ -1,0 +1,213 @@
+"""What an organiser declares: competition, task, phase, board. Written by `app.declarations.apply.apply` only."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.base.db import Base
+from app.models.columns import NAME_CHARACTERS
+
+
+class EntryRule(StrEnum):
+    """Which of a team's scored submissions stands on a phase's boards."""
+
+    BEST = "best"
+    LAST = "last"
+    ALL = "all"
+    CHOSEN = "chosen"  # the team says which, for each board
+    LADDER = "ladder"  # the record, told in steps; see evergold.scoring.ladder
+
+
+class BoardShown(StrEnum):
+    """How much of a board there is for those who do not organise."""
+
+    HIDDEN = "hidden"
+    RANKS_ONLY = "ranks_only"
+    PUBLIC = "public"
+
+
+class OwnScores(StrEnum):
+    """When a team sees the scores of its own submissions. What is wrong with a file is always told at once."""
+
+    NEVER = "never"
+    AFTER_CLOSE = "after_close"
+    AT_ONCE = "at_once"
+
+
+class Slices(StrEnum):
+    """Which scores there are for those who do not organise: those that rank, those that boards show, or all."""
+
+    NONE = "none"
+    COLUMNS = "columns"
+    ALL = "all"
+
+
+def new_salt() -> str:
+    """Makes the neutral names of a competition's teams unlike those of any other."""
+    return secrets.token_hex(16)
+
+
+class Competition(Base):
+    __tablename__ = "competitions"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(NAME_CHARACTERS), unique=True)  # in URLs
+    title: Mapped[str] = mapped_column(String(200))
+    summary: Mapped[str] = mapped_column(Text, default="")
+    description: Mapped[str] = mapped_column(Text, default="")  # Markdown
+    website: Mapped[str] = mapped_column(String(500), default="")
+    contact: Mapped[str] = mapped_column(String(320), default="")
+    tracks: Mapped[list[Any]] = mapped_column(default=list)  # [{"name", "title", "description"}]; a submission has one
+    method_card: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what its cards ask for; app.cards.form
+    registration: Mapped[dict[str, Any]] = mapped_column(default=dict)  # who may take part, as declared
+    teams: Mapped[dict[str, Any]] = mapped_column(default=dict)  # how large they may be, until when they are renamed
+    position: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[datetime]
+    neutral_salt: Mapped[str] = mapped_column(String(64), default=new_salt)  # see app.boards.neutral_names; never shown
+
+    tasks: Mapped[list[CompetitionTask]] = relationship(lazy="raise", order_by="CompetitionTask.position")
+    phases: Mapped[list[Phase]] = relationship(lazy="raise", order_by="Phase.position")
+    boards: Mapped[list[Board]] = relationship(lazy="raise", order_by="Board.position")
+
+
+class CompetitionTask(Base):
+    """A task of a competition: a task type of `evergold.scoring.tasks` with the organiser's options."""
+
+    __tablename__ = "tasks"
+    __table_args__ = (UniqueConstraint("competition_id", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
+    name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
+    task_type: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
+    title: Mapped[str] = mapped_column(String(200))
+    description: Mapped[str] = mapped_column(Text, default="")
+    options: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    position: Mapped[int] = mapped_column(default=0)
+
+
+class Phase(Base):
+    """A span of time [starts_at, ends_at) with its limits; ends_at None: open for ever."""
+
+    __tablename__ = "phases"
+    __table_args__ = (
+        UniqueConstraint("competition_id", "name"),
+        CheckConstraint("ends_at IS NULL OR starts_at < ends_at", name="ends_after_start"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
+    name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
+    title: Mapped[str] = mapped_column(String(200))
+    description: Mapped[str] = mapped_column(Text, default="")
+    starts_at: Mapped[datetime]
+    ends_at: Mapped[datetime | None]
+    entry_rule: Mapped[EntryRule] = mapped_column(String(20))
+    choose_until: Mapped[datetime | None]  # with `chosen`; None: until the phase ends
+    without_choice: Mapped[EntryRule] = mapped_column(String(20), default=EntryRule.LAST)  # with `chosen`: best or last
+    ladder_step: Mapped[float | None]  # with `ladder`
+    visibility: Mapped[dict[str, Any]] = mapped_column(
+        default=dict
+    )  # who sees what when, as declared; app.competitions.visibility
+    carry_over: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # the phase whose entries stand here too
+    has_snapshot: Mapped[bool] = mapped_column(default=True)  # whether the boards are frozen when it has ended
+    submissions_per_day: Mapped[int | None]  # per team and task, days of UTC; None: no limit
+    submissions_total: Mapped[int | None]
+    rejected_per_hour: Mapped[int]
+    upload_limit_bytes: Mapped[int]
+    position: Mapped[int] = mapped_column(default=0)
+
+    competition: Mapped[Competition] = relationship(lazy="raise", overlaps="phases")
+    phase_tasks: Mapped[list[PhaseTask]] = relationship(lazy="raise", order_by="PhaseTask.id")
+
+
+class PhaseTask(Base):
+    """A task as it is asked in one phase: its items, its gold's name, its downloads, and the version of its boards."""
+
+    __tablename__ = "phase_tasks"
+    __table_args__ = (UniqueConstraint("phase_id", "task_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"))
+    task_id: Mapped[int] = mapped_column(ForeignKey("tasks.id"), index=True)
+    gold: Mapped[str | None] = mapped_column(String(300))  # a name that only workers can resolve; None: not there yet
+    items_sha256: Mapped[str | None] = mapped_column(String(64))  # the blind file that predictions are checked against
+    gold_version: Mapped[str] = mapped_column(String(NAME_CHARACTERS), default="")  # what boards call this gold
+    options: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what this phase sets otherwise than the task does
+    entry: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase: entry, choose_until, …
+    limits: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase: per_day, total, …
+    visibility: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase, key by key
+    gold_is_public: Mapped[bool] = mapped_column(default=False)  # anybody has it anyway: see app.runs.item_results
+    ranked_baselines: Mapped[list[Any]] = mapped_column(default=list)  # ids of those teams that have a rank
+    board_version: Mapped[int] = mapped_column(default=0)  # rises with every change that a board could show
+
+    phase: Mapped[Phase] = relationship(lazy="raise", overlaps="phase_tasks")
+    task: Mapped[CompetitionTask] = relationship(lazy="raise")
+    files: Mapped[list[PublicFile]] = relationship(lazy="raise", order_by="PublicFile.position")
+
+    def options_of(self, task: CompetitionTask) -> dict[str, Any]:
+        """The task's options with what this phase sets otherwise: those that scoring takes."""
+        return {**task.options, **self.options}
+
+
+class PublicFile(Base):
+    """A file that everybody may download: blind input, template, public gold of a practice phase."""
+
+    __tablename__ = "public_files"
+    __table_args__ = (UniqueConstraint("phase_task_id", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"))
+    name: Mapped[str] = mapped_column(String(200))  # the file name people get
+    title: Mapped[str] = mapped_column(String(200))
+    sha256: Mapped[str] = mapped_column(String(64))
+    size_bytes: Mapped[int]
+    position: Mapped[int] = mapped_column(default=0)
+
+
+class Board(Base):
+    """A leaderboard of one task, shown in every phase that asks this task.
+
+    columns: [{"metric", "split", "title", "decimals", "percent"}]; rank_by: one of them, as "metric split".
+    """
+
+    __tablename__ = "boards"
+    __table_args__ = (UniqueConstraint("competition_id", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
+    task_id: Mapped[int] = mapped_column(ForeignKey("tasks.id"))
+    name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
+    title: Mapped[str] = mapped_column(String(200))
+    description: Mapped[str] = mapped_column(Text, default="")
+    rank_metric: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
+    rank_split: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
+    columns: Mapped[list[Any]]
+    track: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # shows submissions of this track; None: of all
+    position: Mapped[int] = mapped_column(default=0)
+
+    task: Mapped[CompetitionTask] = relationship(lazy="raise")
+
+
+class HistoricRow(Base):
+    """A published result from elsewhere (a paper, CodaLab's list): shown beside live rows, marked, never ranked by us.
+
+    scores: {"metric split": value}; values stand as published (rounded), with their source.
+    """
+
+    __tablename__ = "historic_rows"
+    __table_args__ = (Index("ix_historic_rows_phase_id_board_id", "phase_id", "board_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"))
+    board_id: Mapped[int] = mapped_column(ForeignKey("boards.id"))
+    team: Mapped[str] = mapped_column(String(200))
+    achieved_at: Mapped[datetime | None]
+    scores: Mapped[dict[str, Any]]
+    source: Mapped[str] = mapped_column(Text)

@@ -1,0 +1,127 @@
+"""What happens: submissions, their runs and scores. Written by `app.submissions.accept` and `app.runs.life` only."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, Uuid, text
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.base.db import Base
+from app.models.accounts import Team, User
+from app.models.columns import NAME_CHARACTERS
+from app.models.competitions import PhaseTask
+
+
+class RunStatus(StrEnum):
+    """queued -> running -> scored | rejected | failed; running -> queued again when its worker was lost."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SCORED = "scored"  # terminal
+    REJECTED = "rejected"  # terminal: the participant's file is wrong; costs no quota
+    FAILED = "failed"  # terminal: our fault; costs no quota
+
+
+TERMINAL = frozenset({RunStatus.SCORED, RunStatus.REJECTED, RunStatus.FAILED})
+
+
+class Submission(Base):
+    """The file that was sent; never changes after it was accepted."""
+
+    __tablename__ = "submissions"
+    __table_args__ = (
+        UniqueConstraint("user_id", "idempotency_key"),
+        Index("ix_submissions_team_id_phase_task_id_submitted_at", "team_id", "phase_task_id", "submitted_at"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(Uuid, primary_key=True, default=uuid.uuid4)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), index=True)
+    sha256: Mapped[str] = mapped_column(String(64))
+    size_bytes: Mapped[int]
+    filename: Mapped[str] = mapped_column(String(200), default="")
+    track: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # None where the competition had no tracks
+    method: Mapped[str] = mapped_column(String(200), default="")
+    description: Mapped[str] = mapped_column(Text, default="")
+    idempotency_key: Mapped[str | None] = mapped_column(String(200))
+    submitted_at: Mapped[datetime]
+
+    team: Mapped[Team] = relationship(lazy="raise")
+    user: Mapped[User] = relationship(lazy="raise")
+    phase_task: Mapped[PhaseTask] = relationship(lazy="raise")
+    runs: Mapped[list[ScoringRun]] = relationship(lazy="raise", order_by="ScoringRun.id")
+
+
+class ScoringRun(Base):
+    """One scoring of a submission against one gold; exactly one run of a submission is `current`.
+
+    Those of a rescoring set stand beside it until the set is published.
+    """
+
+    __tablename__ = "runs"
+    __table_args__ = (
+        Index(
+            "uq_runs_current",
+            "submission_id",
+            unique=True,
+            sqlite_where=text("is_current"),
+            postgresql_where=text("is_current"),
+        ),
+        Index("ix_runs_status_queued_at", "status", "queued_at"),
+        UniqueConstraint("rescoring_id", "submission_id"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id"), index=True)
+    is_current: Mapped[bool] = mapped_column(default=True)
+    status: Mapped[RunStatus] = mapped_column(String(20), default=RunStatus.QUEUED)
+    gold: Mapped[str] = mapped_column(String(300))  # the gold's name when this run was made
+    gold_version_id: Mapped[int | None] = mapped_column(ForeignKey("gold_versions.id"))  # set when claimed; None: plain
+    task_version: Mapped[int | None]  # set by the worker that scored it
+    attempts: Mapped[int] = mapped_column(default=0)
+    queued_at: Mapped[datetime]
+    sent_at: Mapped[datetime | None]  # when the sweep last told Celery again
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    checked_at: Mapped[datetime | None]  # while it runs long: when the file was found in order, and scoring began
+    items_done: Mapped[int | None]  # of items_total; None: nothing is known
+    items_total: Mapped[int | None]
+    seconds_left: Mapped[int | None]  # by the pace so far
+    claim_token: Mapped[str | None] = mapped_column(String(64))  # whoever holds it may record; changes with every claim
+    worker: Mapped[str | None] = mapped_column(String(200))
+    lease_expires_at: Mapped[datetime | None]
+    problems: Mapped[list[Any]] = mapped_column(default=list)  # errors of a rejected file, warnings of a scored one
+    problems_omitted: Mapped[int] = mapped_column(default=0)
+    failure: Mapped[str | None] = mapped_column(Text)  # for organisers; participants only learn that it was our fault
+    report: Mapped[bytes | None] = mapped_column(LargeBinary)  # scores, aggregates, texts: zlib-compressed JSON
+    # Item by item, open, only where gold is public, see app.runs.item_results; nothing loads it but who asks for it.
+    item_results: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True, deferred_raiseload=True)
+    outcomes_id: Mapped[int | None] = mapped_column(ForeignKey("sealed_files.id"))  # per item; only workers can open it
+    rescoring_id: Mapped[int | None] = mapped_column(ForeignKey("rescorings.id"))  # the set that it was made for
+    replaced_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))  # whose place it took; see app.rescoring
+
+    submission: Mapped[Submission] = relationship(lazy="raise", overlaps="runs")
+    scores: Mapped[list[ScoreRow]] = relationship(lazy="raise", order_by="ScoreRow.id")
+
+
+class ScoreRow(Base):
+    """One score that a board may show: a value, or None with the reason."""
+
+    __tablename__ = "scores"
+    __table_args__ = (
+        UniqueConstraint("run_id", "metric", "split"),
+        CheckConstraint("(value IS NULL) != (reason IS NULL)", name="value_or_reason"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
+    metric: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
+    split: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
+    value: Mapped[float | None]
+    reason: Mapped[str | None] = mapped_column(String(200))
+    signature: Mapped[str] = mapped_column(Text)

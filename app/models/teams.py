@@ -1,0 +1,94 @@
+"""Who takes part: registrations for a competition, confirmed addresses, invitations to teams, and who left a team."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import ForeignKey, Index, String
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.base.db import Base
+from app.models.accounts import Team, User
+from app.models.columns import NAME_CHARACTERS
+
+
+class RegistrationMode(StrEnum):
+    """Who may take part in a competition."""
+
+    OPEN = "open"
+    APPROVAL = "approval"  # whom the organisers let in
+    DOMAIN = "domain"  # whose confirmed address has one of the declared domains
+    LIST = "list"  # whose user name or confirmed address is on the declared list
+
+
+class RegistrationStatus(StrEnum):
+    UNCONFIRMED = "unconfirmed"  # waits until the person has confirmed the e-mail address
+    PENDING = "pending"  # waits for the organisers
+    APPROVED = "approved"
+    REFUSED = "refused"
+
+
+class Registration(Base):
+    """One person in one competition. Written by `app.teams.registration` only."""
+
+    __tablename__ = "registrations"
+    __table_args__ = (Index("ix_registrations_competition_id_status", "competition_id", "status"),)
+
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), primary_key=True, index=True)
+    status: Mapped[RegistrationStatus] = mapped_column(String(20))
+    registered_at: Mapped[datetime]
+    terms_sha256: Mapped[str | None] = mapped_column(String(64))  # of the text that was accepted last
+    terms_accepted_at: Mapped[datetime | None]
+    decided_at: Mapped[datetime | None]
+    decided_by: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # None: the competition's own rule
+
+    user: Mapped[User] = relationship(lazy="raise")
+
+
+class EmailConfirmation(Base):
+    """A link that proves that an address is its user's; only the hash of its secret is kept.
+
+    It speaks of the address as it was then: whoever changes it confirms the new one, too.
+    """
+
+    __tablename__ = "email_confirmations"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    email: Mapped[str] = mapped_column(String(320))
+    secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    confirmed_at: Mapped[datetime | None]
+
+
+class TeamInvitation(Base):
+    """A link with which others join a team; a team has at most one that is open. Only the secret's hash is kept."""
+
+    __tablename__ = "team_invitations"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
+    created_by_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
+    secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]  # revoked, or replaced by a newer one
+
+    team: Mapped[Team] = relationship(lazy="raise")
+
+
+class FormerMember(Base):
+    """Somebody was a member of a team during [joined_at, left_at]; what it submitted then counts for them, too."""
+
+    __tablename__ = "former_members"
+    __table_args__ = (Index("ix_former_members_user_id_competition_id", "user_id", "competition_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
+    joined_at: Mapped[datetime | None]  # None: from the team's beginning
+    left_at: Mapped[datetime]

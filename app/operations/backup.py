@@ -1,0 +1,124 @@
+"""A backup of a running server: the database as it is at one moment, then every stored file that it names.
+
+Stored files never change and are copied after the rows were read: whatever the rows name is there already. Private keys
+and plain gold are no part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, Engine, Table, select
+
+import app.models  # noqa: F401 - fills Base.metadata
+from app.base.config import Settings
+from app.base.db import Base, get_engine
+from app.base.storage import stored_path
+from app.operations.backup_files import Target, writing_to
+from app.operations.backup_format import (
+    MANIFEST,
+    BackupColumn,
+    BackupError,
+    BackupFile,
+    BackupTable,
+    Folder,
+    Manifest,
+    kind_of,
+    written,
+)
+from app.operations.unowned import naming_columns
+from evergold.version import version
+
+ROWS_AT_ONCE = 500
+_SEALED = "sealed_files"
+
+#: The sha256 that rows name, by the folder in which the files lie.
+Named = dict[Folder, set[str]]
+
+
+def make_backup(settings: Settings, target: Path, *, now: datetime) -> Manifest:
+    """Write everything to `target`, a new .tar file or folder; raises BackupError, OSError.
+
+    A stored file that is damaged or not there is left out and told in the manifest: all the rest is worth saving then.
+    """
+    engine = get_engine(settings.database_address)
+    with writing_to(target) as into, tempfile.TemporaryDirectory(dir=target.absolute().parent) as place:
+        named: Named = {"storage": set(), "sealed": set()}
+        with _snapshot(engine) as connection:
+            revision = MigrationContext.configure(connection).get_current_revision()
+            tables = [_dump(connection, table, Path(place), into, named) for table in Base.metadata.sorted_tables]
+        if revision is None:
+            raise BackupError("The database has no tables yet.")
+        files, missing = _copy_files(settings, named, into)
+        manifest = Manifest(
+            format=1, made_at=now, app_version=version(), revision=revision, tables=tables, files=files, missing=missing
+        )
+        whole = Path(place) / MANIFEST
+        whole.write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
+        into.add(MANIFEST, whole)
+    return manifest
+
+
+@contextmanager
+def _snapshot(engine: Engine) -> Iterator[Connection]:
+    """Every table as of one moment, whatever others write meanwhile; on SQLite, any transaction is that (WAL mode)."""
+    options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    reader = engine.execution_options(**options) if engine.dialect.name == "postgresql" else engine
+    with reader.connect() as connection, connection.begin():
+        yield connection
+
+
+def _dump(connection: Connection, table: Table, place: Path, into: Target, named: Named) -> BackupTable:
+    """Write the rows, and note which files they name."""
+    columns = [BackupColumn(name=column.name, kind=kind_of(column)) for column in table.columns]
+    digests = [index for index, column in enumerate(table.columns) if column in _NAMING]
+    path, rows = place / f"{table.name}.jsonl", 0
+    query = select(*table.columns, *(column.is_(None) for column in table.columns)).order_by(*table.primary_key)
+    with path.open("w", encoding="utf-8", newline="\n") as lines:
+        for row in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(query):
+            values, are_null = row[: len(columns)], row[len(columns) :]
+            lines.write(written(columns, values, are_null))
+            named["sealed" if table.name == _SEALED else "storage"].update(
+                values[index] for index in digests if values[index] is not None
+            )
+            rows += 1
+    described = BackupTable(
+        name=table.name, columns=columns, rows=rows, sha256=_sha256(path), size_bytes=path.stat().st_size
+    )
+    into.add(described.file, path)
+    path.unlink()
+    return described
+
+
+_NAMING = frozenset(naming_columns())
+
+
+def _copy_files(settings: Settings, named: Named, into: Target) -> tuple[list[BackupFile], list[str]]:
+    """Those that are whole, and the names of the others."""
+    files, missing = [], []
+    folders: dict[Folder, Path] = {"storage": settings.storage_dir, "sealed": settings.sealed_dir}
+    for folder, digests in named.items():
+        for sha256 in sorted(digests):
+            path = stored_path(folders[folder], sha256)
+            try:
+                whole = _sha256(path) == sha256
+            except FileNotFoundError:
+                whole = False
+            if not whole:
+                missing.append(f"{folder}/{sha256}")
+                continue
+            found = BackupFile(folder=folder, sha256=sha256, size_bytes=path.stat().st_size)
+            into.add(found.file, path)
+            files.append(found)
+    return files, missing
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

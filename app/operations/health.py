@@ -1,0 +1,147 @@
+"""Whether the parts of a server are well: database, migrations, broker, sweep, queue, workers.
+
+The sweep leaves a sign of life (`beat`); workers leave theirs (`app.runs.workers`). What is said of a part is for
+everybody: no addresses, no names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Engine, func, select
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from app.base.config import Settings
+from app.base.db import reading
+from app.base.queue import broker_settings
+from app.models import Heartbeat, RunStatus, ScoringRun
+from app.operations.migrate import is_current
+from app.runs.workers import live_workers
+
+SWEEP = "sweep"
+#: A sweep that missed so many of its rounds is not well …
+ROUNDS_MISSED = 4
+#: … if these are at least so long: a machine may be slow.
+PATIENCE = timedelta(seconds=60)
+BROKER_SECONDS = 1.0
+UNKNOWN = "cannot be told while the database does not answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the server; `says` goes on after its name: "the sweep last ran 12 s ago"."""
+
+    name: str
+    is_well: bool
+    says: str
+
+
+def parts(engine: Engine, settings: Settings, now: datetime) -> list[Part]:
+    """Every part, asked one by one."""
+    try:
+        with reading(engine) as session:
+            current = is_current(session.connection())
+            of_database = [
+                Part("database", True, "answers"),
+                Part("migrations", current, "are done" if current else "are missing: evergold apply --migrate"),
+                *(_in_database(session, settings, now) if current else ()),
+            ]
+    except SQLAlchemyError:
+        names = ("migrations", "sweep", "queue", "workers")
+        of_database = [Part("database", False, "does not answer"), *(Part(name, False, UNKNOWN) for name in names)]
+    answers = broker_answers(settings)
+    return [*of_database, Part("broker", answers, "answers" if answers else "does not answer")]
+
+
+def _in_database(session: Session, settings: Settings, now: datetime) -> list[Part]:
+    return [_sweep(session, settings, now), _queue(session, settings, now), _workers(session, now)]
+
+
+def _sweep(session: Session, settings: Settings, now: datetime) -> Part:
+    last = last_beat(session, SWEEP)
+    if last is None:
+        return Part("sweep", False, "has not run yet")
+    allowed = max(ROUNDS_MISSED * timedelta(seconds=settings.sweep_seconds), PATIENCE)
+    return Part("sweep", now - last <= allowed, f"last ran {_ago(last, now)} ago")
+
+
+def _queue(session: Session, settings: Settings, now: datetime) -> Part:
+    oldest = oldest_waiting(session)
+    if oldest is None:
+        return Part("queue", True, "is empty")
+    is_well = now - oldest <= timedelta(seconds=settings.queue_limit_seconds)
+    return Part("queue", is_well, f"waits: its oldest run since {_ago(oldest, now)}")
+
+
+def _workers(session: Session, now: datetime) -> Part:
+    there = bool(live_workers(session, now))
+    return Part("workers", there, "are there" if there else "are missing: nothing is scored")
+
+
+def oldest_waiting(session: Session) -> datetime | None:
+    """Since when the oldest run waits that nobody has begun."""
+    waits = (ScoringRun.status == RunStatus.QUEUED) & ScoringRun.is_current  # rescoring gives way, and may take days
+    return session.scalar(select(func.min(ScoringRun.queued_at)).where(waits))
+
+
+def broker_answers(settings: Settings) -> bool:
+    """Whether the broker can be reached now."""
+    from kombu.connection import Connection
+    from kombu.exceptions import OperationalError
+
+    broker = broker_settings(settings.broker_url, settings.data_dir)
+    if broker["broker_url"].startswith("filesystem"):
+        return os.access(broker["broker_transport_options"]["data_folder_out"], os.W_OK)
+    waits = {"socket_connect_timeout": BROKER_SECONDS, "socket_timeout": BROKER_SECONDS, "max_retries": 0}
+    options = waits if "redis" in broker["broker_url"] else {}
+    connect: Any = Connection  # kombu says only half of its types
+    with closing(
+        connect(broker["broker_url"], connect_timeout=BROKER_SECONDS, transport_options=options)
+    ) as connection:
+        try:
+            connection.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=BROKER_SECONDS)
+            connection.default_channel.queue_declare("evergold-health", passive=True)
+        except (OperationalError, OSError, *connection.connection_errors):
+            return False
+        except connection.channel_errors:  # it answered: there is no such queue
+            return True
+    return True
+
+
+# ------------------------------------------------------------------------------------------------------- signs of life
+
+
+def beat(session: Session, name: str, now: datetime, done: Mapping[str, int]) -> None:
+    """Note that a part did its rounds, and add what it did to what it has done in all."""
+    found = _locked(session, name)
+    if found is None:
+        try:
+            with session.begin_nested():
+                session.add(Heartbeat(name=name, beat_at=now, counts=dict(done)))
+            return
+        except IntegrityError:  # another was first, at this very moment
+            found = _locked(session, name)
+            if found is None:
+                raise
+    found.beat_at = max(found.beat_at, now)
+    found.counts = {key: found.counts.get(key, 0) + done.get(key, 0) for key in {*found.counts, *done}}
+
+
+def last_beat(session: Session, name: str) -> datetime | None:
+    """When a part last did its rounds."""
+    return session.scalar(select(Heartbeat.beat_at).where(Heartbeat.name == name))
+
+
+def _locked(session: Session, name: str) -> Heartbeat | None:
+    return session.scalar(select(Heartbeat).where(Heartbeat.name == name).with_for_update())
+
+
+def _ago(then: datetime, now: datetime) -> str:
+    seconds = max(0, round((now - then).total_seconds()))
+    return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"

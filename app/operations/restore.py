@@ -1,0 +1,182 @@
+"""From a backup to a server that has nothing yet: all of it is checked before anything is touched.
+
+The tables are made as they were when the backup was made, filled, and then brought to this version's form.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util.exc import CommandError
+from pydantic import ValidationError
+from sqlalchemy import Connection, func, inspect, select, text
+from sqlalchemy import table as named_table
+
+from app.base.config import Settings
+from app.base.db import get_engine
+from app.base.storage import CHUNK_BYTES, store_upload, stored_path
+from app.operations.backup_files import Source, reading_from
+from app.operations.backup_format import MANIFEST, BackupError, BackupFile, BackupTable, Manifest, insertable, read_row
+from app.operations.migrate import alembic_config, migrating, upgrade_to
+
+ROWS_AT_ONCE = 500
+PROBLEMS_SHOWN = 20
+
+
+def restore_backup(settings: Settings, source: Path) -> Manifest:
+    """Fill an empty server; raises BackupError, with everything that is wrong, having changed nothing."""
+    with reading_from(source) as backup:
+        manifest = _read_manifest(backup, source)
+        _check_revision(manifest)
+        _check_whole(backup, manifest)
+        _check_empty(settings, manifest)
+        stored: list[Path] = []
+        try:
+            for file in manifest.files:
+                stored.append(_store(backup, file, settings))
+            _fill_database(settings, backup, manifest)
+        except BaseException:
+            for path in stored:
+                path.unlink(missing_ok=True)
+            raise
+    return manifest
+
+
+# -------------------------------------------------------------------------------------------------------------- checks
+
+
+def _read_manifest(backup: Source, source: Path) -> Manifest:
+    try:
+        with backup.open(MANIFEST) as file:
+            return Manifest.model_validate_json(file.read())
+    except BackupError:
+        raise BackupError(f"{source} is no backup, or not a whole one: it has no {MANIFEST}.") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise BackupError(
+            f"{MANIFEST} of {source} is not of this version, or damaged: {where}: {first['msg']}."
+        ) from None
+
+
+def _check_revision(manifest: Manifest) -> None:
+    try:
+        known = ScriptDirectory.from_config(alembic_config()).get_revision(manifest.revision)
+    except CommandError:
+        known = None
+    if known is None:
+        raise BackupError(
+            f"The backup was made by a newer version of Evergold ({manifest.app_version}); please restore it with that."
+        )
+
+
+def _check_whole(backup: Source, manifest: Manifest) -> None:
+    """Every file has the size and the sha256 that the manifest says; raises with all that have not."""
+    problems = []
+    parts: list[BackupTable | BackupFile] = [*manifest.tables, *manifest.files]
+    for part in parts:
+        try:
+            with backup.open(part.file) as file:
+                digest, size_bytes = hashlib.sha256(), 0
+                while chunk := file.read(CHUNK_BYTES):
+                    digest.update(chunk)
+                    size_bytes += len(chunk)
+        except BackupError as error:
+            problems.append(str(error))
+            continue
+        if (digest.hexdigest(), size_bytes) != (part.sha256, part.size_bytes):
+            problems.append(f"{part.file} is damaged")
+    if problems:
+        shown = "\n".join(f"  {problem}" for problem in problems[:PROBLEMS_SHOWN])
+        more = len(problems) - PROBLEMS_SHOWN
+        raise BackupError(
+            f"The backup is damaged, nothing was changed:\n{shown}" + (f"\n  and {more} more" if more > 0 else "")
+        )
+
+
+def _check_empty(settings: Settings, manifest: Manifest) -> None:
+    """Restoring makes a new server; it never mixes two."""
+    for folder in (settings.storage_dir, settings.sealed_dir):
+        if any(path.is_file() for path in folder.rglob("*")):
+            raise BackupError(f"{folder} has files already: a backup is restored into an empty server only.")
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    with get_engine(settings.database_address).connect() as connection:
+        for name in _tables(connection):
+            if connection.scalar(select(func.count()).select_from(named_table(name))):
+                raise BackupError(
+                    f"The database has rows already, in {name}: a backup is restored into an empty server only."
+                )
+        revision = MigrationContext.configure(connection).get_current_revision()
+        if revision not in (None, manifest.revision):
+            raise BackupError("The database has tables of another version; please give an empty one.")
+
+
+def _tables(connection: Connection) -> list[str]:
+    return [name for name in inspect(connection).get_table_names() if name != "alembic_version"]
+
+
+# --------------------------------------------------------------------------------------------------------------- files
+
+
+def _store(backup: Source, file: BackupFile, settings: Settings) -> Path:
+    folder = settings.storage_dir if file.folder == "storage" else settings.sealed_dir
+    with backup.open(file.file) as content:
+        stored = store_upload(iter(lambda: content.read(CHUNK_BYTES), b""), folder, limit_bytes=2**63)
+    if stored.sha256 != file.sha256:
+        stored_path(folder, stored.sha256).unlink()
+        raise BackupError(f"{file.file} has changed while it was read.")
+    return stored_path(folder, stored.sha256)
+
+
+# ------------------------------------------------------------------------------------------------------------ database
+
+
+def _fill_database(settings: Settings, backup: Source, manifest: Manifest) -> None:
+    """In one transaction: tables, rows, what newer versions change in them, and where numbering goes on."""
+    with migrating(get_engine(settings.database_address)) as connection:
+        upgrade_to(connection, manifest.revision)
+        for table in reversed(manifest.tables):  # what a migration puts there by itself is in the backup, too
+            connection.execute(insertable(table).delete())
+        for table in manifest.tables:
+            _fill(connection, backup, table)
+        upgrade_to(connection, "head")
+        if connection.dialect.name == "postgresql":
+            _continue_numbering(connection)
+
+
+def _fill(connection: Connection, backup: Source, table: BackupTable) -> None:
+    into, filled = insertable(table), 0
+    with backup.open(table.file) as file, io.TextIOWrapper(file, encoding="utf-8", newline="\n") as lines:
+        for batch in _batches(lines):
+            try:
+                rows = [read_row(table.columns, line) for line in batch]
+            except (ValueError, TypeError, AttributeError) as error:
+                raise BackupError(f"{table.file}, about line {filled + 1}: {error}") from None
+            connection.execute(into.insert(), rows)
+            filled += len(rows)
+    if filled != table.rows:
+        raise BackupError(f"{table.file} has {filled} rows, not the {table.rows} of the manifest.")
+
+
+def _batches(lines: Iterator[str]) -> Iterator[list[str]]:
+    while batch := list(islice(lines, ROWS_AT_ONCE)):
+        yield batch
+
+
+def _continue_numbering(connection: Connection) -> None:
+    """PostgreSQL counts on its own, and knows nothing of rows that came with their numbers."""
+    for name in _tables(connection):
+        keys = inspect(connection).get_pk_constraint(name)["constrained_columns"]
+        for key in keys:
+            sequence = connection.scalar(
+                text("SELECT pg_get_serial_sequence(:table, :column)"), {"table": f'"{name}"', "column": key}
+            )
+            if sequence is not None:
+                highest = select(func.coalesce(func.max(text(f'"{key}"')), 0) + 1).select_from(named_table(name))
+                connection.execute(select(func.setval(sequence, highest.scalar_subquery(), False)))

@@ -1,0 +1,295 @@
+"""Accounts, log-in sessions and API tokens. Passwords are hashed with argon2; secrets are kept as sha256 only.
+
+Who may do what stands with the things themselves (`app.submissions.accept`); here is only who somebody is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerifyMismatchError
+from sqlalchemy import ColumnElement, delete, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, joinedload
+
+from app.base.errors import Forbidden, InvalidForm, NameTaken, NotAuthenticated, NotFound
+from app.models import ApiToken, LoginSession, PasswordReset, TokenScope, User
+from app.people import audit
+
+TOKEN_START = "evg_"  # noqa: S105 - the public beginning of every token, so that secret scanners know ours
+PASSWORD_CHARACTERS = (10, 200)
+ALL_SCOPES = frozenset(TokenScope)
+TOKEN_DAYS = 365
+TOKEN_DAYS_ALLOWED = (1, 5 * 366)
+_USERNAME = re.compile(r"^[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])$")
+_EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
+
+
+# -------------------------------------------------------------------------------------------------------- accounts
+
+
+def register_user(
+    session: Session, *, username: str, email: str, password: str, display_name: str = "", now: datetime
+) -> User:
+    """A new account; raises InvalidForm with a sentence per field, or NameTaken."""
+    username, email = username.strip().lower(), email.strip().lower()
+    display_name = " ".join(display_name.split())
+    _check_registration(username, email, password, display_name)
+    user = User(
+        username=username,
+        email=email,
+        display_name=display_name or username,
+        password_hash=_hasher().hash(password),
+        created_at=now,
+    )
+    try:
+        with session.begin_nested():
+            session.add(user)
+    except IntegrityError:
+        raise NameTaken("This user name or e-mail address already has an account. Log in instead?") from None
+    return user
+
+
+def find_user(session: Session, username_or_email: str) -> User | None:
+    """Whoever has this name or address and can log in."""
+    name = username_or_email.strip().lower()
+    if not name.isprintable():  # PostgreSQL takes no NUL
+        return None
+    same = or_(User.username == name, User.email == name)
+    return session.scalar(select(User).where(same, User.password_hash.is_not(None)))
+
+
+def set_password(
+    session: Session, user: User, password: str, now: datetime, *, keep: LoginSession | None = None
+) -> None:
+    """A new password; it ends every log-in (but `keep`) and every open link that could set another."""
+    _refuse({"password": _wrong_password(password)})
+    session.execute(update(User).where(User.id == user.id).values(password_hash=_hasher().hash(password)))
+    ended = delete(LoginSession).where(LoginSession.user_id == user.id)
+    session.execute(ended if keep is None else ended.where(LoginSession.id != keep.id))
+    _end_resets(session, user, now)
+
+
+def set_email(session: Session, user: User, email: str, now: datetime) -> str:
+    """A new e-mail address, as it is kept; raises InvalidForm or NameTaken. Links sent to the old one end."""
+    email = email.strip().lower()
+    _refuse({"email": _wrong_email(email)})
+    try:
+        with session.begin_nested():
+            session.execute(update(User).where(User.id == user.id).values(email=email))
+    except IntegrityError:
+        raise NameTaken("This e-mail address belongs to another account.") from None
+    _end_resets(session, user, now)
+    return email
+
+
+def _end_resets(session: Session, user: User, now: datetime) -> None:
+    is_open = (PasswordReset.user_id == user.id) & PasswordReset.ended_at.is_(None)
+    session.execute(update(PasswordReset).where(is_open).values(ended_at=now))
+
+
+def _check_registration(username: str, email: str, password: str, display_name: str) -> None:
+    _refuse(
+        {
+            "username": ""
+            if _USERNAME.match(username)
+            else "3 to 40 characters: letters a-z, digits, and . _ - inside.",
+            "email": _wrong_email(email),
+            "password": _wrong_password(password),
+            "display_name": ""
+            if len(display_name) <= 100 and display_name.isprintable()
+            else "At most 100 printable characters.",
+        }
+    )
+
+
+def _wrong_password(password: str) -> str:
+    low, high = PASSWORD_CHARACTERS
+    return "" if low <= len(password) <= high else f"A password has {low} to {high} characters."
+
+
+def _wrong_email(email: str) -> str:
+    is_one = _EMAIL.match(email) and email.isprintable() and len(email) <= 320
+    return "" if is_one else "This is not an e-mail address."
+
+
+def _refuse(sentences: dict[str, str]) -> None:
+    wrong = {name: sentence for name, sentence in sentences.items() if sentence}
+    if wrong:
+        raise InvalidForm("Please correct what is marked.", fields=wrong)
+
+
+def authenticate(session: Session, username_or_email: str, password: str) -> User:
+    """The user with this password; the same error, after the same work, for an unknown name and a wrong password."""
+    name = username_or_email.strip().lower()
+    same = or_(User.username == name, User.email == name)
+    user = session.scalar(select(User).where(same)) if name.isprintable() else None  # PostgreSQL takes no NUL
+    stored = user.password_hash if user and user.password_hash else _decoy_hash()
+    try:
+        _hasher().verify(stored, password)
+    except (VerifyMismatchError, InvalidHashError):
+        user = None
+    if user is None or user.password_hash is None:
+        raise NotAuthenticated("Unknown user name or wrong password.")
+    return user
+
+
+@lru_cache(maxsize=1)
+def _hasher() -> PasswordHasher:
+    return PasswordHasher()
+
+
+@lru_cache(maxsize=1)
+def _decoy_hash() -> str:
+    return _hasher().hash(secrets.token_hex())
+
+
+# -------------------------------------------------------------------------------------------------- log-in sessions
+
+
+def start_session(session: Session, user: User, now: datetime, hours: int) -> tuple[LoginSession, str]:
+    """A new log-in and the secret for its cookie."""
+    secret = secrets.token_urlsafe(32)
+    login = LoginSession(
+        user_id=user.id,
+        secret_hash=_sha256(secret),
+        csrf_token=secrets.token_urlsafe(32),
+        created_at=now,
+        expires_at=now + timedelta(hours=hours),
+    )
+    session.execute(delete(LoginSession).where(LoginSession.user_id == user.id, LoginSession.expires_at <= now))
+    session.add(login)
+    session.flush()
+    return login, secret
+
+
+def find_session(session: Session, secret: str, now: datetime) -> LoginSession | None:
+    """The live log-in with this secret, its user loaded."""
+    return session.scalar(
+        select(LoginSession)
+        .where(LoginSession.secret_hash == _sha256(secret), LoginSession.expires_at > now)
+        .options(joinedload(LoginSession.user))
+    )
+
+
+def end_session(session: Session, secret: str) -> None:
+    """Log out; doing it twice is fine."""
+    session.execute(delete(LoginSession).where(LoginSession.secret_hash == _sha256(secret)))
+
+
+# ------------------------------------------------------------------------------------------------------- API tokens
+
+
+def create_token(
+    session: Session,
+    user: User,
+    name: str,
+    now: datetime,
+    *,
+    scopes: Collection[TokenScope] | None = None,
+    days: int = TOKEN_DAYS,
+    made_with: ApiToken | None = None,
+) -> tuple[ApiToken, str]:
+    """A new token and its secret, which is shown this once and never again.
+
+    made_with: the token that asked for it; the new one may do no more (scopes None: the same) and live no longer.
+    """
+    name = " ".join(name.split())
+    allowed = scopes_of(made_with) if made_with else ALL_SCOPES
+    scopes = allowed if scopes is None else frozenset(scopes)
+    _check_token(name, scopes, days)
+    if not scopes <= allowed:
+        raise Forbidden("A token can only make tokens that may do no more than itself.")
+    expires_at = now + timedelta(days=days)
+    if made_with and made_with.expires_at:
+        expires_at = min(expires_at, made_with.expires_at)
+    secret = TOKEN_START + secrets.token_urlsafe(32)
+    token = ApiToken(
+        user_id=user.id,
+        name=name,
+        prefix=secret[: len(TOKEN_START) + 4],
+        secret_hash=_sha256(secret),
+        scopes=" ".join(scope for scope in TokenScope if scope in scopes),
+        created_at=now,
+        expires_at=expires_at,
+        last_used_at=None,
+        revoked_at=None,
+    )
+    session.add(token)
+    session.flush()
+    audit.record(session, user, "token.create", _named(user), _about(token), now=now)
+    return token, secret
+
+
+def _check_token(name: str, scopes: Collection[TokenScope], days: int) -> None:
+    low, high = TOKEN_DAYS_ALLOWED
+    _refuse(
+        {
+            "name": "" if 1 <= len(name) <= 100 and name.isprintable() else "A name of 1 to 100 printable characters.",
+            "scopes": "" if scopes else "Choose at least one.",
+            "days": "" if low <= days <= high else f"Between {low} and {high} days.",
+        }
+    )
+
+
+def scopes_of(token: ApiToken) -> frozenset[TokenScope]:
+    """What the token may be used for."""
+    return frozenset(TokenScope(name) for name in token.scopes.split())
+
+
+def find_token(session: Session, secret: str, now: datetime) -> ApiToken | None:
+    """The live token with this secret, its user loaded; `note_token_use` is the caller's to call."""
+    return session.scalar(
+        select(ApiToken)
+        .where(ApiToken.secret_hash == _sha256(secret), _is_live(now))
+        .options(joinedload(ApiToken.user))
+    )
+
+
+def note_token_use(session: Session, token: ApiToken, now: datetime) -> None:
+    """Remember when the token was last used."""
+    session.execute(update(ApiToken).where(ApiToken.id == token.id).values(last_used_at=now))
+
+
+def list_tokens(session: Session, user: User) -> list[ApiToken]:
+    """The user's tokens, newest first: those that were not revoked, so that one sees which have expired."""
+    query = select(ApiToken).where(ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None))
+    return list(session.scalars(query.order_by(ApiToken.id.desc())))
+
+
+def revoke_token(
+    session: Session, user: User, token_id: int, now: datetime, *, made_with: ApiToken | None = None
+) -> None:
+    """End a token of this user's; raises NotFound for anybody else's. made_with: as in `create_token`."""
+    mine = (ApiToken.id == token_id) & (ApiToken.user_id == user.id) & ApiToken.revoked_at.is_(None)
+    token = session.scalar(select(ApiToken).where(mine).with_for_update())
+    if token is None:
+        raise NotFound("You have no such token.")
+    if made_with and made_with.id != token.id and not scopes_of(token) <= scopes_of(made_with):
+        raise Forbidden("A token can only revoke tokens that may do no more than itself.")
+    token.revoked_at = now
+    audit.record(session, user, "token.revoke", _named(user), _about(token), now=now)
+
+
+def _about(token: ApiToken) -> dict[str, Any]:
+    expires = token.expires_at.isoformat() if token.expires_at else None
+    return {"token": token.prefix, "name": token.name, "scopes": token.scopes.split(), "expires_at": expires}
+
+
+def _named(user: User) -> str:
+    return f"user {user.username}"
+
+
+def _is_live(now: datetime) -> ColumnElement[bool]:
+    return ApiToken.revoked_at.is_(None) & or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > now)
+
+
+def _sha256(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

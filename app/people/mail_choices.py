@@ -1,0 +1,101 @@
+"""Which mails people want besides those about their account, and the links in mails that switch one kind off.
+
+A link is signed with a salt of its receiver's own: it does for them what they could do on their account page, for as
+long as the row lives, and says nothing to anybody else. Mails about passwords and addresses are always sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Collection
+from enum import StrEnum
+
+from sqlalchemy import select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from app.base.config import Settings
+from app.base.errors import NotFound
+from app.models import MailChoice, User
+from app.people.mail import public_address
+
+#: Rows that are asked for or made at once: SQLite bounds the values of one statement.
+_AT_ONCE = 200
+
+
+class MailKind(StrEnum):
+    """What somebody may switch off or on."""
+
+    ANNOUNCEMENTS = "announcements"
+    RESULTS = "results"
+
+
+def wants(choice: MailChoice | None, kind: MailKind) -> bool:
+    """Whether somebody with this row, or without one, gets such mails."""
+    if choice is None:
+        return kind is MailKind.ANNOUNCEMENTS
+    return choice.announcements if kind is MailKind.ANNOUNCEMENTS else choice.results
+
+
+def choice_of(session: Session, user: User) -> MailChoice | None:
+    """The user's row, if there is one."""
+    return session.get(MailChoice, user.id)
+
+
+def choose(session: Session, user: User, wanted: dict[MailKind, bool]) -> None:
+    """Keep what the user wants of these kinds."""
+    [row] = rows_of(session, [user.id]).values()
+    for kind, is_wanted in wanted.items():
+        setattr(row, kind.value, is_wanted)
+    session.flush()
+
+
+def choices_of(session: Session, user_ids: Collection[int]) -> dict[int, MailChoice]:
+    """The rows that there are."""
+    found: dict[int, MailChoice] = {}
+    for some in _portions(user_ids):
+        rows = session.scalars(select(MailChoice).where(MailChoice.user_id.in_(some)))
+        found |= {row.user_id: row for row in rows}
+    return found
+
+
+def rows_of(session: Session, user_ids: Collection[int]) -> dict[int, MailChoice]:
+    """A row for each of them, made where there is none; somebody else may be making the same ones."""
+    missing = set(user_ids) - choices_of(session, user_ids).keys()
+    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+    for some in _portions(missing):
+        values = [
+            {"user_id": one, "announcements": True, "results": False, "salt": secrets.token_hex(16)} for one in some
+        ]
+        session.execute(insert(MailChoice).values(values).on_conflict_do_nothing())
+    return choices_of(session, user_ids)
+
+
+def unsubscribe_address(choice: MailChoice, kind: MailKind, settings: Settings) -> str:
+    """The link that switches mails of this kind off for whoever has this row."""
+    return public_address(settings, f"/mail/unsubscribe?link={choice.user_id}.{kind}.{_signature(choice, kind)}")
+
+
+def find_link(session: Session, link: str) -> tuple[User, MailKind]:
+    """Whose link this is, and for which kind of mail; raises NotFound."""
+    user_id, _, rest = link.partition(".")
+    kind, _, signature = rest.partition(".")
+    is_number = user_id.isascii() and user_id.isdigit() and len(user_id) < 10
+    row = session.get(MailChoice, int(user_id)) if is_number else None
+    known = next((one for one in MailKind if one == kind), None)
+    if row is not None and known is not None:
+        expected = _signature(row, known).encode()
+        if hmac.compare_digest(expected, signature.encode(errors="replace")):
+            return session.get_one(User, row.user_id), known
+    raise NotFound("This link is not one of ours, or not whole. Your account page has the same switch.")
+
+
+def _signature(choice: MailChoice, kind: MailKind) -> str:
+    return hmac.new(choice.salt.encode(), f"unsubscribe {choice.user_id} {kind}".encode(), hashlib.sha256).hexdigest()
+
+
+def _portions(user_ids: Collection[int]) -> list[list[int]]:
+    ordered = sorted(user_ids)
+    return [ordered[start : start + _AT_ONCE] for start in range(0, len(ordered), _AT_ONCE)]

@@ -1,0 +1,115 @@
+"""Links that let their holder set a new password, once and not for long: by mail, or handed out by an administrator.
+
+Asking takes the same work and gets the same answer for a name that nobody has. Only a hash of the secret is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session, joinedload
+
+from app.base.config import Settings
+from app.base.errors import NotFound
+from app.models import PasswordReset, User
+from app.people import audit, auth
+from app.people.mail import public_address, send_mail
+
+#: Rows of links that ran out are kept as long; the next link that is made takes them away.
+KEPT = timedelta(days=30)
+
+_ASKED = """\
+Hello {username},
+
+somebody, you we hope, asked for a new password for your account "{username}".
+Choose it here within {minutes} minutes; the link works once:
+
+{link}
+
+If it was not you: nothing has changed, and there is nothing you have to do.
+"""
+_CHANGED = """\
+Hello {username},
+
+{what} of your account "{username}" was changed just now, on {address}.
+
+If it was you, all is well. If not: ask for a new password there, revoke the API tokens that you do not know, and tell
+the organisers.
+"""
+
+
+def ask(session: Session, username_or_email: str, settings: Settings, now: datetime) -> None:
+    """Mail a link to whoever has this name; the same statements run when nobody has it."""
+    user = auth.find_user(session, username_or_email)
+    link = _make_link(session, user, settings, now)
+    body = _ASKED.format(
+        username=user.username if user else "",
+        minutes=settings.password_reset_minutes,
+        link=link,
+    )
+    send_mail(session, user.email if user else "", "A new password", body, now=now, is_decoy=user is None)
+
+
+def make_link(session: Session, username_or_email: str, settings: Settings, now: datetime) -> tuple[User, str]:
+    """A link for an administrator to hand over; raises NotFound."""
+    user = auth.find_user(session, username_or_email)
+    if user is None:
+        raise NotFound(f"Nobody who can log in is called '{username_or_email}'.")
+    audit.record(session, None, "reset_link.create", f"user {user.username}", now=now)
+    return user, _make_link(session, user, settings, now)
+
+
+def find(session: Session, secret: str, now: datetime) -> PasswordReset:
+    """The open link with this secret, its user loaded; raises NotFound."""
+    found = session.scalar(
+        select(PasswordReset)
+        .where(
+            PasswordReset.secret_hash == _sha256(secret),
+            PasswordReset.user_id.is_not(None),
+            PasswordReset.ended_at.is_(None),
+            PasswordReset.expires_at > now,
+        )
+        .options(joinedload(PasswordReset.user, innerjoin=True))
+        .with_for_update(of=PasswordReset)
+    )
+    if found is None:
+        raise NotFound("This link was used already, or is too old. Please ask for another.")
+    return found
+
+
+def use(session: Session, secret: str, password: str, settings: Settings, now: datetime) -> User:
+    """Set the password; every log-in ends, and so does this link. Raises NotFound or InvalidForm."""
+    reset = find(session, secret, now)
+    user = session.get_one(User, reset.user_id)
+    auth.set_password(session, user, password, now)
+    audit.record(session, user, "password.reset", f"user {user.username}", now=now)
+    tell_changed(session, user, user.email, "The password", settings, now)
+    return user
+
+
+def tell_changed(session: Session, user: User, to: str, what: str, settings: Settings, now: datetime) -> None:
+    """A mail to the user about a change that somebody else should not have made."""
+    body = _CHANGED.format(what=what, username=user.username, address=public_address(settings, "/"))
+    send_mail(session, to, f"{what} of your account was changed", body, now=now)
+
+
+def _make_link(session: Session, user: User | None, settings: Settings, now: datetime) -> str:
+    session.execute(delete(PasswordReset).where(PasswordReset.expires_at <= now - KEPT))
+    secret = secrets.token_urlsafe(32)
+    reset = PasswordReset(
+        user_id=user.id if user else None,
+        secret_hash=_sha256(secret),
+        created_at=now,
+        expires_at=now + timedelta(minutes=settings.password_reset_minutes),
+        ended_at=None,
+    )
+    session.add(reset)
+    session.flush()
+    return public_address(settings, f"/password/new?link={secret}")
+
+
+def _sha256(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,79 @@
+"""Mail to the teams whose place a published set changed, if the organisers want it.
+
+Nothing that boards do not show them: a mail about a hidden board would tell that a place changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.base.config import Settings
+from app.boards.leaderboard import asked_for, sight_of
+from app.models import Board, BoardShown, Competition, Phase, Rescoring, TeamMember, User
+from app.people.mail import public_address, send_mail
+from app.rescoring.difference import BoardMoves, Difference, Move, boards_of_set
+
+_MAIL = """\
+{competition} was rescored, and the place of your team {team} changed:
+
+{moves}
+
+Why: {note}
+
+{page}
+"""
+
+
+def tell_teams_of_moves(
+    session: Session, rescoring: Rescoring, difference: Difference, settings: Settings, now: datetime
+) -> int:
+    """Write to the members of every team whose place changed on a board that they can see; how many mails."""
+    seen = {
+        (phase.name, board.name)
+        for phase, board in boards_of_set(session, rescoring)
+        if _is_seen(session, phase, board, now)
+    }
+    by_team: dict[int, list[tuple[BoardMoves, Move]]] = {}
+    for board in difference.boards:
+        for move in board.moves:
+            changed = move.kind == "team" and move.rank_before != move.rank_after
+            if changed and (board.phase, board.board) in seen:
+                by_team.setdefault(move.team_id, []).append((board, move))
+    competition = session.get_one(Competition, rescoring.competition_id)
+    mails = 0
+    for team_id, moves in sorted(by_team.items()):
+        body = _MAIL.format(
+            competition=competition.title,
+            team=moves[0][1].team,
+            moves="\n".join(
+                f"  {board.title}: {_rank(move.rank_before)} before, now {_rank(move.rank_after)}"
+                for board, move in moves
+            ),
+            note=rescoring.note,
+            page=public_address(settings, f"/competitions/{competition.name}"),
+        )
+        for address in _addresses(session, team_id):
+            send_mail(session, address, f"{competition.title} was rescored", body, now=now)
+            mails += 1
+    return mails
+
+
+def _is_seen(session: Session, phase: Phase, board: Board, now: datetime) -> bool:
+    """Whether ranks are shown to everybody, and none of another phase whose board is not."""
+    asked = asked_for(session, phase, board)
+    sight = sight_of(session, asked, None, now)
+    carried = [source.view.board is BoardShown.PUBLIC for source in sight.carried.values()]
+    return sight.own.view.board is not BoardShown.HIDDEN and all(carried)
+
+
+def _addresses(session: Session, team_id: int) -> Sequence[str]:
+    members = select(User.email).join(TeamMember, TeamMember.user_id == User.id).where(TeamMember.team_id == team_id)
+    return session.scalars(members.order_by(User.email)).all()
+
+
+def _rank(rank: int | None) -> str:
+    return f"rank {rank}" if rank is not None else "no rank"

@@ -1,0 +1,120 @@
+"""Rescoring gives way: its runs are announced by the sweep alone, few at a time, and begun only while no submission
+waits for its first scores. And organisers are told when a set is ready."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from sqlalchemy import and_, exists, func, select, update
+from sqlalchemy.orm import Session, aliased
+
+from app.base.config import Settings
+from app.models import Competition, CompetitionTask, Rescoring, RescoringState, RunStatus, ScoringRun
+from app.people.mail import public_address, send_mail
+from app.people.roles import addresses_of_organisers
+from app.rescoring.sets import add_missing_runs, progress_of
+from app.runs.claims import with_task
+from app.runs.sweep import RESEND_SECONDS, unclaimed
+from app.runs.workers import unheard_task_types
+from evergold.scoring.tasks import TASKS
+
+#: So many are announced and not begun at most: a broker without priorities passes them all before the next upload.
+ANNOUNCED_LATER = 200
+
+
+def gives_way(session: Session, run_id: int, now: datetime) -> bool:
+    """Whether this run of a set has to wait, because a submission waits for a worker of the same kind.
+
+    What no worker listens to, or was tried before, does not hold it up: it may wait for ever.
+    """
+    own = session.scalar(
+        with_task(select(CompetitionTask.task_type)).where(ScoringRun.id == run_id, ~ScoringRun.is_current)
+    )
+    if own is None:
+        return False
+    same_kind = {name for name, task in TASKS.items() if task.needs_gpu == _needs_gpu(own)}
+    waiting = with_task(select(ScoringRun.id)).where(
+        ScoringRun.status == RunStatus.QUEUED,
+        ScoringRun.is_current,
+        ScoringRun.failure.is_(None),
+        CompetitionTask.task_type.in_(same_kind - unheard_task_types(session, now)),
+    )
+    return session.scalar(waiting.limit(1)) is not None
+
+
+def rescoring_runs_to_announce(
+    session: Session, now: datetime, *, unheard: Collection[str] = (), forgotten: Collection[str] = ()
+) -> list[tuple[int, str]]:
+    """(run id, task type) of the runs of sets that workers should be told about, after all others."""
+    lately = now - timedelta(seconds=RESEND_SECONDS)
+    announced = session.scalars(
+        with_task(select(func.count())).where(
+            ScoringRun.status == RunStatus.QUEUED,
+            ~ScoringRun.is_current,
+            ScoringRun.sent_at > lately,
+            CompetitionTask.task_type.not_in(forgotten),  # the broker has no message of those
+        )
+    ).one()
+    limit = max(0, ANNOUNCED_LATER - announced)
+    return unclaimed(session, now, unheard, forgotten, among=~ScoringRun.is_current, limit=limit)
+
+
+def look_after_rescorings(session: Session, settings: Settings, now: datetime) -> int:
+    """Add to every open set what was submitted meanwhile, and tell organisers of those that are ready; how many."""
+    told = 0
+    open_sets = select(Rescoring).where(Rescoring.state == RescoringState.OPEN).order_by(Rescoring.id)
+    for rescoring in session.scalars(open_sets.with_for_update()).all():
+        add_missing_runs(session, rescoring, now)
+        if rescoring.told_at is None and not _has_unfinished(session, rescoring):
+            _tell_ready(session, rescoring, settings, now)
+            told += 1
+    return told
+
+
+def _has_unfinished(session: Session, rescoring: Rescoring) -> bool:
+    ours = aliased(ScoringRun)
+    waits = exists().where(
+        and_(ours.rescoring_id == rescoring.id, ours.status.in_((RunStatus.QUEUED, RunStatus.RUNNING)))
+    )
+    return bool(session.scalar(select(waits)))
+
+
+_READY = """\
+Everything in rescoring set {number} of {competition} is done:
+
+  {note}
+
+  {scored} scored, {rejected} rejected, {failed} failed on our side
+
+No board has changed yet. Who would move by how much, and the buttons that publish or drop the set:
+
+{page}
+"""
+
+
+def _tell_ready(session: Session, rescoring: Rescoring, settings: Settings, now: datetime) -> None:
+    competition = session.get_one(Competition, rescoring.competition_id)
+    progress = progress_of(session, rescoring)
+    body = _READY.format(
+        number=rescoring.id,
+        competition=competition.title,
+        note=rescoring.note,
+        scored=progress.scored,
+        rejected=progress.rejected,
+        failed=progress.failed,
+        page=public_address(settings, f"/competitions/{competition.name}/rescoring/{rescoring.id}"),
+    )
+    for address in addresses_of_organisers(session, competition.name):
+        send_mail(session, address, f"Rescoring set {rescoring.id} of {competition.title} is ready", body, now=now)
+    session.execute(
+        update(Rescoring)
+        .where(Rescoring.id == rescoring.id)
+        .values(told_at=now)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _needs_gpu(task_type: str) -> bool:
+    task = TASKS.get(task_type)
+    return task is not None and task.needs_gpu

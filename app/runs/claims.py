@@ -1,0 +1,190 @@
+"""A run's life: claimed by one conditional UPDATE, kept by a lease, ended in one transaction by whoever holds it.
+
+The database is the queue. Every state that is not terminal has a way out: `requeue_lost_runs`, by the sweep.
+Functions take the session and leave the commit to the caller.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVarTuple
+from uuid import UUID
+
+from sqlalchemy import ScalarSelect, Select, and_, case, func, select, update
+from sqlalchemy.orm import Session, joinedload
+
+from app.models import (
+    CompetitionTask,
+    GoldVersion,
+    PhaseTask,
+    RescoredTask,
+    RunStatus,
+    ScoringRun,
+    SealedFile,
+    Submission,
+)
+
+Selected = TypeVarTuple("Selected")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to score a run, and all that scoring needs. `token` proves it: a later claim makes it void."""
+
+    run_id: int
+    token: str
+    attempt: int
+    submission_id: UUID
+    sha256: str
+    phase_task_id: int
+    task_type: str
+    options: dict[str, Any]
+    gold: str
+    items_sha256: str | None
+    sealed_gold: SealedGold | None = None  # None: plain gold, by its name
+    gold_is_public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SealedGold:
+    """A gold version for whoever can open it. keys: the file's key, sealed, by id of the worker's key."""
+
+    sha256: str
+    commitment: str
+    keys: Mapping[str, bytes]
+
+
+def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: float, now: datetime) -> Claim | None:
+    """The claim on a queued run, or None when there is nothing to do: claimed by another, finished, or unknown."""
+    token = secrets.token_hex(16)
+    attempt = session.scalar(
+        update(ScoringRun)
+        .where(ScoringRun.id == run_id, ScoringRun.status == RunStatus.QUEUED)
+        .values(
+            status=RunStatus.RUNNING,
+            claim_token=token,
+            worker=worker[:200],
+            attempts=ScoringRun.attempts + 1,
+            started_at=now,
+            lease_expires_at=now + timedelta(seconds=lease_seconds),
+            gold_version_id=case(
+                (ScoringRun.rescoring_id.is_not(None), ScoringRun.gold_version_id),  # as its set says
+                else_=func.coalesce(ScoringRun.gold_version_id, _gold_in_use()),
+            ),
+        )
+        .returning(ScoringRun.attempts)
+    )
+    if attempt is None:
+        return None
+    run, submission, phase_task, task = session.execute(
+        select(ScoringRun, Submission, PhaseTask, CompetitionTask)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .where(ScoringRun.id == run_id)
+    ).one()
+    options, items_sha256 = phase_task.options_of(task), phase_task.items_sha256
+    if run.rescoring_id is not None and not run.is_current:
+        rescored = session.get_one(RescoredTask, (run.rescoring_id, phase_task.id))
+        options, items_sha256 = rescored.options, rescored.items_sha256
+    return Claim(
+        run_id=run_id,
+        token=token,
+        attempt=attempt,
+        submission_id=submission.id,
+        sha256=submission.sha256,
+        phase_task_id=phase_task.id,
+        task_type=task.task_type,
+        options=options,
+        gold=run.gold,
+        items_sha256=items_sha256,
+        sealed_gold=sealed_gold_of(session, run.gold_version_id),
+        gold_is_public=phase_task.gold_is_public,
+    )
+
+
+def _gold_in_use() -> ScalarSelect[int]:
+    """The newest published gold version of a run's phase and task, inside a statement about runs."""
+    return (
+        select(GoldVersion.id)
+        .join(Submission, Submission.phase_task_id == GoldVersion.phase_task_id)
+        .where(Submission.id == ScoringRun.submission_id, GoldVersion.published_at.is_not(None))
+        .order_by(GoldVersion.number.desc())
+        .limit(1)
+        .correlate(ScoringRun)
+        .scalar_subquery()
+    )
+
+
+def sealed_gold_of(session: Session, gold_version_id: int | None) -> SealedGold | None:
+    """A gold version for whoever can open it; None for plain gold."""
+    if gold_version_id is None:
+        return None
+    version = session.get_one(
+        GoldVersion, gold_version_id, options=[joinedload(GoldVersion.sealed_file).selectinload(SealedFile.keys)]
+    )
+    file = version.sealed_file
+    return SealedGold(file.sha256, version.commitment, {key.key_id: key.sealed_key for key in file.keys})
+
+
+def task_type_of(session: Session, run_id: int) -> str | None:
+    """The type of the task that a run is for; None: there is no such run."""
+    return session.scalar(with_task(select(CompetitionTask.task_type)).where(ScoringRun.id == run_id))
+
+
+def renew_lease(session: Session, claim: Claim, *, lease_seconds: float, now: datetime) -> bool:
+    """Say that the run is alive; False when it is no longer ours."""
+    return _update_claimed(session, claim, lease_expires_at=now + timedelta(seconds=lease_seconds))
+
+
+def note_progress(
+    session: Session,
+    claim: Claim,
+    *,
+    checked_at: datetime | None,
+    items_done: int | None,
+    items_total: int | None,
+    seconds_left: int | None,
+) -> bool:
+    """How far the scoring is, for those who wait; False when the run is no longer ours."""
+    return _update_claimed(
+        session,
+        claim,
+        checked_at=checked_at,
+        items_done=items_done,
+        items_total=items_total,
+        seconds_left=seconds_left,
+    )
+
+
+_NO_PROGRESS: dict[str, Any] = {"checked_at": None, "items_done": None, "items_total": None, "seconds_left": None}
+#: What a run that waits again is like.
+BACK_IN_QUEUE: dict[str, Any] = {
+    "status": RunStatus.QUEUED,
+    "claim_token": None,
+    "lease_expires_at": None,
+    "started_at": None,
+    **_NO_PROGRESS,
+}
+
+
+def _update_claimed(session: Session, claim: Claim, **values: Any) -> bool:
+    mine = and_(
+        ScoringRun.id == claim.run_id,
+        ScoringRun.status == RunStatus.RUNNING,
+        ScoringRun.claim_token == claim.token,
+    )
+    return session.scalar(update(ScoringRun).where(mine).values(**values).returning(ScoringRun.id)) is not None
+
+
+def with_task(query: Select[*Selected]) -> Select[*Selected]:
+    """Of runs, each with the task that it is for."""
+    return (
+        query.select_from(ScoringRun)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+    )

@@ -1,0 +1,283 @@
+"""Runs that failed for good, which is our fault and never a team's: how organisers learn of them, and a second chance.
+
+Whoever ends a run as failed says so here, in the same transaction: each gets a line in the audit log, and the
+organisers a mail, unless they had one lately.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVarTuple
+from uuid import UUID
+
+import structlog
+from sqlalchemy import ColumnElement, Row, Select, case, exists, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from app.models import (
+    Competition,
+    CompetitionTask,
+    OutgoingMail,
+    Phase,
+    PhaseTask,
+    Rescoring,
+    RescoringState,
+    RunStatus,
+    ScoringRun,
+    Submission,
+    Team,
+    User,
+)
+from app.people import audit
+from app.people.mail import send_mail
+from app.people.roles import addresses_of_organisers
+
+#: Who is named in the audit log for what nobody asked for.
+ACTOR = "scoring"
+#: Where one run fails others often do, for the same reason: one mail is enough for so long.
+MAIL_EVERY = timedelta(hours=6)
+#: So many are queued again by one request; another one goes on.
+AT_ONCE = 1_000
+_RESCORING_MAIL = """\
+Scoring a submission anew failed on our side, for good:
+
+  task        {place}
+  team        {team}
+  submission  {submission}
+  attempts    {attempts}
+  what        {failure}
+  set         {rescoring}
+
+Its team was told nothing, and its score stands as it was. The set cannot be published before all of it is scored. The
+next mail comes in {hours} hours at the earliest. Once the cause is mended, `evergold runs --failed --queue-again` has
+such runs scored after all.
+"""
+_MAIL = """\
+Scoring a submission failed on our side, for good:
+
+  task        {place}
+  team        {team}
+  submission  {submission}
+  attempts    {attempts}
+  what        {failure}
+
+The team was told that it was not their fault, and nothing of their quota is used. There may be more such runs; the next
+mail comes in {hours} hours at the earliest. `evergold runs --failed` lists them all; once the cause is mended,
+`evergold runs --failed --queue-again` has them scored after all.
+"""
+
+Columns = TypeVarTuple("Columns")
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedRun:
+    """What organisers need to know. failure: what happened, in our words; never what a file or gold holds. rescoring:
+    the set that the run was made for, while it is open; None: the team's own submission waits for it."""
+
+    run_id: int
+    submission_id: UUID
+    competition: str
+    phase: str
+    task: str
+    team: str
+    filename: str
+    submitted_at: datetime
+    failed_at: datetime
+    attempts: int
+    worker: str | None
+    failure: str
+    rescoring: int | None = None
+
+    @property
+    def place(self) -> str:
+        """`competition/phase/task`."""
+        return f"{self.competition}/{self.phase}/{self.task}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        moments = {"submitted_at": self.submitted_at.isoformat(), "failed_at": self.failed_at.isoformat()}
+        return {**asdict(self), "submission_id": str(self.submission_id), **moments}
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """How many current runs of a task in a phase are in which state."""
+
+    place: str
+    states: Mapping[str, int]
+
+    def of(self, status: str) -> int:
+        return self.states.get(status, 0)
+
+
+def note_failure(session: Session, run_id: int, now: datetime) -> None:
+    """Record that this run has just failed for good."""
+    failed = _failed(session.execute(_of_failed_runs().where(ScoringRun.id == run_id)).one())
+    details = {
+        "submission": str(failed.submission_id),
+        "place": failed.place,
+        "team": failed.team,
+        "attempts": failed.attempts,
+        "failure": failed.failure,
+    }
+    audit.record(session, ACTOR, "run.fail", f"run {run_id}", details, now=now)
+    text = _MAIL if failed.rescoring is None else _RESCORING_MAIL
+    hours = MAIL_EVERY // timedelta(hours=1)
+    body = text.format(**details, hours=hours, rescoring=failed.rescoring)
+    _mail_organisers(session, failed.competition, body, now)
+    log.error("run_failed", run_id=run_id, **details)
+
+
+def _mail_organisers(session: Session, competition: str, body: str, now: datetime) -> None:
+    """To those of the competition, or to the administrators where it has none."""
+    subject = f"Scoring failed in '{competition}'"
+    lately = select(OutgoingMail.id).where(OutgoingMail.subject == subject, OutgoingMail.created_at > now - MAIL_EVERY)
+    if session.scalar(lately.limit(1)) is not None:
+        return
+    for recipient in addresses_of_organisers(session, competition):
+        send_mail(session, recipient, subject, body, now=now)
+
+
+def failed_runs(
+    session: Session,
+    competition_ids: Collection[int] | None = None,
+    limit: int = 200,
+    *,
+    phase: str | None = None,
+    task: str | None = None,
+    runs: Collection[int] | None = None,
+) -> list[FailedRun]:
+    """The current runs that failed and those of open rescoring sets, the latest first; of these competitions, or (None)
+    of all; of this phase, this task and these runs, where they are named."""
+    query = _of_failed_runs().where(_matters())
+    if competition_ids is not None:
+        query = query.where(Phase.competition_id.in_(competition_ids))
+    for column, wanted in ((Phase.name, phase), (CompetitionTask.name, task)):
+        if wanted is not None:
+            query = query.where(column == wanted)
+    if runs:
+        query = query.where(ScoringRun.id.in_(runs))
+    latest_first = query.order_by(ScoringRun.finished_at.desc(), ScoringRun.id.desc())
+    return [_failed(row) for row in session.execute(latest_first.limit(limit))]
+
+
+def run_counts(session: Session, competition_ids: Collection[int] | None = None) -> list[RunCounts]:
+    """Of every task in every phase that has runs, in the order of names."""
+    query = (
+        _placed(select(Competition.name, Phase.name, CompetitionTask.name, ScoringRun.status, func.count()))
+        .where(ScoringRun.is_current)
+        .group_by(Competition.name, Phase.name, CompetitionTask.name, ScoringRun.status)
+    )
+    if competition_ids is not None:
+        query = query.where(Phase.competition_id.in_(competition_ids))
+    counted: dict[str, dict[str, int]] = {}
+    for competition, phase, task, status, number in session.execute(query):
+        counted.setdefault(f"{competition}/{phase}/{task}", {})[str(status)] = number
+    return [RunCounts(place, states) for place, states in sorted(counted.items())]
+
+
+def queue_again(
+    session: Session, run_id: int, *, competition_id: int | None = None, actor: User | None, now: datetime
+) -> bool:
+    """Once its cause is mended: score a failed run after all, with all its attempts; False if it is not a failed one.
+
+    It counts against the team's quota again unless it is rejected. competition_id: None for any. actor: None for the
+    command line.
+    """
+    here = _placed(select(ScoringRun.id)).where(ScoringRun.id == run_id)
+    if competition_id is not None:
+        here = here.where(Phase.competition_id == competition_id)
+    gold_in_use = (
+        select(PhaseTask.gold)
+        .join(Submission, Submission.phase_task_id == PhaseTask.id)
+        .where(Submission.id == ScoringRun.submission_id)
+        .correlate(ScoringRun)
+        .scalar_subquery()
+    )
+    again = session.scalar(
+        update(ScoringRun)
+        .where(ScoringRun.id.in_(here), ScoringRun.status == RunStatus.FAILED, _matters())
+        .values(
+            status=RunStatus.QUEUED,
+            attempts=0,
+            queued_at=now,
+            sent_at=None,
+            started_at=None,
+            finished_at=None,
+            worker=None,
+            failure=None,
+            # Against the gold in use now: it may be what was mended. Runs of a set keep the set's.
+            gold_version_id=case((ScoringRun.is_current, None), else_=ScoringRun.gold_version_id),
+            gold=case((ScoringRun.is_current, func.coalesce(gold_in_use, ScoringRun.gold)), else_=ScoringRun.gold),
+        )
+        .returning(ScoringRun.id)
+    )
+    if again is None:
+        return False
+    audit.record(session, actor, "run.queue_again", f"run {run_id}", now=now)
+    return True
+
+
+def queue_all_again(
+    session: Session,
+    competition_id: int,
+    *,
+    phase: str | None = None,
+    task: str | None = None,
+    actor: User | None,
+    now: datetime,
+) -> list[int]:
+    """The same for all that failed in a competition, or in one phase or task of it; the ids of the runs."""
+    found = failed_runs(session, [competition_id], AT_ONCE, phase=phase, task=task)
+    again = (run.run_id for run in found)
+    return [run_id for run_id in again if queue_again(session, run_id, actor=actor, now=now)]
+
+
+def _matters() -> ColumnElement[bool]:
+    """Of a run: a submission stands or falls with it, or a rescoring set waits for it."""
+    waits = exists().where(Rescoring.id == ScoringRun.rescoring_id, Rescoring.state == RescoringState.OPEN)
+    return or_(ScoringRun.is_current, waits)
+
+
+def _of_failed_runs() -> Select[ScoringRun, Submission, str, str, str, str]:
+    return (
+        _placed(select(ScoringRun, Submission, Competition.name, Phase.name, CompetitionTask.name, Team.name))
+        .join(Team, Team.id == Submission.team_id)
+        .where(ScoringRun.status == RunStatus.FAILED)
+        .execution_options(populate_existing=True)
+    )
+
+
+def _placed(query: Select[*Columns]) -> Select[*Columns]:
+    """Of runs, with all that they are for."""
+    return (
+        query.select_from(ScoringRun)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .join(Competition, Competition.id == Phase.competition_id)
+    )
+
+
+def _failed(row: Row[ScoringRun, Submission, str, str, str, str]) -> FailedRun:
+    run, submission, competition, phase, task, team = row
+    return FailedRun(
+        run_id=run.id,
+        submission_id=submission.id,
+        competition=competition,
+        phase=phase,
+        task=task,
+        team=team,
+        filename=submission.filename,
+        submitted_at=submission.submitted_at,
+        failed_at=run.finished_at or submission.submitted_at,
+        attempts=run.attempts,
+        worker=run.worker,
+        failure=run.failure or "",
+        rescoring=None if run.is_current else run.rescoring_id,
+    )

@@ -1,0 +1,67 @@
+"""What the items of a run came to, one by one: kept with the run, open, and only where its gold is declared public.
+
+Workers hand over what the task type's `item_results` gives; `app.runs.life` keeps it if gold is public when it is
+recorded.
+It says what gold is. So it is shown only as long as gold is declared public, and forgotten when that is taken back.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from app.models import PhaseTask, ScoringRun, Submission
+from evergold.scoring.task import ItemResult
+
+_FIELDS = tuple(field.name for field in fields(ItemResult))
+_VALUES, _SPLITS = attrgetter(*_FIELDS), _FIELDS.index("splits")
+
+
+def packed_results(results: Sequence[ItemResult]) -> bytes:
+    """As a run keeps them: zlib-compressed JSON, `{"fields": names, "rows": a list of values for each item}`."""
+    document = {"fields": _FIELDS, "rows": list(map(_VALUES, results))}
+    return zlib.compress(json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode())
+
+
+def unpacked_results(packed: bytes) -> list[ItemResult]:
+    """The results again; fields that a later version may have written are passed over."""
+    document = json.loads(zlib.decompress(packed))
+    places = [document["fields"].index(name) for name in _FIELDS]
+    return [_result([row[place] for place in places]) for row in document["rows"]]
+
+
+def _result(values: list[Any]) -> ItemResult:
+    values[_SPLITS] = tuple(values[_SPLITS])
+    return ItemResult(*values)
+
+
+def results_of(session: Session, run_id: int) -> list[ItemResult] | None:
+    """Of a run; None where none were kept, or where its gold is not declared public (any more).
+
+    Whether the viewer sees the scores of the run is for the caller to ask.
+    """
+    packed = session.scalar(
+        select(ScoringRun.item_results)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .where(ScoringRun.id == run_id, PhaseTask.gold_is_public)
+    )
+    return None if packed is None else unpacked_results(packed)
+
+
+def forget_results(session: Session, phase_task_id: int) -> int:
+    """Take away what is kept of every run of a task in a phase; of how many there was something."""
+    submissions = select(Submission.id).where(Submission.phase_task_id == phase_task_id)
+    kept = ScoringRun.submission_id.in_(submissions), ScoringRun.item_results.is_not(None)
+    number = session.scalar(select(func.count()).select_from(ScoringRun).where(*kept)) or 0
+    if number:
+        forget = update(ScoringRun).where(*kept).values(item_results=None)
+        session.execute(forget.execution_options(synchronize_session=False))
+    return number

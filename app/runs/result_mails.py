@@ -1,0 +1,90 @@
+"""A mail to whoever sent a submission when it is scored, rejected or failed, if they wanted such mails.
+
+It says which, and where to read more; never a score, which the phase may be hiding.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.config import get_settings
+from app.models import (
+    Competition,
+    CompetitionTask,
+    MailChoice,
+    Phase,
+    PhaseTask,
+    RunStatus,
+    ScoringRun,
+    Submission,
+    User,
+)
+from app.people.mail import public_address, send_mail
+from app.people.mail_choices import MailKind, unsubscribe_address
+
+_MAIL = """\
+Hello {username},
+
+your submission {filename}to {task}, {phase} of {competition} {what}
+
+{page}
+
+--
+No more mails about results: {unsubscribe}
+"""
+_SUBJECTS = {
+    RunStatus.SCORED: "Your submission was scored",
+    RunStatus.REJECTED: "Your submission was rejected",
+    RunStatus.FAILED: "Your submission could not be scored",
+}
+_WHAT = {
+    RunStatus.SCORED: "was scored.",
+    RunStatus.REJECTED: "has problems and was not scored. It costs nothing of your quota. All problems, line by line:",
+    RunStatus.FAILED: "could not be scored, and it was not your fault. It costs nothing of your quota; the organisers "
+    "know.",
+}
+
+
+def tell_result(session: Session, run_id: int, now: datetime) -> None:
+    """In the transaction in which the run has ended. A run of a rescoring set tells nobody."""
+    found = session.execute(
+        select(
+            MailChoice,
+            User.username,
+            User.email,
+            Submission.id,
+            Submission.filename,
+            ScoringRun.status,
+            CompetitionTask.title.label("task"),
+            Phase.title.label("phase"),
+            Competition.title.label("competition"),
+        )
+        .join(User, User.id == MailChoice.user_id)
+        .join(Submission, Submission.user_id == User.id)
+        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(Competition, Competition.id == Phase.competition_id)
+        .where(ScoringRun.id == run_id, ScoringRun.is_current, MailChoice.results)
+    ).first()
+    if found is None or found.status not in _WHAT:
+        return
+    settings = get_settings()
+    address = unsubscribe_address(found.MailChoice, MailKind.RESULTS, settings)
+    body = _MAIL.format(
+        username=found.username,
+        filename=f"{found.filename} " if found.filename else "",
+        task=found.task,
+        phase=found.phase,
+        competition=found.competition,
+        what=_WHAT[RunStatus(found.status)],
+        page=public_address(settings, links.submission(found.id)),
+        unsubscribe=address,
+    )
+    subject = f"[{found.competition}] {_SUBJECTS[RunStatus(found.status)]}"
+    send_mail(session, found.email, subject, body, now=now, unsubscribe=address)

@@ -1,0 +1,97 @@
+"""How far a submission is on its way: received, queued (nth in line, or waiting for a worker), checked, scored.
+
+What the API, pages and the command line say of it while it is not final; how it ended is theirs to say.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, cast
+
+from sqlalchemy.orm import Session
+
+from app.models import RunStatus, ScoringRun
+from app.runs.workers import Waiting, queue_position, waiting_for_worker
+
+StageName = Literal["queued", "waiting", "checking", "scoring", "scored", "rejected", "failed"]
+
+#: What each state means, said to the team. `failed` never tells more: its reason is for organisers.
+STATUS_WORDS = {
+    RunStatus.QUEUED: "Your file has arrived and waits to be scored.",
+    RunStatus.RUNNING: "Your file is being checked and scored.",
+    RunStatus.SCORED: "Your file was scored.",
+    RunStatus.REJECTED: "Your file has problems and was not scored. It costs nothing of your quota.",
+    RunStatus.FAILED: "Scoring failed, and it was not your fault. It costs nothing of your quota; "
+    "the organisers can see it.",
+}
+_MINUTE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where a run is. position: 1 is next in line; items_done of items_total, and seconds_left by the pace so far:
+    None where nothing is known; stamp: changes whenever anything here does that a worker says.
+    """
+
+    name: StageName
+    message: str
+    stamp: str
+    position: int | None = None
+    waiting: Waiting | None = None
+    items_done: int | None = None
+    items_total: int | None = None
+    seconds_left: int | None = None
+
+    @property
+    def percent(self) -> int | None:
+        """Of the items that are done, rounded down: 100 is said when it is over."""
+        return 100 * (self.items_done or 0) // self.items_total if self.items_total else None
+
+
+def stage_of(session: Session, run: ScoringRun, task_type: str, now: datetime) -> Stage:
+    """Where this run is; a final one is where it ended."""
+    status = RunStatus(run.status)
+    message, stamp = STATUS_WORDS[status], stamp_of(status, run.checked_at, run.items_done)
+    if status == RunStatus.QUEUED:
+        waiting = waiting_for_worker(session, run, task_type, now)
+        if waiting:
+            return Stage("waiting", waiting.words(now), stamp, queue_position(session, run), waiting)
+        return Stage("queued", message, stamp, queue_position(session, run))
+    if status != RunStatus.RUNNING:
+        return Stage(cast(StageName, status.value), message, stamp)
+    if run.checked_at is None:
+        return Stage("checking", message, stamp)
+    return Stage(
+        "scoring",
+        _scoring_words(run),
+        stamp,
+        items_done=run.items_done,
+        items_total=run.items_total,
+        seconds_left=run.seconds_left,
+    )
+
+
+def stamp_of(status: str | None, checked_at: datetime | None, items_done: int | None) -> str:
+    """`queued`, `running`, `running.checked`, `running.120`: other when there is news."""
+    if status != RunStatus.RUNNING or (checked_at is None and items_done is None):
+        return str(status)
+    return f"{status}.{'checked' if items_done is None else items_done}"
+
+
+def time_left(seconds: int) -> str:
+    """`a few seconds`, `40 s`, `3 min`, `1 h 5 min`: no more exact than such a guess is."""
+    if seconds < 10:
+        return "a few seconds"
+    if seconds < _MINUTE:
+        return f"{10 * math.ceil(seconds / 10)} s"
+    minutes = math.ceil(seconds / _MINUTE)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _scoring_words(run: ScoringRun) -> str:
+    if run.items_total is None:
+        return "Your file is in order and is being scored."
+    left = f", about {time_left(run.seconds_left)} left" if run.seconds_left else ""
+    return f"Your file is in order and is being scored: {run.items_done:,} of {run.items_total:,} items{left}."

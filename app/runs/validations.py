@@ -1,0 +1,193 @@
+"""A validation's life with a worker: claimed, ended by who holds the claim, put right by the sweep, as runs are.
+
+Functions take the session and leave the commit to the caller.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import and_, or_, select, update
+from sqlalchemy.orm import Session
+
+from app.gold.versions import published_gold
+from app.models import CompetitionTask, PhaseTask, Validation, ValidationStatus
+from app.runs.claims import SealedGold, sealed_gold_of
+from app.runs.sweep import ANNOUNCED_AT_ONCE, RESEND_SECONDS, UNCLAIMED_SECONDS
+from evergold.scoring.errors import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class CheckClaim:
+    """The right to check a file, and all that checking needs. `token` proves it: a later claim makes it void."""
+
+    validation_id: UUID
+    token: str
+    attempt: int
+    sha256: str
+    task_type: str
+    options: dict[str, Any]
+    gold: str
+    items_sha256: str | None
+    sealed_gold: SealedGold | None = None
+
+
+def claim_validation(
+    session: Session, validation_id: UUID, *, worker: str, lease_seconds: float, now: datetime
+) -> CheckClaim | None:
+    """The claim on a queued validation, or None when there is nothing to do: claimed, ended, or unknown."""
+    token = secrets.token_hex(16)
+    attempt = session.scalar(
+        update(Validation)
+        .where(Validation.id == validation_id, Validation.status == ValidationStatus.QUEUED)
+        .values(
+            status=ValidationStatus.RUNNING,
+            claim_token=token,
+            worker=worker[:200],
+            attempts=Validation.attempts + 1,
+            started_at=now,
+            lease_expires_at=now + timedelta(seconds=lease_seconds),
+        )
+        .returning(Validation.attempts)
+    )
+    if attempt is None:
+        return None
+    validation, phase_task, task = session.execute(
+        select(Validation, PhaseTask, CompetitionTask)
+        .join(PhaseTask, PhaseTask.id == Validation.phase_task_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .where(Validation.id == validation_id)
+    ).one()
+    return CheckClaim(
+        validation_id=validation_id,
+        token=token,
+        attempt=attempt,
+        sha256=validation.sha256,
+        task_type=task.task_type,
+        options=phase_task.options_of(task),
+        gold=phase_task.gold or "",
+        items_sha256=phase_task.items_sha256,
+        sealed_gold=sealed_gold_of(session, _gold_in_use(session, phase_task)),
+    )
+
+
+def type_to_check(session: Session, validation_id: UUID) -> str | None:
+    """The type of the task that a file is to be checked for; None: there is no such validation."""
+    return session.scalar(
+        select(CompetitionTask.task_type)
+        .join(PhaseTask, PhaseTask.task_id == CompetitionTask.id)
+        .join(Validation, Validation.phase_task_id == PhaseTask.id)
+        .where(Validation.id == validation_id)
+    )
+
+
+def renew_check(session: Session, claim: CheckClaim, *, lease_seconds: float, now: datetime) -> bool:
+    """Say that the check is alive; False when it is no longer ours."""
+    return _update_claimed(session, claim, lease_expires_at=now + timedelta(seconds=lease_seconds))
+
+
+def record_valid(session: Session, claim: CheckClaim, *, warnings: Sequence[Problem], now: datetime) -> bool:
+    """The file can be scored; False, and no change, if the claim is void."""
+    return _end(session, claim, now, ValidationStatus.VALID, problems=[problem.as_dict() for problem in warnings])
+
+
+def record_invalid(
+    session: Session, claim: CheckClaim, *, problems: Sequence[Problem], omitted: int, now: datetime
+) -> bool:
+    """As a submission, the file would be rejected."""
+    told = [problem.as_dict() for problem in problems]
+    return _end(session, claim, now, ValidationStatus.INVALID, problems=told, problems_omitted=omitted)
+
+
+def record_check_failure(session: Session, claim: CheckClaim, *, error: str, attempts: int, now: datetime) -> bool:
+    """Our fault: back to the queue, or `failed` after the last attempt."""
+    if claim.attempt >= attempts:
+        return _end(session, claim, now, ValidationStatus.FAILED, failure=error)
+    return _update_claimed(session, claim, **_BACK_IN_QUEUE, failure=error, sent_at=None)
+
+
+def put_check_back(session: Session, claim: CheckClaim, *, reason: str, now: datetime) -> bool:
+    """To the queue again, for a worker that has what this one lacks; it costs no attempt."""
+    return _update_claimed(
+        session, claim, **_BACK_IN_QUEUE, attempts=Validation.attempts - 1, failure=reason, sent_at=now
+    )
+
+
+_BACK_IN_QUEUE: dict[str, Any] = {
+    "status": ValidationStatus.QUEUED,
+    "claim_token": None,
+    "lease_expires_at": None,
+    "started_at": None,
+}
+
+
+def _end(session: Session, claim: CheckClaim, now: datetime, status: ValidationStatus, **values: Any) -> bool:
+    return _update_claimed(
+        session, claim, status=status, finished_at=now, claim_token=None, lease_expires_at=None, **values
+    )
+
+
+def _update_claimed(session: Session, claim: CheckClaim, **values: Any) -> bool:
+    mine = and_(
+        Validation.id == claim.validation_id,
+        Validation.status == ValidationStatus.RUNNING,
+        Validation.claim_token == claim.token,
+    )
+    return session.scalar(update(Validation).where(mine).values(**values).returning(Validation.id)) is not None
+
+
+def _gold_in_use(session: Session, phase_task: PhaseTask) -> int | None:
+    """The newest published gold version; a blind file says by itself what a prediction must cover."""
+    if phase_task.items_sha256 is not None:
+        return None
+    published = published_gold(session, phase_task.phase_id, phase_task.task_id)
+    return published[-1].id if published else None
+
+
+# --------------------------------------------------------------------------------------------------------------- sweep
+
+
+def requeue_lost_checks(
+    session: Session, *, attempts: int, now: datetime, unheard: Collection[str] = ()
+) -> list[tuple[UUID, str]]:
+    """Repair what crashes left behind; (id, task type) of the validations that workers should be told about now.
+
+    unheard: task types for which no worker listens; what is to be checked for these waits in silence.
+    """
+    expired = and_(Validation.status == ValidationStatus.RUNNING, Validation.lease_expires_at <= now)
+    session.execute(
+        update(Validation)
+        .where(expired, Validation.attempts >= attempts)
+        .values(
+            status=ValidationStatus.FAILED,
+            finished_at=now,
+            claim_token=None,
+            lease_expires_at=None,
+            failure=f"its worker was lost {attempts} times",
+        )
+    )
+    session.execute(update(Validation).where(expired).values(**_BACK_IN_QUEUE, sent_at=None))
+    overdue = and_(
+        Validation.status == ValidationStatus.QUEUED,
+        or_(Validation.attempts > 0, Validation.asked_at <= now - timedelta(seconds=UNCLAIMED_SECONDS)),
+        or_(Validation.sent_at.is_(None), Validation.sent_at <= now - timedelta(seconds=RESEND_SECONDS)),
+    )
+    waiting = session.execute(
+        select(Validation.id, CompetitionTask.task_type)
+        .join(PhaseTask, PhaseTask.id == Validation.phase_task_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .where(overdue, CompetitionTask.task_type.not_in(unheard))
+        .order_by(Validation.asked_at, Validation.id)
+        .limit(ANNOUNCED_AT_ONCE)
+    ).all()
+    return [(validation_id, task_type) for validation_id, task_type in waiting]
+
+
+def mark_check_sent(session: Session, validation_ids: Sequence[UUID], now: datetime) -> None:
+    """Remember that workers were told about these; not before they were."""
+    session.execute(update(Validation).where(Validation.id.in_(validation_ids)).values(sent_at=now))

@@ -1,0 +1,142 @@
+"""Which workers are there, what they can do, and why a run waits for one that is not there.
+
+Workers say of themselves what they are, again and again; the silent are taken for gone, and forgotten by the sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select
+from sqlalchemy.orm import Session
+
+from app.base.queue import GPU_QUEUE
+from app.models import CompetitionTask, PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Worker
+from app.runs.claims import with_task
+from evergold.scoring.tasks import TASKS
+
+#: How often a worker says that it is there …
+BEAT_SECONDS = 10.0
+#: … and for how long it may be silent before it counts as gone.
+SILENT_SECONDS = 45.0
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A run that no worker here can take. reasons: sentences for organisers, never for participants."""
+
+    since: datetime
+    reasons: tuple[str, ...]
+
+    def words(self, now: datetime) -> str:
+        """`Your file has arrived and waits for a GPU worker since 12:03 UTC.`"""
+        return f"Your file has arrived and has been waiting for a GPU worker since {_clock(self.since, now)}."
+
+
+# ---------------------------------------------------------------------------------------------------------- presence
+
+
+def announce_worker(session: Session, worker: Worker, now: datetime) -> None:
+    """Say that this worker is there, and what it is by now."""
+    worker.seen_at = now
+    session.merge(worker)
+
+
+def retire_worker(session: Session, name: str) -> None:
+    """Say that a worker ends."""
+    session.execute(delete(Worker).where(Worker.name == name))
+
+
+def forget_silent_workers(session: Session, now: datetime) -> int:
+    """Take away the workers that have been silent for too long; how many there were."""
+    silent = Worker.seen_at <= now - timedelta(seconds=SILENT_SECONDS)
+    return len(session.scalars(delete(Worker).where(silent).returning(Worker.name)).all())
+
+
+def live_workers(session: Session, now: datetime) -> list[Worker]:
+    """Those that said something lately, in the order of their names."""
+    heard = Worker.seen_at > now - timedelta(seconds=SILENT_SECONDS)
+    return list(session.scalars(select(Worker).where(heard).order_by(Worker.name)))
+
+
+# ----------------------------------------------------------------------------------------------------------- waiting
+
+
+def unheard_task_types(session: Session, now: datetime) -> frozenset[str]:
+    """The task types whose queue no live worker listens to."""
+    if _listening(live_workers(session, now)):
+        return frozenset()
+    return frozenset(task.name for task in TASKS.values() if task.needs_gpu)
+
+
+def queue_position(session: Session, run: ScoringRun) -> int | None:
+    """1 for the next run in line; None when the run is not waiting. Each queue of workers has a line of its own."""
+    if run.status != RunStatus.QUEUED:
+        return None
+    of_gpu = CompetitionTask.task_type.in_([task.name for task in TASKS.values() if task.needs_gpu])
+    mine = session.scalar(with_task(select(of_gpu)).where(ScoringRun.id == run.id))
+    before: ColumnElement[bool] = or_(
+        ScoringRun.queued_at < run.queued_at,
+        and_(ScoringRun.queued_at == run.queued_at, ScoringRun.id < run.id),
+    )
+    waits = and_(ScoringRun.status == RunStatus.QUEUED, ScoringRun.is_current)
+    waiting = with_task(select(func.count())).where(waits, before, of_gpu == mine)
+    return 1 + session.scalars(waiting).one()
+
+
+def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: datetime) -> Waiting | None:
+    """Why this run waits, if it does so for lack of a worker and not of its turn."""
+    task = TASKS.get(task_type)
+    if run.status != RunStatus.QUEUED or task is None or not task.needs_gpu:
+        return None
+    workers = live_workers(session, now)
+    if not _listening(workers):
+        return Waiting(run.queued_at, tuple(_reasons(workers)))
+    if run.failure and not run.attempts:  # it was put back, see `app.runs.outcomes.put_back`
+        return Waiting(run.queued_at, (run.failure,))
+    return None
+
+
+def words_for_board(session: Session, phase_task: PhaseTask, task_type: str, now: datetime) -> str:
+    """That submissions to a task in a phase wait for a worker, said to everybody; empty where none does."""
+    task = TASKS.get(task_type)
+    if task is None or not task.needs_gpu or _listening(live_workers(session, now)):
+        return ""
+    since = session.scalar(
+        select(func.min(ScoringRun.queued_at))
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .where(
+            Submission.phase_task_id == phase_task.id,
+            ScoringRun.is_current,
+            ScoringRun.status == RunStatus.QUEUED,
+        )
+    )
+    return f"Submissions have been waiting for a GPU worker since {_clock(since, now)}." if since else ""
+
+
+def _clock(moment: datetime, now: datetime) -> str:
+    """With the date where it is not clear."""
+    pattern = "%H:%M UTC" if now - moment < timedelta(hours=12) else "%Y-%m-%d %H:%M UTC"
+    return moment.astimezone(UTC).strftime(pattern)
+
+
+def _listening(workers: Sequence[Worker]) -> list[Worker]:
+    return [worker for worker in workers if GPU_QUEUE in worker.queues]
+
+
+def _reasons(workers: Sequence[Worker]) -> list[str]:
+    """Why none of these workers takes what needs torch."""
+    if not workers:
+        return ["No worker is running."]
+    able = [worker for worker in workers if worker.self_check]
+    if not able:
+        return ["No worker that listens to the queue 'gpu' is running: `evergold worker --queues gpu` starts one."]
+    return [sentence for worker in able for sentence in _standing(worker)]
+
+
+def _standing(worker: Worker) -> list[str]:
+    if worker.self_check == SelfCheck.REFUSED:
+        return [f"Worker {worker.name} refused its self-check: {words}" for words in worker.self_check_words]
+    return [f"Worker {worker.name} is checking itself."]

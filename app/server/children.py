@@ -1,0 +1,209 @@
+"""Child processes of the supervisor: each in a process group of its own, logged to a file, restarted with backoff.
+
+What is started, and why in which order, is said in `app.server.supervisor`; what happens when the supervisor itself
+dies, in `app.server.guard`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.server import guard
+
+LOG_LIMIT_BYTES = 20 * 1024 * 1024
+#: A child that lived this long was well; its next death starts a new series of restarts.
+WELL_AFTER_SECONDS = 60.0
+FIRST_DELAY_SECONDS = 0.5
+LONGEST_DELAY_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run: a name for logs, the command, its whole environment, and how long it may take to stop."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    log: Path
+    stop_seconds: float
+    keep_open: tuple[int, ...] = ()  # file descriptors that it inherits
+
+
+@dataclass
+class Child:
+    """A program as it runs now, or the moment from which it may be started again."""
+
+    program: Program
+    process: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    log_begins: int = 0  # where the log stood then
+    deaths: int = 0  # in the present series
+    start_again_at: float = 0.0
+
+
+@dataclass
+class Guard:
+    """The process that cleans up after a supervisor that was killed; `lock` is the descriptor it keeps locked."""
+
+    lock: int
+    process: subprocess.Popen[str]
+    groups: set[int] = field(default_factory=set)
+
+
+@dataclass
+class Wish:
+    """What signals have asked for: Ctrl-C sets `stop`, a second one `hurry`."""
+
+    stop: bool = False
+    hurry: bool = False
+
+
+# ----------------------------------------------------------------------------------------------------------- guard
+
+
+def start_guard(lock: int) -> Guard:
+    """A guard in a session of its own, so that no signal of the terminal reaches it."""
+    return Guard(lock, _spawn_guard(lock))
+
+
+def keep_guard(watched: Guard) -> None:
+    """Start the guard again if somebody killed it, and tell it what it has to know."""
+    if watched.process.poll() is None:
+        return
+    _hang_up(watched)
+    watched.process = _spawn_guard(watched.lock)
+    for group in watched.groups:
+        _tell(watched, f"+{group}")
+
+
+def dismiss_guard(watched: Guard) -> None:
+    """End the guard, and with it whatever it still watches."""
+    _hang_up(watched)
+    watched.process.wait()
+
+
+def _hang_up(watched: Guard) -> None:
+    if watched.process.stdin:
+        with suppress(BrokenPipeError):  # what it was not told any more does not matter: it is gone
+            watched.process.stdin.close()
+
+
+def _spawn_guard(lock: int) -> subprocess.Popen[str]:
+    # -I -S: no site packages, no environment: up in a few milliseconds.
+    command = [sys.executable, "-I", "-S", str(Path(guard.__file__).resolve())]
+    return subprocess.Popen(  # noqa: S603 - our own script
+        command, stdin=subprocess.PIPE, text=True, bufsize=1, pass_fds=(lock,), start_new_session=True
+    )
+
+
+def _tell(watched: Guard, line: str) -> None:
+    with suppress(BrokenPipeError):  # it was killed; keep_guard starts another and tells it everything
+        if watched.process.stdin:
+            watched.process.stdin.write(f"{line}\n")
+
+
+# -------------------------------------------------------------------------------------------------------- children
+
+
+def start(child: Child, watched: Guard) -> None:
+    """Run the program, in a new process group, its output appended to its log."""
+    program = child.program
+    program.log.parent.mkdir(parents=True, exist_ok=True)
+    with program.log.open("ab") as log:
+        child.log_begins = log.tell()
+        child.process = subprocess.Popen(  # noqa: S603 - our own programs, no shell
+            program.command,
+            env=dict(program.environment),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=program.keep_open,
+            process_group=0,
+        )
+    watched.groups.add(child.process.pid)
+    _tell(watched, f"+{child.process.pid}")
+    child.started_at = time.monotonic()
+
+
+def is_running(child: Child) -> bool:
+    """Whether its main process lives."""
+    return child.process is not None and child.process.poll() is None
+
+
+def bury(child: Child, watched: Guard) -> int:
+    """After a death: end what is left of its group, plan the next start, return the exit status."""
+    if child.process is None:
+        raise RuntimeError("it was never started")
+    status = child.process.wait()
+    _forget(child, watched)
+    now = time.monotonic()
+    child.deaths = 1 if now - child.started_at > WELL_AFTER_SECONDS else child.deaths + 1
+    delay = min(FIRST_DELAY_SECONDS * 2 ** (child.deaths - 1), LONGEST_DELAY_SECONDS)
+    child.start_again_at = now + delay
+    return status
+
+
+def stop(children: Sequence[Child], watched: Guard, wish: Wish) -> None:
+    """SIGTERM to each, SIGKILL to those that outlive their limit; nothing of their groups is left afterwards."""
+    running = [child for child in children if child.process is not None]
+    for child in running:
+        _signal(child, signal.SIGTERM)
+    began = time.monotonic()
+    while waiting := [child for child in running if is_running(child)]:
+        for child in waiting:
+            if wish.hurry or time.monotonic() - began > child.program.stop_seconds:
+                _signal(child, signal.SIGKILL)
+        time.sleep(0.02)
+    for child in running:
+        _forget(child, watched)
+
+
+def _signal(child: Child, number: signal.Signals) -> None:
+    # Only the main process: a Celery worker, for one, tells its children itself how to stop warmly.
+    if child.process is not None and is_running(child):
+        child.process.send_signal(number)
+
+
+def _forget(child: Child, watched: Guard) -> None:
+    if child.process is not None:
+        guard.signal_group(child.process.pid, signal.SIGKILL)
+        watched.groups.discard(child.process.pid)
+        _tell(watched, f"-{child.process.pid}")
+        child.process = None
+
+
+# ------------------------------------------------------------------------------------------------------------ logs
+
+
+def shorten_log(log: Path, limit_bytes: int = LOG_LIMIT_BYTES) -> None:
+    """Move a log that grew too long aside (`web.log.1`); whoever appends to it goes on at the beginning."""
+    try:
+        if log.stat().st_size <= limit_bytes:
+            return
+    except FileNotFoundError:
+        return
+    with log.open("rb+") as file, log.with_name(f"{log.name}.1").open("wb") as old:
+        while chunk := file.read(1024 * 1024):
+            old.write(chunk)
+        file.truncate(0)
+
+
+def last_lines(child: Child, count: int = 8) -> list[str]:
+    """The end of what the child has logged since its start, for showing why it died."""
+    try:
+        with child.program.log.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            begins = child.log_begins if child.log_begins <= size else 0  # the log was shortened meanwhile
+            file.seek(max(begins, size - 16_384))
+            text = file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return []
+    return [line for line in text.splitlines() if line.strip()][-count:]

@@ -1,0 +1,108 @@
+"""`evergold init`: a fresh server's folder, with an administrator and without any demo data."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from app.base.db import make_engine, writing
+from app.operations.migrate import upgrade
+from app.people import audit
+from app.people.auth import register_user
+from app.server.datadir import ServeError
+
+PHASES = """\
+# The competitions of this server. `evergold check` says what is wrong here, by line; `evergold apply` puts it to work.
+# docs/phases-yaml.md explains every key; editors that know JSON Schema complete and check with docs/phases.schema.json.
+version: 1
+
+# One file for each competition: copy the example below to competitions/my-task/competition.yaml, or write it here.
+include: ["competitions/*/competition.yaml"]
+
+# competitions:
+#   - name: my-task                          # stands in addresses: /competitions/my-task
+#     title: "My shared task"
+#     summary: "One or two sentences for the list of competitions."
+#     tasks:
+#       - name: detection
+#         type: idiom-detection              # `evergold tasks` lists the types
+#         title: "Idiom detection"
+#         options: {languages: [en, pt]}
+#     boards:
+#       - name: zero-shot
+#         title: "Zero-shot"
+#         task: detection
+#         columns:                           # the first one ranks, unless rank_by names another
+#           - {metric: macro_f1, split: zero_shot/all, title: "All"}
+#           - {metric: macro_f1, split: zero_shot/en, title: "English"}
+#           - {metric: macro_f1, split: zero_shot/pt, title: "Portuguese"}
+#     phases:
+#       - name: evaluation
+#         title: "Evaluation"
+#         start: "2027-01-10 12:00 UTC"      # included; '… +02:00' and '… AoE' are understood, too
+#         end: "2027-01-31 23:59 AoE"        # excluded; leave it out, and the phase stays open for ever
+#         entry: best                        # which of a team's submissions stands on the board: best, last or all
+#         limits: {per_day: 5, total: 50}    # rejected and failed submissions do not count
+#         tasks:
+#           detection:
+#             gold: my-task/detection.csv    # in var/gold, which only workers open; leave it out until you have it
+#             items: detection.blind.csv     # beside this file
+#             downloads:
+#               - {file: detection.blind.csv, title: "Blind input"}
+"""
+
+ENVIRONMENT = """\
+# Settings of this server: rename to .env, and remove the # before those that you change. docs/running.md explains all.
+
+# EVERGOLD_DATA_DIR=var
+# EVERGOLD_PHASES_FILE=phases.yaml
+
+# PostgreSQL and Redis, instead of the embedded SQLite and Valkey:
+# EVERGOLD_DATABASE_URL=postgresql+psycopg://user:password@localhost/evergold
+# EVERGOLD_BROKER_URL=redis://localhost:6379/0
+
+# Where workers find gold; the web process never learns it.
+# EVERGOLD_GOLD_DIR=var/gold
+
+# Behind a proxy with HTTPS; whose X-Forwarded-For to believe:
+# EVERGOLD_BASE_URL=https://scores.example.org
+# EVERGOLD_TRUSTED_PROXIES=127.0.0.1
+
+# Without this, mail becomes files in var/mail:
+# EVERGOLD_SMTP_URL=smtps://user:password@mail.example.org
+# EVERGOLD_MAIL_FROM=scores@example.org
+"""
+
+IGNORED = "# Data, gold and secrets stay out of version control.\nvar/\n.env\n"
+
+
+def init_server(folder: Path, *, username: str, email: str, password: str, now: datetime) -> list[Path]:
+    """Make the folder's files, database and administrator; returns the files. Refuses a folder that has a server."""
+    phases, data_dir = folder / "phases.yaml", folder / "var"
+    for path in (phases, data_dir / "evergold.db"):
+        if path.exists():
+            raise ServeError(f"There is a server already: {path} exists. Nothing was changed.")
+    (data_dir / "gold").mkdir(parents=True, exist_ok=True)
+    (folder / "competitions").mkdir(exist_ok=True)
+    _make_administrator(data_dir / "evergold.db", username, email, password, now)
+    written = {phases: PHASES, folder / ".env.example": ENVIRONMENT, folder / ".gitignore": IGNORED}
+    for path, text in written.items():
+        if not path.exists():
+            path.write_text(text, encoding="utf-8")
+    return list(written)
+
+
+def _make_administrator(database: Path, username: str, email: str, password: str, now: datetime) -> None:
+    """In a database under another name until it is complete: an interrupted or refused `init` leaves no half server."""
+    unfinished = database.with_name(f"{database.name}.unfinished")
+    unfinished.unlink(missing_ok=True)
+    engine = make_engine(f"sqlite:///{unfinished}")
+    try:
+        upgrade(engine)
+        with writing(engine) as session:
+            user = register_user(session, username=username, email=email, password=password, now=now)
+            user.is_administrator = True
+            audit.record(session, None, "administrator.create", f"user {user.username}", now=now)
+    finally:
+        engine.dispose()  # the last connection folds SQLite's write-ahead log into the one file that is renamed
+    unfinished.rename(database)

@@ -1,0 +1,61 @@
+"""The port that the server listens on, taken before anything else is started, and what to say when that fails."""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import ipaddress
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app.server.datadir import ServeError
+
+#: Addresses that mean "all of this machine", and one where such a server surely answers.
+_REACHED_AT = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - looked up, not bound
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """The open port. Ours for as long as the supervisor lives: while web is started again, requests only wait."""
+    try:
+        family, _, _, _, found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.create_server(found[:2], family=family, backlog=512)
+    except (OSError, UnicodeError) as error:
+        raise ServeError(_why_not(error, host, port)) from None
+    with listener:
+        yield listener
+
+
+def address_of(host: str, listener: socket.socket) -> str:
+    """Where people on this machine find the server."""
+    reached = _REACHED_AT.get(host, host)
+    return f"http://{f'[{reached}]' if ':' in reached else reached}:{listener.getsockname()[1]}"
+
+
+def is_private(listener: socket.socket) -> bool:
+    """Whether only this machine can reach it."""
+    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
+
+
+def answers(listener: socket.socket) -> bool:
+    """Whether a web process serves the port, and is well; waits half a second at most."""
+    host, port = listener.getsockname()[:2]
+    connection = http.client.HTTPConnection(_REACHED_AT.get(host, host), port, timeout=0.5)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status < 500
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _why_not(error: OSError | UnicodeError, host: str, port: int) -> str:
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.EADDRINUSE:
+        return f"Port {port} on {host} is taken by another program; choose another with --port (0: any free one)."
+    if number == errno.EACCES:
+        return f"Port {port} needs an administrator's rights; choose one above 1023 with --port."
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"Cannot listen on {host}, port {port}: {reason}."

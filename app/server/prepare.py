@@ -1,0 +1,235 @@
+"""From settings to a database that can be served: tables, phases.yaml, and the demo where it is wanted.
+
+`evergold serve` runs it as a child of its own, `python -m app.server.prepare REPORT`, so that the supervisor
+stays small; what happened, or why it is impossible, goes into the report.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, make_url, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.base.config import Settings, get_settings
+from app.base.db import get_engine, reading, writing
+from app.base.errors import EvergoldError
+from app.declarations.apply.apply import apply_phases
+from app.declarations.apply.changes import Change
+from app.declarations.check import InvalidPhases, load_competitions
+from app.declarations.edits.plan import Plan, plan_phases
+from app.models import CompetitionTask, PhaseTask, ScoringRun, Submission
+from app.operations.migrate import DatabaseTooNew, is_current, upgrade
+from app.people import audit
+from app.runs.sweep import mark_sent
+from app.server.datadir import ServeError
+
+#: The audit log has no more sentences of one `apply`, but always their number.
+CHANGES_RECORDED = 200
+
+
+def migrate() -> bool:
+    """Bring the tables to this version's form; True if there was something to do. Raises ServeError."""
+    settings = get_settings()
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        return upgrade(get_engine(settings.database_address))
+    except DatabaseTooNew as error:
+        raise ServeError(str(error)) from None
+    except OSError as error:
+        raise ServeError(f"Cannot write to the data directory: {_words(error)}") from None
+    except SQLAlchemyError as error:
+        raise ServeError(f"The database ({shown_address(settings)}) cannot be used: {_reason(error)}") from None
+
+
+def check_migrated() -> None:
+    """Raises ServeError unless the tables have this version's form."""
+    settings = get_settings()
+    try:
+        with get_engine(settings.database_address).connect() as connection:
+            current = is_current(connection)
+    except SQLAlchemyError as error:
+        raise ServeError(f"The database ({shown_address(settings)}) cannot be used: {_reason(error)}") from None
+    if not current:
+        raise ServeError(f"The database ({shown_address(settings)}) is not of this version: `evergold migrate` first.")
+
+
+def apply(*, overwrite_edits: bool = False) -> list[Change]:
+    """Apply phases.yaml and wake the workers for new runs; raises ServeError, which has all findings by line.
+
+    Competitions that were edited on the server since are left as they are, unless edits are to be overwritten.
+    """
+    settings, now = get_settings(), datetime.now(UTC)
+    engine = get_engine(settings.database_address)
+    with _in_words(settings):
+        loaded = load_competitions(settings.phases_file)
+        with writing(engine) as session:
+            changes = apply_phases(
+                session, loaded, storage_dir=settings.storage_dir, now=now, overwrite_edits=overwrite_edits
+            )
+            made = [str(change) for change in changes if change.counts]
+            if made:
+                details = {"changes": made[:CHANGES_RECORDED], "count": len(made)}
+                audit.record(session, None, "phases.apply", settings.phases_file.name, details, now=now)
+    wake_workers(engine, [change.run_id for change in changes if change.run_id is not None], now)
+    return changes
+
+
+def plan(*, overwrite_edits: bool = False) -> Plan:
+    """What `apply` would do, and whom it would affect; nothing is changed. Raises as `apply` does."""
+    settings, now = get_settings(), datetime.now(UTC)
+    with _in_words(settings):
+        return plan_phases(
+            get_engine(settings.database_address),
+            load_competitions(settings.phases_file),
+            storage_dir=settings.storage_dir,
+            now=now,
+            overwrite_edits=overwrite_edits,
+        )
+
+
+@contextmanager
+def _in_words(settings: Settings) -> Iterator[None]:
+    """What is wrong with phases.yaml or the database becomes a ServeError."""
+    try:
+        yield
+    except InvalidPhases as error:
+        raise ServeError(_listed(settings, error)) from None
+    except (EvergoldError, OSError) as error:
+        raise ServeError(f"{settings.phases_file} cannot be applied: {_words(error)}") from None
+    except SQLAlchemyError as error:
+        raise ServeError(f"The database ({shown_address(settings)}) cannot be used: {_reason(error)}") from None
+
+
+def add_demo(gold_dir: Path) -> list[dict[str, str]]:
+    """The demo's gold, accounts and submissions, as far as they are not there yet; returns the accounts."""
+    from app.server import demo
+
+    settings, now = get_settings(), datetime.now(UTC)
+    engine = get_engine(settings.database_address)
+    try:
+        with writing(engine) as session:
+            demo.check_demo_allowed(session)
+            demo.install_gold(gold_dir)
+            runs = demo.submit_demo(session, settings.storage_dir, now)
+    except (EvergoldError, OSError) as error:
+        raise ServeError(f"The demo cannot be set up: {_words(error)}") from None
+    wake_workers(engine, runs, now)
+    return [{"username": team.username, "password": team.password} for team in demo.TEAMS]
+
+
+def wake_workers(engine: Engine, runs: Sequence[int], now: datetime) -> None:
+    """Tell workers about new, committed runs; what cannot be told now is left to the sweep."""
+    if not runs:
+        return
+    from app.base.queue import send_run  # Celery is slow to import, and most starts have nothing to send
+    from evergold.scoring.tasks import TASKS
+
+    query = (
+        select(ScoringRun.id, CompetitionTask.task_type)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .where(ScoringRun.id.in_(runs))
+        .order_by(ScoringRun.id)
+    )
+    with reading(engine) as session:
+        waiting = session.execute(query).all()
+    sent = []
+    for run_id, task_type in waiting:
+        if not send_run(run_id, needs_gpu=TASKS[task_type].needs_gpu):
+            break
+        sent.append(run_id)
+    with writing(engine) as session:
+        mark_sent(session, sent, now)
+
+
+def encodes() -> bool:
+    """Whether any task here needs a worker with torch."""
+    from evergold.scoring.tasks import TASKS
+
+    types = [task.name for task in TASKS.values() if task.needs_gpu]
+    with reading(get_engine(get_settings().database_address)) as session:
+        return (
+            session.scalar(select(CompetitionTask.id).where(CompetitionTask.task_type.in_(types)).limit(1)) is not None
+        )
+
+
+def shown_address(settings: Settings) -> str:
+    """Where the database is, without its password."""
+    address = make_url(settings.database_address)
+    return f"SQLite, {address.database}" if address.drivername == "sqlite" else address.render_as_string()
+
+
+# ------------------------------------------------------------------------------------------------------------- words
+
+
+def _listed(settings: Settings, error: InvalidPhases) -> str:
+    errors = [str(finding) for finding in error.findings if finding.severity == "error"]
+    if not settings.phases_file.exists():
+        return (
+            f"There is no {settings.phases_file}. `evergold init` makes a server's folder; "
+            "or name the file with --phases or EVERGOLD_PHASES_FILE."
+        )
+    if len(errors) == 1:
+        return errors[0]
+    return "\n".join([f"{settings.phases_file} has {len(errors)} errors:", *(f"  {line}" for line in errors)])
+
+
+def _words(error: EvergoldError | OSError) -> str:
+    if isinstance(error, EvergoldError):
+        return error.message
+    named = f"{error.filename}: " if error.filename else ""
+    return f"{named}{error.strerror or error}."
+
+
+def _reason(error: SQLAlchemyError) -> str:
+    """The database's own words, on one line."""
+    original = getattr(error, "orig", None) or error
+    return " ".join(str(original).split()).rstrip(".") + "."
+
+
+# ------------------------------------------------------------------------------------------------------------- child
+
+
+def main() -> int:
+    """What `evergold serve` starts."""
+    parser = argparse.ArgumentParser(prog="app.server.prepare")
+    parser.add_argument("report", type=Path)
+    parser.add_argument("--demo", action="store_true")
+    arguments = parser.parse_args()
+    try:
+        document = _prepare(arguments.demo)
+        sys.stdout.writelines(f"{line}\n" for line in document["changes"] + document["edits"])  # the log
+    except ServeError as error:
+        document = {"error": str(error)}
+    unfinished = arguments.report.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(document), encoding="utf-8")
+    unfinished.replace(arguments.report)
+    return 1 if "error" in document else 0
+
+
+def _prepare(with_demo: bool) -> dict[str, Any]:
+    migrated = migrate()
+    changes = apply()
+    logins = add_demo(Path(os.environ["EVERGOLD_GOLD_DIR"])) if with_demo else []
+    return {
+        "changes": (["migrated the database"] if migrated else [])
+        + [str(change) for change in changes if not change.keeps_edits],
+        "edits": [str(change) for change in changes if change.keeps_edits],
+        "logins": logins,
+        "database": shown_address(get_settings()),
+        "encodes": encodes(),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,284 @@
+"""`evergold serve`: the whole server under one supervisor, which itself needs nothing but the standard library.
+
+It locks the data directory, takes the port, starts the broker, has `app.server.prepare` bring the database in
+line, then runs web, worker and sweep until a signal comes. Children are handled in `app.server.children`,
+unexpected ends in `app.server.guard`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from app.server import broker, programs
+from app.server.children import (
+    Child,
+    Guard,
+    Program,
+    Wish,
+    bury,
+    dismiss_guard,
+    is_running,
+    keep_guard,
+    last_lines,
+    shorten_log,
+    start,
+    start_guard,
+    stop,
+)
+from app.server.datadir import ServeError, lock_data_dir, note_address
+from app.server.port import address_of, answers, is_private, listening
+from app.server.programs import ServeOptions
+
+Say = Callable[[str], None]
+
+READY_SECONDS = 60.0
+CHANGES_SHOWN = 5
+_TICK_SECONDS = 0.1
+_LOG_CHECK_SECONDS = 60.0
+
+
+@dataclass
+class Server:
+    """Everything that runs; `children` in the order in which they were started."""
+
+    options: ServeOptions
+    listener: socket.socket
+    guard: Guard
+    wish: Wish
+    say: Say
+    environment: dict[str, str]
+    children: dict[str, Child] = field(default_factory=dict)
+
+
+class Stopped(Exception):
+    """A signal came before the server was up."""
+
+
+def serve(options: ServeOptions, say: Say) -> None:
+    """Run until SIGINT, SIGTERM or SIGHUP; raises ServeError, in words, when the server cannot start."""
+    wish = Wish()
+    with lock_data_dir(options.data_dir) as lock, _signals(wish), listening(options.host, options.port) as listener:
+        note_address(lock, address_of(options.host, listener))
+        environment = programs.child_environment(options)
+        server = Server(options, listener, start_guard(lock.fileno()), wish, _unfailing(say), environment)
+        try:
+            with suppress(Stopped):
+                bring_up(server)
+                look_after(server)
+            server.say("\nStopping: a running scoring may end (Ctrl-C again: at once) ...")
+        finally:
+            take_down(server)
+        server.say("Stopped.")
+
+
+# ------------------------------------------------------------------------------------------------------------ start
+
+
+def bring_up(server: Server) -> None:
+    """Start everything, each as early as it can be; returns when the address answers."""
+    options, environment, listener = server.options, server.environment, server.listener.fileno()
+    broker_name = _start_broker(server)
+    gate, opener = os.pipe()
+    try:
+        web = _add(server, programs.web(options, environment, listener, gate))  # imports while the database is prepared
+        prepared = _prepare(server)
+        os.write(opener, b"1")
+    finally:
+        os.close(opener)
+        os.close(gate)
+    web.program = programs.web(options, environment, listener)  # as it is started again, should it die
+    _add(server, programs.worker(options, environment))
+    if prepared["encodes"] and programs.has_torch() and not options.lean:
+        _add(server, programs.gpu_worker(options, environment))
+    _add(server, programs.sweep(options, environment))
+    _wait_until_ready(server, web)
+    _say_summary(server, prepared, broker_name)
+
+
+def _start_broker(server: Server) -> str:
+    """Start the embedded broker unless another was named; returns what to call it."""
+    if server.environment.get("EVERGOLD_BROKER_URL"):
+        return "the one of EVERGOLD_BROKER_URL"
+    files = f"files in {server.options.data_dir / 'broker'}"
+    binary, path = broker.find_valkey(), broker.socket_path(server.options.data_dir)
+    if binary is None or path is None:
+        return files
+    child = _add(server, programs.valkey(server.options, binary, path))
+    if not _wait(server, lambda: broker.answers(path) or not is_running(child), broker.START_SECONDS):
+        server.say(f"Valkey did not start (see {child.program.log}); the broker works over files instead.")
+    elif is_running(child):
+        server.environment["EVERGOLD_BROKER_URL"] = broker.broker_address(path)
+        return "Valkey, embedded"
+    stop([child], server.guard, server.wish)
+    del server.children["broker"]
+    return files
+
+
+def _prepare(server: Server) -> dict[str, Any]:
+    """Have the database migrated and phases.yaml applied; the report says what changed, or why that is impossible."""
+    report = server.options.data_dir / "prepared.json"
+    report.unlink(missing_ok=True)
+    child = _add(server, programs.prepare(server.options, server.environment, report))
+    _wait(server, lambda: not is_running(child), seconds=None)
+    status = bury(child, server.guard)
+    del server.children["prepare"]
+    prepared: dict[str, Any] = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
+    report.unlink(missing_ok=True)
+    if status or not prepared:
+        raise ServeError(prepared.get("error") or _death(child, status, "Preparing the database failed"))
+    return prepared
+
+
+def _add(server: Server, program: Program) -> Child:
+    shorten_log(program.log)
+    child = server.children[program.name] = Child(program)
+    start(child, server.guard)
+    return child
+
+
+def _wait_until_ready(server: Server, web: Child) -> None:
+    if not _wait(server, lambda: answers(server.listener) or not is_running(web), READY_SECONDS):
+        raise ServeError(f"The web process did not answer within {READY_SECONDS:.0f} s; see {web.program.log}.")
+    if not is_running(web):
+        raise ServeError(_death(web, bury(web, server.guard), "The web process could not start"))
+
+
+def _wait(server: Server, done: Callable[[], bool], seconds: float | None) -> bool:
+    """True as soon as `done`, False after `seconds`; raises Stopped when a signal came."""
+    began = time.monotonic()
+    while not done():
+        if server.wish.stop:
+            raise Stopped
+        if seconds is not None and time.monotonic() - began > seconds:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+# ------------------------------------------------------------------------------------------------------------- life
+
+
+def look_after(server: Server) -> None:
+    """Until a signal comes: children that died are said and started again, logs that grew too long are shortened."""
+    logs_checked = time.monotonic()
+    while not server.wish.stop:
+        keep_guard(server.guard)
+        for child in server.children.values():
+            _look_at(server, child)
+        if time.monotonic() - logs_checked > _LOG_CHECK_SECONDS:
+            logs_checked = time.monotonic()
+            for child in server.children.values():
+                shorten_log(child.program.log)
+        time.sleep(_TICK_SECONDS)
+
+
+def _look_at(server: Server, child: Child) -> None:
+    if child.process is None:
+        if time.monotonic() >= child.start_again_at:
+            start(child, server.guard)
+    elif not is_running(child):
+        status = bury(child, server.guard)
+        again = max(0.0, child.start_again_at - time.monotonic())
+        server.say(f"{_death(child, status, f'{child.program.name} died')}\nIt is started again in {again:.1f} s.")
+
+
+def _death(child: Child, status: int, what: str) -> str:
+    how = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+    lines = last_lines(child)
+    where = f"its log, {child.program.log}, ends:" if lines else "it logged nothing."
+    return "\n    ".join([f"{what} ({how}); {where}", *lines])
+
+
+# -------------------------------------------------------------------------------------------------------------- end
+
+
+def take_down(server: Server) -> None:
+    """The web process is told first, so that nothing new comes in; the broker goes last, then the guard."""
+    server.listener.close()
+    for names in (("web", "prepare", "worker", "gpu-worker", "sweep"), ("broker",)):
+        stop([server.children[name] for name in names if name in server.children], server.guard, server.wish)
+    dismiss_guard(server.guard)
+
+
+@contextmanager
+def _signals(wish: Wish) -> Iterator[None]:
+    """The first signal asks to stop, the second to hurry. A SIGHUP that nohup had ignored stays ignored."""
+
+    def note(number: int, frame: FrameType | None) -> None:
+        wish.stop, wish.hurry = True, wish.stop
+
+    before = {
+        number: signal.signal(number, note)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+# ---------------------------------------------------------------------------------------------------------- summary
+
+
+def _say_summary(server: Server, prepared: dict[str, Any], broker_name: str) -> None:
+    options, say = server.options, server.say
+    say(f"\nEvergold runs at {address_of(options.host, server.listener)}  (Ctrl-C stops it)\n")
+    for login in prepared["logins"]:
+        say(f"  {'Demo login':<12} {login['username']:<12} password {login['password']}")
+    if prepared["logins"] and not is_private(server.listener):
+        say("  Everybody who reaches this address can log in with these passwords.")
+    for edits in prepared["edits"]:
+        say(f"  {options.phases_file.name} was not applied as it is, {edits}.")
+        say("  `evergold export yaml` writes what holds; `evergold apply --overwrite-edits` applies the file.\n")
+    facts = {
+        "Changed": _changed(prepared["changes"], options),
+        "Data": str(options.data_dir),
+        "Database": prepared["database"],
+        "Gold": str(options.gold_dir),
+        "Broker": broker_name,
+        "BERTScore": _said_of_bertscore(prepared, options),
+        "Logs": str(options.log_dir),
+    }
+    for name, fact in facts.items():
+        if fact:
+            say(f"  {name:<12} {fact}")
+    say("")
+
+
+def _changed(changes: list[str], options: ServeOptions) -> str:
+    if len(changes) <= CHANGES_SHOWN:
+        return f"\n  {'':<12} ".join(changes)
+    return (
+        f"{len(changes)} things to be as {options.phases_file.name} says; {options.log_dir / 'prepare.log'} lists them"
+    )
+
+
+def _said_of_bertscore(prepared: dict[str, Any], options: ServeOptions) -> str:
+    if not prepared["encodes"]:
+        return ""
+    if options.lean:
+        return "left out: submissions wait for a worker with torch"
+    if programs.has_torch():
+        return "by a worker of its own, once its self-check has passed"
+    return "not on this machine, torch is not installed: submissions wait for a worker that has it"
+
+
+def _unfailing(say: Say) -> Say:
+    """A closed terminal must not keep the server from stopping in order."""
+
+    def quietly(line: str) -> None:
+        with suppress(OSError):
+            say(line)
+
+    return quietly

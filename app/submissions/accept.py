@@ -1,0 +1,182 @@
+"""Accepting a submission: the phase must be open, the limits not reached; counted under the team's lock, by our clock.
+
+Nothing here reads the uploaded file: whether it is well-formed is the worker's to say, and costs no quota if it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, selectinload
+
+from app.base.errors import IdempotencyConflict, InvalidForm
+from app.base.storage import StoredFile
+from app.cards.edits import keep_card
+from app.cards.form import CardPart, read_document
+from app.cards.kept import form_of
+from app.competitions.limits import check_gold_present, check_phase_open, check_submission_limit
+from app.competitions.tracks import check_track
+from app.models import PhaseTask, ScoringRun, Submission, User
+from app.submissions.find import current_run
+from app.teams.find import find_team, locked_team_for
+from app.teams.registration import check_registered, note_taking_part
+
+METHOD_CHARACTERS = 200
+DESCRIPTION_CHARACTERS = 5_000
+KEY_CHARACTERS = 200
+FILENAME_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """created: False when an Idempotency-Key brought back an earlier submission."""
+
+    submission: Submission
+    run_id: int
+    created: bool
+
+
+def accept_submission(
+    session: Session,
+    *,
+    user: User,
+    phase_task: PhaseTask,
+    upload: StoredFile,
+    filename: str = "",
+    track: str | None = None,
+    method: str = "",
+    description: str = "",
+    card: Mapping[str, Any] | None = None,
+    idempotency_key: str | None = None,
+    now: datetime,
+) -> Accepted:
+    """The submission and its queued run; the caller commits, then sends. `phase_task` as `find_phase_task` gives it.
+
+    card: more about the system, as `app.cards.form.read_document` reads it.
+    """
+    check_words(method, description, idempotency_key)
+    idempotency_key = idempotency_key or None  # an empty header is no key
+    track = track or None
+    competition = phase_task.phase.competition
+    team = locked_team_for(session, user, competition.id, now)
+    if idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
+        return _replayed(earlier, phase_task, upload, track)
+    check_registered(session, competition, user)
+    document = check_said(phase_task, track=track, method=method, description=description, card=card or {})
+    gold = check_gold_present(phase_task)
+    check_phase_open(phase_task.phase, now)
+    check_submission_limit(session, team, phase_task, now)
+    note_taking_part(session, competition, user, now)
+    submission = Submission(
+        team_id=team.id,
+        user_id=user.id,
+        phase_task_id=phase_task.id,
+        sha256=upload.sha256,
+        size_bytes=upload.size_bytes,
+        filename=base_name(filename),
+        track=track,
+        method=document.get(CardPart.METHOD, ""),
+        description=description.strip(),
+        idempotency_key=idempotency_key,
+        submitted_at=now,
+    )
+    try:
+        with session.begin_nested():
+            session.add(submission)
+    except IntegrityError:  # the same key at the same moment in another competition: no team lock in common
+        earlier = find_replay(session, user, idempotency_key or "")
+        if earlier is None:
+            raise
+        return _replayed(earlier, phase_task, upload, track)
+    keep_card(session, submission, document, now)
+    return Accepted(submission, add_run(session, submission, gold, now).id, created=True)
+
+
+def add_run(session: Session, submission: Submission, gold: str, now: datetime) -> ScoringRun:
+    """The queued current run of a new, flushed submission."""
+    run = ScoringRun(submission_id=submission.id, gold=gold, queued_at=now)
+    session.add(run)
+    session.flush()
+    return run
+
+
+def precheck(session: Session, user: User, phase_task: PhaseTask, now: datetime) -> None:
+    """Every refusal that is already sure before a byte is read; `accept_submission` has the last word."""
+    check_registered(session, phase_task.phase.competition, user)
+    check_gold_present(phase_task)
+    check_phase_open(phase_task.phase, now)
+    team = find_team(session, user, phase_task.phase.competition_id)
+    check_submission_limit(session, team, phase_task, now, user=user)
+
+
+def check_said(
+    phase_task: PhaseTask, *, track: str | None, method: str, description: str, card: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The method card to keep; raises InvalidForm with all that is wrong in what was said with a file, at once."""
+    wrong: dict[str, str] = {}
+    checks: tuple[Callable[[], None], ...] = (
+        lambda: check_words(method, description, None),
+        lambda: check_track(phase_task.phase.competition, track or None),
+    )
+    for check in checks:
+        try:
+            check()
+        except InvalidForm as invalid:
+            wrong |= invalid.details["fields"]
+    method = method.strip()
+    # What comes beside the file may be any text, as ever; only in a card it is looked at.
+    document, faults = read_document({**card, CardPart.METHOD: card.get(CardPart.METHOD) or None}, form_of(phase_task))
+    if method and document.get(CardPart.METHOD, method) != method:
+        faults[CardPart.METHOD] = "The card gives another method than the field; say it once."
+    elif method:
+        document[CardPart.METHOD] = method
+        faults.pop(CardPart.METHOD, None)
+    if faults := faults | wrong:
+        raise InvalidForm("Please correct what is marked.", fields=faults)
+    return document
+
+
+def check_words(method: str, description: str, idempotency_key: str | None) -> None:
+    """The texts that come with an upload are of bounded length; raises InvalidForm with a sentence per field."""
+    bounds = {
+        "method": (method, METHOD_CHARACTERS),
+        "description": (description, DESCRIPTION_CHARACTERS),
+        "Idempotency-Key": (idempotency_key or "", KEY_CHARACTERS),
+    }
+    wrong = {
+        name: f"At most {limit} characters; this has {len(text)}."
+        for name, (text, limit) in bounds.items()
+        if len(text) > limit
+    }
+    wrong |= {name: "NUL characters cannot be kept." for name, (text, _) in bounds.items() if "\0" in text}
+    if wrong:
+        raise InvalidForm("Please correct what is marked.", fields=wrong)
+
+
+def find_replay(session: Session, user: User, idempotency_key: str) -> Submission | None:
+    """The submission that this user already made with this key."""
+    return session.scalar(
+        select(Submission)
+        .where(Submission.user_id == user.id, Submission.idempotency_key == idempotency_key)
+        .options(selectinload(Submission.runs))
+    )
+
+
+def base_name(filename: str) -> str:
+    """The last part of the path that a browser may send, for showing; characters that cannot be shown are dropped."""
+    last = filename.replace("\\", "/").rsplit("/", 1)[-1]
+    return "".join(c for c in last if c.isprintable())[:FILENAME_CHARACTERS]
+
+
+def _replayed(earlier: Submission, phase_task: PhaseTask, upload: StoredFile, track: str | None) -> Accepted:
+    if (earlier.phase_task_id, earlier.sha256, earlier.track) != (phase_task.id, upload.sha256, track):
+        raise IdempotencyConflict(
+            "This Idempotency-Key was already used for another upload; use a new key for a new submission.",
+            submission=str(earlier.id),
+        )
+    return Accepted(earlier, current_run(earlier).id, created=False)

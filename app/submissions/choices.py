@@ -1,0 +1,130 @@
+"""The entry rule `chosen`: teams say which of their scored submissions stands on which board, until a date."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from app.base.errors import EvergoldError, Forbidden, NotFound
+from app.base.times import in_aoe, in_utc
+from app.competitions.entry_rules import entry_settings, may_choose
+from app.models import Board, EntryChoice, EntryRule, PhaseTask, RunStatus, Submission, TeamMember, User
+from app.submissions.find import current_run, get_submission
+from app.teams.find import lock_team
+from evergold.scoring.task import NOT_ENTERED
+
+
+class NoChoice(EvergoldError):
+    """The phase does not let teams choose, or not any more, or not this submission."""
+
+    status = 409
+    code = "no_choice"
+
+
+def choose_entry(
+    session: Session, submission_id: UUID, user: User, now: datetime, *, board: str | None = None
+) -> list[str]:
+    """Let a submission stand on every board whose setting it entered, or on one; the names of these boards.
+
+    Whoever of the team chooses last is right. Raises NotFound, Forbidden, NoChoice.
+    """
+    submission = _check(session, submission_id, user, now)
+    boards = _wanted(session, submission, board)
+    lock_team(session, submission.team)
+    for one in boards:
+        key = (submission.team_id, submission.phase_task_id, one.id)
+        choice = session.get(EntryChoice, key, populate_existing=True)
+        if choice is None:
+            choice = EntryChoice(team_id=key[0], phase_task_id=key[1], board_id=key[2])
+            session.add(choice)
+        choice.submission_id, choice.user_id, choice.chosen_at = submission.id, user.id, now
+    _changed(session, submission)
+    return [one.name for one in boards]
+
+
+def withdraw_choice(session: Session, submission_id: UUID, user: User, now: datetime) -> None:
+    """Choose it no longer: the rule for those without a choice holds again. Raises as `choose_entry` does."""
+    submission = _check(session, submission_id, user, now)
+    lock_team(session, submission.team)
+    session.execute(delete(EntryChoice).where(EntryChoice.submission_id == submission.id))
+    _changed(session, submission)
+
+
+def chosen_for(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, list[str]]:
+    """The names of the boards for which each of the submissions was chosen."""
+    found: defaultdict[UUID, list[str]] = defaultdict(list)
+    made = session.execute(
+        select(EntryChoice.submission_id, Board.name)
+        .join(Board, Board.id == EntryChoice.board_id)
+        .where(EntryChoice.submission_id.in_(submission_ids))
+        .order_by(Board.position, Board.id)
+    )
+    for submission_id, name in made:
+        found[submission_id].append(name)
+    return found
+
+
+def boards_entered(session: Session, submission: Submission) -> list[Board]:
+    """The boards on which a scored submission can stand: of its task and track, and of a setting that it entered."""
+    run = current_run(submission)
+    entered = {(score.metric, score.split) for score in run.scores if score.reason != NOT_ENTERED}
+    boards = session.scalars(
+        select(Board)
+        .where(
+            Board.competition_id == submission.phase_task.phase.competition_id,
+            Board.task_id == submission.phase_task.task_id,
+        )
+        .order_by(Board.position, Board.id)
+    )
+    return [
+        board
+        for board in boards
+        if board.track in (None, submission.track) and (board.rank_metric, board.rank_split) in entered
+    ]
+
+
+def _check(session: Session, submission_id: UUID, user: User, now: datetime) -> Submission:
+    submission = get_submission(session, submission_id, user)
+    member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == user.id)
+    if session.scalar(member) is None:
+        raise Forbidden("Which of its submissions counts is the team's own choice.")
+    settings = entry_settings(submission.phase_task.phase, submission.phase_task)
+    if settings.rule is not EntryRule.CHOSEN:
+        raise NoChoice("In this phase teams do not choose which submission counts.", entry_rule=settings.rule)
+    if not may_choose(settings, now) and settings.choose_until is not None:
+        until = settings.choose_until
+        raise NoChoice(
+            f"Teams could choose until {in_utc(until)} ({in_aoe(until)}); the server's clock says {in_utc(now)}.",
+            choose_until=until.isoformat(),
+            now=now.isoformat(),
+        )
+    status = current_run(submission).status
+    if status != RunStatus.SCORED:
+        raise NoChoice(f"Only a scored submission can be chosen; this one is {status}.", status=status)
+    return submission
+
+
+def _wanted(session: Session, submission: Submission, name: str | None) -> list[Board]:
+    boards = boards_entered(session, submission)
+    if name is None and boards:
+        return boards
+    wanted = [board for board in boards if board.name == name]
+    if not wanted:
+        known = ", ".join(f"'{board.name}'" for board in boards) or "none"
+        raise NotFound(f"This submission stands on no such board; it can stand on {known}.")
+    return wanted
+
+
+def _changed(session: Session, submission: Submission) -> None:
+    """The boards are others now."""
+    session.execute(
+        update(PhaseTask)
+        .where(PhaseTask.id == submission.phase_task_id)
+        .values(board_version=PhaseTask.board_version + 1)
+    )
+    session.flush()

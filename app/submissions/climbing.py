@@ -1,0 +1,156 @@
+"""Hill climbing: teams whose submissions differ by few lines again and again. Organisers are told, once for each team.
+
+What changed is measured by the sweep (`workers.climbing`); here is what is kept of it, and who counts as climbing.
+Nothing is done to a team: small changes can be honest, and organisers decide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.orm import Session, aliased
+
+from app.base.config import Settings
+from app.models import (
+    ClimbingAlert,
+    Competition,
+    CompetitionTask,
+    LineChange,
+    Phase,
+    PhaseTask,
+    RunStatus,
+    ScoringRun,
+    Submission,
+    Team,
+    TeamKind,
+)
+from app.people.mail import public_address, send_mail
+from app.people.roles import addresses_of_organisers
+
+#: A submission is a small step if it changes at most this share of its lines (one line always is) …
+SMALL_SHARE = 0.02
+#: … and a team that makes so many of them in one phase's task climbs.
+SMALL_STEPS = 5
+#: Measured in one sweep; the next goes on.
+MEASURED_AT_ONCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Unmeasured:
+    """A scored submission and its team's one before it in the same phase and task, if there is one."""
+
+    submission_id: UUID
+    sha256: str
+    previous_id: UUID | None
+    previous_sha256: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Climber:
+    """A team with many small steps: how many of how many submissions, and when organisers were told."""
+
+    team: str
+    phase: str
+    task: str
+    small_steps: int
+    submissions: int
+    told_at: datetime | None
+
+
+def unmeasured(session: Session) -> list[Unmeasured]:
+    """Scored submissions of teams for which nobody measured yet what changed, the oldest first."""
+    earlier = aliased(Submission)
+    before = (
+        select(earlier.id)
+        .where(
+            earlier.team_id == Submission.team_id,
+            earlier.phase_task_id == Submission.phase_task_id,
+            earlier.submitted_at < Submission.submitted_at,
+        )
+        .order_by(earlier.submitted_at.desc(), earlier.id)
+        .limit(1)
+        .correlate(Submission)
+        .scalar_subquery()
+    )
+    previous = aliased(Submission)
+    found = session.execute(
+        select(Submission.id, Submission.sha256, previous.id, previous.sha256)
+        .join(ScoringRun, and_(ScoringRun.submission_id == Submission.id, ScoringRun.is_current))
+        .join(Team, Team.id == Submission.team_id)
+        .outerjoin(LineChange, LineChange.submission_id == Submission.id)
+        .outerjoin(previous, previous.id == before)
+        .where(ScoringRun.status == RunStatus.SCORED, Team.kind == TeamKind.TEAM, LineChange.submission_id.is_(None))
+        .order_by(Submission.submitted_at, Submission.id)
+        .limit(MEASURED_AT_ONCE)
+    )
+    return [Unmeasured(*row) for row in found]
+
+
+def tell_organisers(session: Session, settings: Settings, now: datetime) -> int:
+    """Write to the organisers about every team that began to climb; how many alerts there were."""
+    told = 0
+    for (team_id, phase_task_id), (climber, competition) in _climbers(session, None).items():
+        if climber.told_at is not None:
+            continue
+        session.add(ClimbingAlert(team_id=team_id, phase_task_id=phase_task_id, times=climber.small_steps, at=now))
+        for address in addresses_of_organisers(session, competition.name):
+            send_mail(session, address, _subject(climber), _body(climber, competition, settings), now=now)
+        told += 1
+    return told
+
+
+def climbing_teams(session: Session, competition: Competition) -> list[Climber]:
+    """The teams that climb in this competition, most small steps first."""
+    found = [climber for climber, _ in _climbers(session, competition).values()]
+    return sorted(found, key=lambda one: (-one.small_steps, one.team, one.phase, one.task))
+
+
+def _climbers(session: Session, competition: Competition | None) -> dict[tuple[int, int], tuple[Climber, Competition]]:
+    """By team and phase task."""
+    small = func.count().filter(
+        LineChange.changed > 0,
+        (LineChange.changed <= 1) | (LineChange.changed <= SMALL_SHARE * LineChange.of_lines),
+    )
+    counted = session.execute(
+        select(Submission.team_id, Submission.phase_task_id, small, func.count())
+        .join(LineChange, LineChange.submission_id == Submission.id)
+        .group_by(Submission.team_id, Submission.phase_task_id)
+        .having(small >= SMALL_STEPS)
+    ).all()
+    found = {}
+    for team_id, phase_task_id, small_steps, submissions in counted:
+        team, phase, task, where, told_at = session.execute(
+            select(Team, Phase, CompetitionTask, Competition, ClimbingAlert.at)
+            .join(Competition, Competition.id == Team.competition_id)
+            .join(PhaseTask, PhaseTask.id == phase_task_id)
+            .join(Phase, Phase.id == PhaseTask.phase_id)
+            .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+            .outerjoin(
+                ClimbingAlert,
+                and_(ClimbingAlert.team_id == Team.id, ClimbingAlert.phase_task_id == PhaseTask.id),
+            )
+            .where(Team.id == team_id)
+        ).one()
+        if competition is None or where.id == competition.id:
+            climber = Climber(team.name, phase.name, task.name, small_steps, submissions, told_at)
+            found[team_id, phase_task_id] = (climber, where)
+    return found
+
+
+def _subject(climber: Climber) -> str:
+    return f"{climber.team} submits small changes again and again"
+
+
+def _body(climber: Climber, competition: Competition, settings: Settings) -> str:
+    page = public_address(settings, f"/competitions/{competition.name}")
+    return (
+        f"In {competition.title}, phase {climber.phase}, task {climber.task}, {climber.small_steps} of "
+        f"{climber.submissions} submissions of the team {climber.team} changed no more than one line, or "
+        f"{100 * SMALL_SHARE:.0f} % of the lines, against the one before.\n\n"
+        "That can be honest work. It is also how one learns hidden labels from a board. Against the latter help fewer "
+        "submissions a day, fewer decimals (visibility: precision) or a Ladder (entry: ladder).\n\n"
+        f"{page}\n`evergold climbers {competition.name}` lists all such teams.\n"
+    )

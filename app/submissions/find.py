@@ -1,0 +1,124 @@
+"""Submissions, for whoever may see them."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy.orm import Session, defer, joinedload, selectinload
+
+from app.base.errors import NotFound
+from app.models import (
+    Competition,
+    CompetitionTask,
+    Phase,
+    PhaseTask,
+    RunStatus,
+    ScoringRun,
+    Submission,
+    TeamMember,
+    User,
+)
+from app.people.roles import may_organise
+
+
+def current_run(submission: Submission) -> ScoringRun:
+    """The run that counts; `submission.runs` must be loaded."""
+    return next(run for run in submission.runs if run.is_current)
+
+
+def get_submission(session: Session, submission_id: UUID, viewer: User | None) -> Submission:
+    """The submission with all a page needs; for members of its team, whoever sent it, and organisers; else NotFound."""
+    return _visible(session, _whole_submissions().where(Submission.id == submission_id), viewer)
+
+
+def get_submission_with_report(session: Session, submission_id: UUID, viewer: User | None) -> Submission:
+    """As `get_submission`, but its current run has the report, which holds every score, and no rows of scores."""
+    runs = selectinload(Submission.runs.and_(ScoringRun.is_current))
+    return _visible(session, _located_submissions().options(runs).where(Submission.id == submission_id), viewer)
+
+
+def _visible(session: Session, query: Select[Submission], viewer: User | None) -> Submission:
+    submission = session.scalar(query)
+    if submission is None or viewer is None or not _may_see(session, submission, viewer):
+        raise NotFound("There is no such submission, or it is not yours.")
+    return submission
+
+
+def _may_see(session: Session, submission: Submission, viewer: User) -> bool:
+    """Who has left a team sees what they sent themselves, and nothing else of it."""
+    if submission.user_id == viewer.id:
+        return True
+    member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == viewer.id)
+    competition = submission.phase_task.phase.competition
+    return session.scalar(member) is not None or may_organise(session, viewer, competition)
+
+
+def list_submissions(
+    session: Session,
+    user: User,
+    *,
+    competition: str | None = None,
+    phase: str | None = None,
+    task: str | None = None,
+    status: RunStatus | None = None,
+    after: UUID | None = None,
+    limit: int = 50,
+) -> tuple[list[Submission], UUID | None]:
+    """The submissions of the user's teams, and what they sent for teams that they have left, newest first; and where
+    the next page goes on (None: this was the last)."""
+    if any("\0" in (name or "") for name in (competition, phase, task)):  # PostgreSQL takes no NUL
+        return [], None
+    query = (
+        _whole_submissions()
+        .join(Submission.phase_task)
+        .join(PhaseTask.phase)
+        .join(PhaseTask.task)
+        .join(Phase.competition)
+        .where(is_ones_own(user))
+        .order_by(Submission.submitted_at.desc(), Submission.id.desc())
+        .limit(limit + 1)
+    )
+    for column, wanted in ((Competition.name, competition), (Phase.name, phase), (CompetitionTask.name, task)):
+        if wanted is not None:
+            query = query.where(column == wanted)
+    if status is not None:
+        query = query.where(Submission.runs.any(and_(ScoringRun.is_current, ScoringRun.status == status)))
+    if after is not None:
+        query = query.where(_older_than(session, user, after))
+    found = list(session.scalars(query).unique())
+    return found[:limit], (found[limit - 1].id if len(found) > limit else None)
+
+
+def _older_than(session: Session, user: User, submission_id: UUID) -> ColumnElement[bool]:
+    own = select(Submission.submitted_at).where(Submission.id == submission_id, is_ones_own(user))
+    moment = session.scalar(own)
+    if moment is None:
+        raise NotFound("This page of the list does not exist any more; start again from its beginning.")
+    same = and_(Submission.submitted_at == moment, Submission.id < submission_id)
+    return or_(Submission.submitted_at < moment, same)
+
+
+def is_ones_own(user: User) -> ColumnElement[bool]:
+    """Of the user's teams, or sent by the user."""
+    teams = select(TeamMember.team_id).where(TeamMember.user_id == user.id)
+    return or_(Submission.team_id.in_(teams), Submission.user_id == user.id)
+
+
+def _whole_submissions() -> Select[Submission]:
+    return _located_submissions().options(
+        selectinload(Submission.runs.and_(ScoringRun.is_current)).options(
+            defer(ScoringRun.report, raiseload=True), selectinload(ScoringRun.scores)
+        ),
+    )
+
+
+def _located_submissions() -> Select[Submission]:
+    """With everything above them, but no runs."""
+    above = joinedload(Submission.phase_task)
+    return select(Submission).options(
+        above.joinedload(PhaseTask.phase).joinedload(Phase.competition),
+        above.joinedload(PhaseTask.task),
+        joinedload(Submission.team),
+        joinedload(Submission.user),
+    )

@@ -1,0 +1,126 @@
+"""Files that are only checked: no team, no quota, no score, no trace. What a worker says of one is told for a day.
+
+A validation is its sender's alone, not even organisers see it. Its life with a worker is `app.runs.validations`'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, joinedload
+
+from app.base.errors import IdempotencyConflict, LimitReached, NotFound
+from app.base.storage import StoredFile
+from app.competitions.limits import check_gold_present, check_phase_open
+from app.models import CHECKED, Phase, PhaseTask, User, Validation
+from app.submissions.accept import base_name, check_words
+from app.teams.registration import check_registered
+
+#: How long its answer can be read; then nothing is left of it.
+KEPT = timedelta(days=1)
+#: How many files of one person may wait or be checked at a time.
+AT_ONCE = 3
+#: When it is worth asking again whether one of those was checked by now.
+ASK_AGAIN_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedValidation:
+    """created: False when an Idempotency-Key brought back an earlier one."""
+
+    validation: Validation
+    created: bool
+
+
+def check_may_validate(session: Session, user: User, phase_task: PhaseTask, now: datetime) -> None:
+    """Every refusal of an upload but those for its number: who may not submit here may not ask for a check either."""
+    check_registered(session, phase_task.phase.competition, user)
+    check_gold_present(phase_task)
+    check_phase_open(phase_task.phase, now)
+
+
+def accept_validation(
+    session: Session,
+    *,
+    user: User,
+    phase_task: PhaseTask,
+    upload: StoredFile,
+    filename: str = "",
+    idempotency_key: str | None = None,
+    now: datetime,
+) -> AcceptedValidation:
+    """The queued validation; the caller commits, then sends. `phase_task` as `find_phase_task` gives it."""
+    check_words("", "", idempotency_key)
+    idempotency_key = idempotency_key or None
+    session.execute(select(User.id).where(User.id == user.id).with_for_update())  # one at a time is counted
+    if idempotency_key and (earlier := find_validation_replay(session, user, idempotency_key, now)):
+        return _replayed(earlier, phase_task, upload)
+    check_may_validate(session, user, phase_task, now)
+    _check_at_once(session, user, now)
+    validation = Validation(
+        user_id=user.id,
+        phase_task_id=phase_task.id,
+        sha256=upload.sha256,
+        size_bytes=upload.size_bytes,
+        filename=base_name(filename),
+        idempotency_key=idempotency_key,
+        asked_at=now,
+    )
+    try:
+        with session.begin_nested():
+            session.add(validation)
+    except IntegrityError:  # an old one with this key, which the sweep has not taken away yet
+        raise IdempotencyConflict("This Idempotency-Key was already used; use a new one for a new check.") from None
+    return AcceptedValidation(validation, created=True)
+
+
+def find_validation_replay(session: Session, user: User, idempotency_key: str, now: datetime) -> Validation | None:
+    """What this user already asked with this key."""
+    mine = select(Validation).where(Validation.user_id == user.id, Validation.idempotency_key == idempotency_key)
+    return session.scalar(mine.where(Validation.asked_at > now - KEPT))
+
+
+def get_validation(session: Session, validation_id: UUID, viewer: User | None, now: datetime) -> Validation:
+    """With the task and phase that it was for; for who sent it alone, and for a day, else NotFound."""
+    above = joinedload(Validation.phase_task)
+    found = session.scalar(
+        select(Validation)
+        .where(Validation.id == validation_id, Validation.asked_at > now - KEPT)
+        .options(above.joinedload(PhaseTask.phase).joinedload(Phase.competition), above.joinedload(PhaseTask.task))
+    )
+    if found is None or viewer is None or found.user_id != viewer.id:
+        raise NotFound("There is no such check, or it is not yours, or it is older than a day.")
+    return found
+
+
+def forget_validations(session: Session, now: datetime) -> int:
+    """Take away those whose day is over; how many. Their files then belong to nobody, see `app.operations.unowned`."""
+    over = Validation.asked_at <= now - KEPT
+    return len(session.scalars(delete(Validation).where(over).returning(Validation.id)).all())
+
+
+def _check_at_once(session: Session, user: User, now: datetime) -> None:
+    """Raises LimitReached; right only under the user's lock."""
+    waiting = select(func.count()).where(Validation.user_id == user.id, Validation.status.not_in(CHECKED))
+    count = session.scalars(waiting).one()
+    if count >= AT_ONCE:
+        raise LimitReached(
+            f"{count} files of yours are still being checked; please wait for one of them.",
+            limit=AT_ONCE,
+            used=count,
+            per="moment",
+            retry_at=(now + timedelta(seconds=ASK_AGAIN_SECONDS)).isoformat(),
+        )
+
+
+def _replayed(earlier: Validation, phase_task: PhaseTask, upload: StoredFile) -> AcceptedValidation:
+    if (earlier.phase_task_id, earlier.sha256) != (phase_task.id, upload.sha256):
+        raise IdempotencyConflict(
+            "This Idempotency-Key was already used for another file; use a new one for a new check.",
+            validation=str(earlier.id),
+        )
+    return AcceptedValidation(earlier, created=False)

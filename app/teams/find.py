@@ -1,0 +1,161 @@
+"""Teams: whose, with whom, under which name; a person alone is a team of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, contains_eager
+
+from app.base.errors import NameTaken
+from app.models import (
+    Competition,
+    FormerMember,
+    Phase,
+    PhaseTask,
+    Submission,
+    Team,
+    TeamInvitation,
+    TeamKind,
+    TeamMember,
+    User,
+)
+
+
+def find_team(session: Session, user: User, competition_id: int) -> Team | None:
+    """The user's team in this competition, if there is one yet."""
+    return session.scalar(
+        select(Team)
+        .join(TeamMember, TeamMember.team_id == Team.id)
+        .where(TeamMember.user_id == user.id, TeamMember.competition_id == competition_id)
+    )
+
+
+def members_of(session: Session, team: Team) -> list[TeamMember]:
+    """Those who are in it now, users loaded; who has been there longest comes first."""
+    query = (
+        select(TeamMember)
+        .join(TeamMember.user)
+        .options(contains_eager(TeamMember.user))
+        .where(TeamMember.team_id == team.id)
+        .order_by(TeamMember.joined_at.is_not(None), TeamMember.joined_at, TeamMember.user_id)
+    )
+    return list(session.scalars(query).unique())
+
+
+def captain_of(team: Team, members: Sequence[TeamMember]) -> int | None:
+    """The id of the member who speaks for the team: the one named, or else who has been there longest."""
+    ids = [member.user_id for member in members]
+    return team.captain_id if team.captain_id in ids else next(iter(ids), None)
+
+
+def team_for(session: Session, user: User, competition_id: int, now: datetime) -> Team:
+    """The user's team, made if there is none; two first uploads at the same moment get the same team."""
+    for name in _names_for(session, user, competition_id):
+        team = find_team(session, user, competition_id) or _make_team(session, user, competition_id, name, now)
+        if team is not None:
+            return team
+    raise NameTaken("No free team name was found; please change your display name.")
+
+
+def locked_team_for(session: Session, user: User, competition_id: int, now: datetime) -> Team:
+    """The same, locked; who left their team while we waited for its lock, gets the one that they have now."""
+    while True:
+        team = team_for(session, user, competition_id, now)
+        lock_team(session, team)
+        present = find_team(session, user, competition_id)
+        if present is not None and present.id == team.id:
+            return team
+
+
+def lock_team(session: Session, team: Team) -> None:
+    """Until the transaction ends nobody else counts or submits for this team (on SQLite: nobody writes at all)."""
+    session.execute(select(Team.id).where(Team.id == team.id).with_for_update())
+
+
+def _names_for(session: Session, user: User, competition_id: int) -> Iterator[str]:
+    """What a team of one is called; whoever has left teams that keep these names gets a number more for each."""
+    yield user.display_name
+    yield f"{user.display_name[:50]} ({user.username})"
+    yield f"{user.username} #{user.id}"
+    left = select(func.count()).where(FormerMember.user_id == user.id, FormerMember.competition_id == competition_id)
+    yield from (f"{user.username} #{user.id}-{number + 2}" for number in range(session.scalars(left).one()))
+
+
+def _make_team(session: Session, user: User, competition_id: int, name: str, now: datetime) -> Team | None:
+    """None when somebody else took the name, or another request of this user made the team, at this very moment."""
+    team = Team(competition_id=competition_id, name=name, kind=TeamKind.TEAM, captain_id=user.id, created_at=now)
+    try:
+        with session.begin_nested():
+            session.add(team)
+            session.flush()
+            session.add(TeamMember(team_id=team.id, user_id=user.id, competition_id=competition_id))
+    except IntegrityError:
+        return None
+    return team
+
+
+@dataclass(frozen=True, slots=True)
+class TeamView:
+    """A team as its members see it; captain_id: of the member who speaks for it."""
+
+    competition: str
+    team: Team
+    members: list[TeamMember]
+    captain_id: int | None
+    members_max: int | None
+    invitation: TeamInvitation | None
+    name_fixed_at: datetime | None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nobody can join."""
+        return self.members_max is not None and len(self.members) >= self.members_max
+
+
+def view_team(session: Session, competition: Competition, user: User, now: datetime) -> TeamView | None:
+    """The user's team; None: they have none (yet)."""
+    team = find_team(session, user, competition.id)
+    if team is None:
+        return None
+    members = members_of(session, team)
+    return TeamView(
+        competition=competition.name,
+        team=team,
+        members=members,
+        captain_id=captain_of(team, members),
+        members_max=members_max(competition),
+        invitation=open_invitation(session, team, now),
+        name_fixed_at=names_fixed_at(session, competition, team),
+    )
+
+
+def open_invitation(session: Session, team: Team, now: datetime) -> TeamInvitation | None:
+    """The link that works now."""
+    query = select(TeamInvitation).where(
+        TeamInvitation.team_id == team.id, TeamInvitation.ended_at.is_(None), TeamInvitation.expires_at > now
+    )
+    return session.scalar(query.order_by(TeamInvitation.id.desc()).limit(1))
+
+
+def members_max(competition: Competition) -> int | None:
+    """How many members a team may have; None: as many as it likes."""
+    declared: int | None = competition.teams.get("members_max")
+    return declared
+
+
+def names_fixed_at(session: Session, competition: Competition, team: Team) -> datetime | None:
+    """From when on a team keeps its name: the declared moment, or the end of the first phase whose boards are frozen
+    and to which it has submitted; None: never, as far as one can say now."""
+    declared = competition.teams.get("rename_until")
+    if declared is not None:
+        return datetime.fromisoformat(declared)
+    return session.scalar(
+        select(func.min(Phase.ends_at))
+        .join(PhaseTask, PhaseTask.phase_id == Phase.id)
+        .join(Submission, Submission.phase_task_id == PhaseTask.id)
+        .where(Submission.team_id == team.id, Phase.has_snapshot)
+    )

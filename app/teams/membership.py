@@ -1,0 +1,276 @@
+"""Founding, renaming, joining and leaving teams; each under the lock of the teams that it concerns.
+
+What a team has submitted stays the team's; what it submitted while somebody was there counts for them afterwards, too:
+see `app.competitions.limits` and decision 014.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import delete, exists, func, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.base.errors import EvergoldError, Forbidden, InvalidForm, NameTaken, NotFound
+from app.base.times import in_aoe, in_utc
+from app.models import (
+    NAME_CHARACTERS,
+    Competition,
+    FormerMember,
+    PhaseTask,
+    Submission,
+    Team,
+    TeamInvitation,
+    TeamKind,
+    TeamMember,
+    User,
+)
+from app.people.audit import record
+from app.teams.find import captain_of, find_team, lock_team, members_max, members_of, names_fixed_at
+from app.teams.registration import check_registered
+
+
+class AlreadyInTeam(EvergoldError):
+    """One team per person and competition."""
+
+    status = 409
+    code = "already_in_team"
+
+
+class TeamFull(EvergoldError):
+    """details: members_max."""
+
+    status = 409
+    code = "team_full"
+
+
+class NamesFixed(EvergoldError):
+    """The name stands in official results, or the organisers' date has passed. details: since."""
+
+    status = 409
+    code = "names_fixed"
+
+
+# ------------------------------------------------------------------------------------------------- founding, renaming
+
+
+def create_team(session: Session, competition: Competition, user: User, name: str, now: datetime) -> Team:
+    """A new team with this user as its captain; raises RegistrationNeeded, AlreadyInTeam, InvalidForm, NameTaken."""
+    check_registered(session, competition, user)
+    if find_team(session, user, competition.id) is not None:
+        raise AlreadyInTeam("You have a team in this competition already: rename it, or leave it first.")
+    name = _check_name(session, competition, name)
+    team = Team(competition_id=competition.id, name=name, kind=TeamKind.TEAM, captain_id=user.id, created_at=now)
+    try:
+        with session.begin_nested():
+            session.add(team)
+            session.flush()
+            session.add(TeamMember(team_id=team.id, user_id=user.id, competition_id=competition.id))
+    except IntegrityError:
+        raise NameTaken("Another team has just taken this name, or you have just got a team; please look.") from None
+    _record(session, user, "create", competition, team, now, name=name)
+    return team
+
+
+def rename_team(session: Session, competition: Competition, user: User, name: str, now: datetime) -> Team:
+    """Only the captain, and until names are fixed; frozen results keep the old name. Raises as `create_team` does."""
+    team = team_of_captain(session, competition, user)
+    fixed = names_fixed_at(session, competition, team)
+    if fixed is not None and now >= fixed:
+        raise NamesFixed(
+            f"The names of teams stay as they are since {in_utc(fixed)} ({in_aoe(fixed)}).", since=fixed.isoformat()
+        )
+    before, name = team.name, _check_name(session, competition, name, team)
+    if name == before:
+        return team
+    try:
+        with session.begin_nested():
+            team.name = name
+    except IntegrityError:
+        raise NameTaken("Another team has just taken this name; please choose another.") from None
+    asked = select(Submission.phase_task_id).where(Submission.team_id == team.id)
+    session.execute(
+        update(PhaseTask)
+        .where(PhaseTask.id.in_(asked))
+        .values(board_version=PhaseTask.board_version + 1)
+        .execution_options(synchronize_session=False)
+    )
+    _record(session, user, "rename", competition, team, now, before=before, after=name)
+    return team
+
+
+# -------------------------------------------------------------------------------------------------- joining, leaving
+
+
+def join_team(
+    session: Session, competition: Competition, user: User, invitation: TeamInvitation, now: datetime
+) -> Team:
+    """Become a member, leaving a team of one on the way; `invitation` as `find_invitation` gives it.
+
+    Raises RegistrationNeeded, AlreadyInTeam, TeamFull, and NotFound for an invitation that has just ended.
+    """
+    check_registered(session, competition, user)
+    present = _lock_both(session, competition, user, invitation.team_id)
+    still_open = select(TeamInvitation.id).where(TeamInvitation.id == invitation.id, TeamInvitation.ended_at.is_(None))
+    if session.scalar(still_open) is None:
+        raise NotFound("This invitation has ended. Please ask for another.")
+    team = session.get_one(Team, invitation.team_id, populate_existing=True)
+    if present is not None and present.id == team.id:
+        return team
+    if present is not None and len(members_of(session, present)) > 1:
+        raise AlreadyInTeam(f"You are a member of '{present.name}'; leave it first.")
+    limit = members_max(competition)
+    if limit is not None and len(members_of(session, team)) >= limit:
+        raise TeamFull(f"This team has {limit} members, and cannot have more.", members_max=limit)
+    if present is not None:
+        _leave(session, competition, present, user, now)
+    try:
+        with session.begin_nested():
+            member = TeamMember(team_id=team.id, user_id=user.id, competition_id=competition.id, joined_at=now)
+            session.add(member)
+    except IntegrityError:  # by another request of the same user, at this very moment
+        raise AlreadyInTeam("You have just got another team; please look.") from None
+    _record(session, user, "join", competition, team, now, name=team.name)
+    return team
+
+
+def leave_team(session: Session, competition: Competition, user: User, now: datetime) -> None:
+    """Its submissions stay with the team; the captain's role goes to who has been there longest."""
+    team = locked_team(session, competition, user)
+    _leave(session, competition, team, user, now)
+
+
+def remove_member(session: Session, competition: Competition, user: User, username: str, now: datetime) -> None:
+    """Only the captain, who leaves instead; the open invitation ends, for whoever is removed may know it."""
+    team = team_of_captain(session, competition, user)
+    member = _member(session, team, username)
+    if member.user_id == user.id:
+        raise InvalidForm("Please correct what is marked.", fields={"username": "That is you: leave the team instead."})
+    _leave(session, competition, team, member.user, now, actor=user)
+    end_invitations(session, team, now)
+
+
+def transfer_team(session: Session, competition: Competition, user: User, username: str, now: datetime) -> None:
+    """Make another member the captain."""
+    team = team_of_captain(session, competition, user)
+    member = _member(session, team, username)
+    if member.user_id != user.id:
+        team.captain_id = member.user_id
+        session.flush()
+        _record(session, user, "transfer", competition, team, now, to=member.user.username)
+
+
+def end_invitations(session: Session, team: Team, now: datetime) -> bool:
+    """Whether there was an open one."""
+    ended = session.execute(
+        update(TeamInvitation)
+        .where(TeamInvitation.team_id == team.id, TeamInvitation.ended_at.is_(None))
+        .values(ended_at=now)
+        .returning(TeamInvitation.expires_at)
+    )
+    return any(expires_at > now for (expires_at,) in ended)
+
+
+def locked_team(session: Session, competition: Competition, user: User) -> Team:
+    """The user's team, until the transaction ends; raises NotFound."""
+    while True:
+        team = find_team(session, user, competition.id)
+        if team is None:
+            raise NotFound("You have no team in this competition.")
+        lock_team(session, team)
+        if _is_still(session, competition, user, team):
+            session.refresh(team)
+            return team
+
+
+def team_of_captain(session: Session, competition: Competition, user: User) -> Team:
+    """The same, for what only captains do; raises Forbidden."""
+    team = locked_team(session, competition, user)
+    if captain_of(team, members_of(session, team)) != user.id:
+        raise Forbidden("This is for the captain of the team.")
+    return team
+
+
+def _lock_both(session: Session, competition: Competition, user: User, team_id: int) -> Team | None:
+    """Lock that team and the user's own, which is returned; in order of their ids, so that nobody waits in a circle."""
+    while True:
+        present = find_team(session, user, competition.id)
+        wanted = {team_id, *([present.id] if present else [])}
+        session.execute(select(Team.id).where(Team.id.in_(wanted)).order_by(Team.id).with_for_update()).all()
+        if _is_still(session, competition, user, present):
+            return present
+
+
+def _is_still(session: Session, competition: Competition, user: User, team: Team | None) -> bool:
+    now_in = select(TeamMember.team_id).where(
+        TeamMember.user_id == user.id, TeamMember.competition_id == competition.id
+    )
+    return session.scalar(now_in) == (team.id if team else None)
+
+
+def _leave(
+    session: Session, competition: Competition, team: Team, user: User, now: datetime, *, actor: User | None = None
+) -> None:
+    member = session.get_one(TeamMember, (team.id, user.id))
+    # Requests are timed before they get the lock: what was accepted before this moment counts, whatever its time says.
+    last = session.scalar(select(func.max(Submission.submitted_at)).where(Submission.team_id == team.id))
+    if last is not None and _has_used(session, team, member):
+        left_at = max(now, last)
+        past = {"team_id": team.id, "user_id": user.id, "competition_id": competition.id}
+        session.add(FormerMember(**past, joined_at=member.joined_at, left_at=left_at))
+    session.delete(member)
+    session.flush()
+    captain_id = captain_of(team, members_of(session, team))
+    if team.captain_id != captain_id:
+        team.captain_id = captain_id
+        session.flush()
+    deed = "leave" if actor is None else "remove"
+    _record(session, actor or user, deed, competition, team, now, name=team.name, user=user.username)
+    if captain_id is None:
+        end_invitations(session, team, now)
+        if last is None:
+            _forget(session, team)
+
+
+def _has_used(session: Session, team: Team, member: TeamMember) -> bool:
+    """Whether anything was submitted while they were there."""
+    while_there = Submission.submitted_at >= member.joined_at if member.joined_at else Submission.id.is_not(None)
+    used = exists().where(Submission.team_id == team.id, or_(Submission.user_id == member.user_id, while_there))
+    return bool(session.scalar(select(used)))
+
+
+def _forget(session: Session, team: Team) -> None:
+    """A team without members or submissions frees its name, unless something else still speaks of it."""
+    try:
+        with session.begin_nested():
+            session.execute(delete(TeamInvitation).where(TeamInvitation.team_id == team.id))
+            session.delete(team)
+    except IntegrityError:
+        session.refresh(team)
+
+
+def _member(session: Session, team: Team, username: str) -> TeamMember:
+    name = username.strip().lower()
+    found = next((one for one in members_of(session, team) if one.user.username == name), None)
+    if found is None:
+        raise NotFound(f"'{username}' is no member of your team.")
+    return found
+
+
+def _check_name(session: Session, competition: Competition, name: str, own: Team | None = None) -> str:
+    name = " ".join(name.split())
+    if not name or len(name) > NAME_CHARACTERS or not name.isprintable():
+        sentence = f"1 to {NAME_CHARACTERS} printable characters." if name else "This is missing."
+        raise InvalidForm("Please correct what is marked.", fields={"name": sentence})
+    same = select(Team.id).where(Team.competition_id == competition.id, func.lower(Team.name) == name.lower())
+    if session.scalar(same if own is None else same.where(Team.id != own.id)) is not None:
+        raise NameTaken("Another team of this competition has this name; please choose another.")
+    return name
+
+
+def _record(
+    session: Session, actor: User, deed: str, competition: Competition, team: Team, now: datetime, **details: str
+) -> None:
+    subject = f"competition {competition.name}"
+    record(session, actor, f"team.{deed}", subject, {"team_id": team.id, **details}, now=now)

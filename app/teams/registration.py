@@ -1,0 +1,324 @@
+"""Who may take part in a competition: open to all, by approval, by domain of the address, or from a list; and terms.
+
+Where a competition is open and has no terms, the first upload registers silently. Organisers need no registration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import or_, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, contains_eager
+
+from app.base.config import Settings
+from app.base.errors import Forbidden, InvalidForm
+from app.models import Competition, Registration, RegistrationMode, RegistrationStatus, Team, TeamKind, TeamMember, User
+from app.people.audit import record
+from app.people.email_confirmations import is_confirmed, send_link
+from app.people.mail import public_address, send_mail
+from app.people.roles import addresses_of_organisers, may_organise
+from app.teams.registration_rules import Rules, rules_of
+
+
+class Missing(StrEnum):
+    """What stands between somebody and taking part."""
+
+    REGISTRATION = "registration"  # they have not registered
+    TERMS = "terms"  # they have not accepted the terms as they are now
+    CONFIRMATION = "confirmation"  # of their e-mail address
+    APPROVAL = "approval"  # the organisers' answer
+    REFUSED = "refused"  # by the organisers
+    NOT_LISTED = "not_listed"  # address and name are none of those that the competition is open to
+
+
+class RegistrationNeeded(Forbidden):
+    """details: competition, missing, registration (the address of the page)."""
+
+    code = "registration_needed"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How somebody stands in a competition; missing: None when they may take part."""
+
+    rules: Rules
+    row: Registration | None
+    missing: Missing | None
+
+    @property
+    def has_accepted(self) -> bool:
+        """The terms as they are now; also where there are none."""
+        return self.rules.terms_sha256 in (None, self.row.terms_sha256 if self.row else None)
+
+
+# -------------------------------------------------------------------------------------------------------------- asking
+
+
+def standing(session: Session, competition: Competition, user: User) -> Standing:
+    """What this user has done, and what is missing."""
+    rules = rules_of(competition)
+    row = session.get(Registration, (competition.id, user.id), populate_existing=True)
+    found = Standing(rules, row, None)
+    if may_organise(session, user, competition):
+        return found
+    return Standing(rules, row, _missing(rules, row, found.has_accepted))
+
+
+def _missing(rules: Rules, row: Registration | None, has_accepted: bool) -> Missing | None:
+    if row is not None and row.status == RegistrationStatus.REFUSED:
+        if row.decided_by is not None:
+            return Missing.REFUSED
+        if rules.needs_address:
+            return Missing.NOT_LISTED
+    if rules.is_silent:
+        return None
+    if row is None:
+        return Missing.REGISTRATION
+    if not has_accepted:
+        return Missing.TERMS
+    if row.status == RegistrationStatus.APPROVED:
+        return None
+    if row.status == RegistrationStatus.UNCONFIRMED and rules.needs_address:
+        return Missing.CONFIRMATION
+    if row.status == RegistrationStatus.PENDING and rules.mode is RegistrationMode.APPROVAL:
+        return Missing.APPROVAL
+    return Missing.REGISTRATION  # what they asked for was under other rules
+
+
+def check_registered(session: Session, competition: Competition, user: User) -> None:
+    """Raises RegistrationNeeded, which says what is missing and where to do it."""
+    missing = standing(session, competition, user).missing
+    if missing is not None:
+        raise registration_needed(competition, missing)
+
+
+def registration_needed(competition: Competition, missing: Missing) -> RegistrationNeeded:
+    """The refusal, in words."""
+    page = f"/competitions/{competition.name}/registration"
+    return RegistrationNeeded(
+        f"{MISSING_WORDS[missing]} See {page}.", competition=competition.name, missing=missing, registration=page
+    )
+
+
+MISSING_WORDS = {
+    Missing.REGISTRATION: "Please register for this competition first.",
+    Missing.TERMS: "Please accept the terms of this competition, as they are now, first.",
+    Missing.CONFIRMATION: "Please confirm your e-mail address first: a link was sent to you.",
+    Missing.APPROVAL: "The organisers have not answered your registration yet; you will get a mail when they have.",
+    Missing.REFUSED: "The organisers have refused your registration for this competition.",
+    Missing.NOT_LISTED: "This competition is not open to your e-mail address.",
+}
+
+
+def participants_of(session: Session, competition: Competition) -> list[User]:
+    """Everybody who takes part: whose registration is approved, and members of teams; by user name."""
+    registered = select(Registration.user_id).where(Registration.competition_id == competition.id)
+    members = (
+        select(TeamMember.user_id)
+        .join(Team, Team.id == TeamMember.team_id)
+        .where(TeamMember.competition_id == competition.id, Team.kind == TeamKind.TEAM)
+    )
+    query = select(User).where(
+        or_(User.id.in_(registered.where(Registration.status == RegistrationStatus.APPROVED)), User.id.in_(members)),
+        User.id.not_in(registered.where(Registration.status == RegistrationStatus.REFUSED)),
+    )
+    return list(session.scalars(query.order_by(User.username)))
+
+
+def list_registrations(
+    session: Session, competition: Competition, *, status: RegistrationStatus | None = None
+) -> list[Registration]:
+    """All of them, or those of one status, users loaded, in the order in which they came."""
+    query = (
+        select(Registration)
+        .join(Registration.user)
+        .options(contains_eager(Registration.user))
+        .where(Registration.competition_id == competition.id)
+        .order_by(Registration.registered_at, User.username)
+    )
+    return list(session.scalars(query if status is None else query.where(Registration.status == status)))
+
+
+# --------------------------------------------------------------------------------------------------------- registering
+
+
+def register(
+    session: Session,
+    competition: Competition,
+    user: User,
+    settings: Settings,
+    now: datetime,
+    *,
+    accepted: str | None = None,
+    before_mail: Callable[[], None] = lambda: None,
+) -> Registration:
+    """Ask to take part; again is right when something changed. accepted: the sha256 of the terms that were read.
+
+    before_mail: called before a link goes out, to refuse too many. Raises InvalidForm, RegistrationNeeded (refused).
+    """
+    rules = rules_of(competition)
+    _check_terms(rules, accepted)
+    row = _row(session, competition, user, now)
+    if row.status == RegistrationStatus.REFUSED and row.decided_by is not None:
+        raise registration_needed(competition, Missing.REFUSED)
+    if rules.terms_sha256 != row.terms_sha256 and rules.terms_sha256 is not None:
+        row.terms_sha256, row.terms_accepted_at = rules.terms_sha256, now
+    if row.status != RegistrationStatus.APPROVED:
+        _ask(session, competition, user, row, rules, settings, now, before_mail)
+    session.flush()
+    return row
+
+
+def note_taking_part(session: Session, competition: Competition, user: User, now: datetime) -> None:
+    """Register silently, where nothing has to be asked; elsewhere there is a row already, or an organiser."""
+    if not rules_of(competition).is_silent:
+        return
+    row = _row(session, competition, user, now)
+    if row.status != RegistrationStatus.APPROVED:
+        row.status, row.decided_at = RegistrationStatus.APPROVED, now
+
+
+def settle_confirmed(session: Session, user: User, now: datetime) -> list[Competition]:
+    """Answer what only waited for the user's address to be confirmed; the competitions that they may enter now."""
+    waiting = session.execute(
+        select(Registration, Competition)
+        .join(Competition, Competition.id == Registration.competition_id)
+        .where(Registration.user_id == user.id, Registration.status == RegistrationStatus.UNCONFIRMED)
+        .order_by(Competition.position, Competition.id)
+        .with_for_update(of=Registration)
+    ).all()
+    entered = []
+    for row, competition in waiting:
+        rules = rules_of(competition)
+        if rules.needs_address:
+            _decide_by_rule(row, rules.fits(_email(session, user)), now)
+            if row.status == RegistrationStatus.APPROVED:
+                entered.append(competition)
+    session.flush()
+    return entered
+
+
+def decide(
+    session: Session,
+    competition: Competition,
+    user: User,
+    status: RegistrationStatus,
+    settings: Settings,
+    now: datetime,
+    *,
+    actor: User | str | None = None,
+) -> bool:
+    """Approve or refuse, also somebody who never asked; the person gets a mail. False when it was so already."""
+    row = _row(session, competition, user, now)
+    if row.status == status and (status == RegistrationStatus.APPROVED or row.decided_by is not None):
+        return False
+    deed = f"registration.{_DEEDS[status]}"
+    entry = record(session, actor, deed, f"competition {competition.name}", {"user": user.username}, now=now)
+    row.status, row.decided_at, row.decided_by = status, now, entry.actor
+    session.flush()
+    page = public_address(settings, f"/competitions/{competition.name}/registration")
+    body = _DECIDED[status].format(username=user.username, title=competition.title, page=page)
+    send_mail(session, _email(session, user), f"{competition.title}: your registration", body, now=now)
+    return True
+
+
+_DEEDS = {RegistrationStatus.APPROVED: "approve", RegistrationStatus.REFUSED: "refuse"}
+_DECIDED = {
+    RegistrationStatus.APPROVED: """\
+Hello {username},
+
+the organisers of "{title}" have approved your registration: you can take part now.
+
+{page}
+""",
+    RegistrationStatus.REFUSED: """\
+Hello {username},
+
+the organisers of "{title}" have not accepted your registration, so you cannot submit there. If you think that this is
+a mistake, please write to them.
+
+{page}
+""",
+}
+_WAITS = """\
+"{display_name}" (user name {username}, {email}) would like to take part in "{title}".
+
+Approve or refuse it here:
+
+{page}
+"""
+
+
+def _check_terms(rules: Rules, accepted: str | None) -> None:
+    if rules.terms_sha256 in (None, accepted):
+        return
+    sentence = "Please read the terms and accept them." if not accepted else "The terms have changed; please read them."
+    raise InvalidForm("Please correct what is marked.", fields={"terms": sentence})
+
+
+def _row(session: Session, competition: Competition, user: User, now: datetime) -> Registration:
+    """The user's row, locked until the transaction ends; a new one asks for nothing yet."""
+    key = (competition.id, user.id)
+    row = session.get(Registration, key, with_for_update=True, populate_existing=True)
+    if row is not None:
+        return row
+    row = Registration(competition_id=key[0], user_id=key[1], status=RegistrationStatus.UNCONFIRMED, registered_at=now)
+    try:
+        with session.begin_nested():
+            session.add(row)
+    except IntegrityError:  # by another request of the same user, at this very moment
+        return session.get_one(Registration, key, with_for_update=True, populate_existing=True)
+    return row
+
+
+def _ask(
+    session: Session,
+    competition: Competition,
+    user: User,
+    row: Registration,
+    rules: Rules,
+    settings: Settings,
+    now: datetime,
+    before_mail: Callable[[], None],
+) -> None:
+    """What follows from the rules for somebody who is not approved yet."""
+    if rules.mode is RegistrationMode.OPEN or rules.names(user):
+        _decide_by_rule(row, True, now)
+    elif rules.mode is RegistrationMode.APPROVAL:
+        if row.status != RegistrationStatus.PENDING:
+            row.status, row.registered_at = RegistrationStatus.PENDING, now
+            _tell_organisers(session, competition, user, settings, now)
+    elif is_confirmed(session, user):
+        _decide_by_rule(row, rules.fits(_email(session, user)), now)
+    elif rules.mode is RegistrationMode.DOMAIN and not rules.fits(_email(session, user)):
+        _decide_by_rule(row, False, now)  # the domains are no secret; who is on a list, nobody learns by guessing
+    else:
+        row.status, row.registered_at = RegistrationStatus.UNCONFIRMED, now
+        before_mail()
+        send_link(session, user, settings, now)
+
+
+def _decide_by_rule(row: Registration, fits: bool, now: datetime) -> None:
+    row.status = RegistrationStatus.APPROVED if fits else RegistrationStatus.REFUSED
+    row.decided_at, row.decided_by = now, None
+
+
+def _tell_organisers(session: Session, competition: Competition, user: User, settings: Settings, now: datetime) -> None:
+    body = _WAITS.format(
+        display_name=user.display_name,
+        username=user.username,
+        email=_email(session, user),
+        title=competition.title,
+        page=public_address(settings, f"/competitions/{competition.name}/registrations"),
+    )
+    for address in addresses_of_organisers(session, competition.name):
+        send_mail(session, address, f"{competition.title}: a registration waits for you", body, now=now)
+
+
+def _email(session: Session, user: User) -> str:
+    """As it is now; `user` may have been loaded before it was changed."""
+    return session.scalars(select(User.email).where(User.id == user.id)).one()

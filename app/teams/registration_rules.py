@@ -1,0 +1,55 @@
+"""What a competition declares of who may take part; pure, for `app.teams.registration` to act on."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from app.models import Competition, RegistrationMode, User
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the competition declares."""
+
+    mode: RegistrationMode = RegistrationMode.OPEN
+    domains: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+    terms: str = ""
+
+    @property
+    def terms_sha256(self) -> str | None:
+        """Of the text that must be accepted; None: there is none."""
+        return hashlib.sha256(self.terms.encode()).hexdigest() if self.terms else None
+
+    @property
+    def needs_address(self) -> bool:
+        """Whether it matters whose an address is."""
+        return self.mode in (RegistrationMode.DOMAIN, RegistrationMode.LIST)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nobody has to do anything before the first upload."""
+        return self.mode is RegistrationMode.OPEN and not self.terms
+
+    def names(self, user: User) -> bool:
+        """Whether the user name is on the list."""
+        return self.mode is RegistrationMode.LIST and user.username in self.allowed
+
+    def fits(self, email: str) -> bool:
+        """Whether the address is one of those that may take part; `*.uni.edu` stands for what ends with `.uni.edu`."""
+        if self.mode is RegistrationMode.LIST:
+            return email.lower() in self.allowed
+        domain = email.lower().rpartition("@")[2]
+        return any(domain.endswith(one[1:]) if one.startswith("*.") else domain == one for one in self.domains)
+
+
+def rules_of(competition: Competition) -> Rules:
+    """The declared rules, with their defaults."""
+    said = competition.registration
+    return Rules(
+        mode=RegistrationMode(said.get("mode") or RegistrationMode.OPEN),
+        domains=tuple(domain.lower() for domain in said.get("domains", ())),
+        allowed=tuple(name.lower() for name in said.get("allowed", ())),
+        terms=said.get("terms", ""),
+    )

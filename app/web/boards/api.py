@@ -1,0 +1,230 @@
+"""The API of leaderboards: JSON and CSV, live or as frozen, each sent again only when it would be another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.db import reading
+from app.boards.leaderboard import Leaderboard, board_version, build_leaderboard
+from app.boards.query import BoardQuery
+from app.boards.snapshots import find_snapshot, last_snapshot, official_board, official_version
+from app.competitions.find import find_board, find_competition
+from app.models import Board, Competition, Phase, Snapshot, User
+from app.teams.find import find_team
+from app.web.boards.query import ApiQuery, arranged, insist
+from app.web.boards.schemas import BoardOut, board_csv, board_out
+from app.web.http.caching import is_known, not_modified, prefers_csv, strong_etag
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.looking import ApiLooking, Looking
+from app.web.http.paths import CompetitionName, PhaseName
+
+router = APIRouter(prefix=links.API, tags=["boards"])
+
+BoardName = Annotated[str, Path(examples=["zero-shot"])]
+SnapshotNumber = Annotated[int, Path(ge=1, le=2**31 - 1, examples=[1])]
+Format = Literal["json", "csv"]
+FormatParameter = Annotated[Format | None, Query(description="default: by the Accept header")]
+_VARY = "Accept, Accept-Encoding, Authorization, Cookie"
+_CSV_EXAMPLE = (
+    "rank,team,kind,achieved_at,method,entries,source,macro_f1 zero_shot/all\r\n"
+    "1,Ada Lovelace,team,2026-01-11T09:00:00+00:00,XLM-R large,3,,0.7037\r\n"
+)
+_CSV: dict[str, Any] = {"schema": {"type": "string"}, "example": _CSV_EXAMPLE}
+_NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "You have it already (If-None-Match)."}}
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The board.", "content": {"text/csv": _CSV}},
+    **_NOT_MODIFIED,
+    **error_responses(401, 404, 422),
+}
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/boards/{board}.csv",
+    operation_id="get_board_csv",
+    summary="A leaderboard as CSV",
+    description="All digits that the phase shows; an undefined score is an empty field. Text that a spreadsheet would "
+    "take for a formula begins with an apostrophe.",
+    response_class=Response,
+    responses=_RESPONSES,
+)
+def read_board_csv(
+    request: Request,
+    serving: ServingHere,
+    looking: ApiLooking,
+    competition: CompetitionName,
+    phase: PhaseName,
+    board: BoardName,
+    query: ApiQuery,
+) -> Response:
+    return _board_response(request, serving, looking, (competition, phase, board), "csv", query)
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/boards/{board}",
+    operation_id="get_board",
+    summary="A leaderboard",
+    description="JSON, or CSV by `format=csv` or `Accept: text/csv`. Send the `ETag` back in `If-None-Match`: the "
+    "answer is 304 as long as nothing changed. What is hidden from you, and until when, `visibility` says. The other "
+    "parameters sort, search and filter what you are shown; ranks stay those of the whole board, and what is not on it "
+    "is a 422.",
+    response_model=BoardOut,
+    responses=_RESPONSES,
+)
+def read_board(
+    request: Request,
+    serving: ServingHere,
+    looking: ApiLooking,
+    competition: CompetitionName,
+    phase: PhaseName,
+    board: BoardName,
+    query: ApiQuery,
+    format: FormatParameter = None,  # noqa: A002
+) -> Response:
+    return _board_response(request, serving, looking, (competition, phase, board), _chosen(request, format), query)
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/boards/{board}/official",
+    operation_id="get_official_board",
+    summary="A leaderboard as it was when its phase closed",
+    description="Frozen as soon as the phase has ended and everything is scored; nothing that comes later touches it. "
+    "Of several, the last; each has its own address in `official.link`. Formats as of the board itself.",
+    response_model=BoardOut,
+    responses=_RESPONSES,
+)
+def read_official(
+    request: Request,
+    serving: ServingHere,
+    looking: ApiLooking,
+    competition: CompetitionName,
+    phase: PhaseName,
+    board: BoardName,
+    query: ApiQuery,
+    format: FormatParameter = None,  # noqa: A002
+) -> Response:
+    place = (competition, phase, board)
+    return _official_response(request, serving, looking, place, None, _chosen(request, format), query)
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}",
+    operation_id="get_official_board_by_number",
+    summary="One of the boards frozen when the phase closed",
+    description="What stands at this address never changes.",
+    response_model=BoardOut,
+    responses=_RESPONSES,
+)
+def read_official_by_number(
+    request: Request,
+    serving: ServingHere,
+    looking: ApiLooking,
+    competition: CompetitionName,
+    phase: PhaseName,
+    board: BoardName,
+    number: SnapshotNumber,
+    query: ApiQuery,
+    format: FormatParameter = None,  # noqa: A002
+) -> Response:
+    place = (competition, phase, board)
+    return _official_response(request, serving, looking, place, number, _chosen(request, format), query)
+
+
+def _board_response(
+    request: Request,
+    serving: Serving,
+    looking: Looking,
+    place: tuple[str, str, str],
+    chosen: Format,
+    query: BoardQuery,
+) -> Response:
+    competition_name, phase_name, board_name = place
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        competition = find_competition(session, competition_name)
+        phase, board = find_board(competition, phase_name, board_name)
+        snapshot = last_snapshot(session, phase, board, looking.user, now, seen_as=looking.seen_as)
+        version = board_version(session, phase, board, looking.user, now, seen_as=looking.seen_as)
+        viewer = viewer_tag(session, competition, looking)
+        etag = strong_etag(request, version, viewer, snapshot.number if snapshot else None, chosen, query)
+        headers = {"ETag": etag, "Cache-Control": cache_control(looking.user), "Vary": _VARY}
+        if is_known(request, etag):
+            return not_modified(headers)
+        leaderboard = build_leaderboard(session, phase, board, looking.user, now, seen_as=looking.seen_as)
+        leaderboard = insist(arranged(session, competition, phase, board, leaderboard, query))
+    return _WRITERS[chosen](competition, phase, board, leaderboard, snapshot, "-".join(place), headers)
+
+
+def _official_response(
+    request: Request,
+    serving: Serving,
+    looking: Looking,
+    place: tuple[str, str, str],
+    number: int | None,
+    chosen: Format,
+    query: BoardQuery,
+) -> Response:
+    competition_name, phase_name, board_name = place
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        competition = find_competition(session, competition_name)
+        phase, board = find_board(competition, phase_name, board_name)
+        snapshot = find_snapshot(session, phase, board, number, looking.user, now, seen_as=looking.seen_as)
+        version = official_version(session, snapshot, looking.user, now, seen_as=looking.seen_as)
+        etag = strong_etag(request, version, viewer_tag(session, competition, looking), chosen, query)
+        headers = {"ETag": etag, "Cache-Control": cache_control(looking.user), "Vary": _VARY}
+        if is_known(request, etag):
+            return not_modified(headers)
+        leaderboard = official_board(session, snapshot, looking.user, now, seen_as=looking.seen_as)
+        leaderboard = insist(arranged(session, competition, phase, board, leaderboard, query))
+    name = "-".join([*place, "official"])
+    return _WRITERS[chosen](competition, phase, board, leaderboard, snapshot, name, headers)
+
+
+def viewer_tag(session: Session, competition: Competition, looking: Looking) -> str:
+    """Equal for those to whom the same rows are marked as their own; for tags of answers."""
+    team = find_team(session, looking.user, competition.id) if looking.user else None
+    return f"{team.id if team else ''} {looking.seen_as or ''}"
+
+
+def cache_control(viewer: User | None) -> str:
+    """Caches may keep it, but ask each time; what is marked for a viewer is the viewer's alone."""
+    return "private, no-cache" if viewer else "public, no-cache"
+
+
+def _chosen(request: Request, wanted: Format | None) -> Format:
+    return wanted or ("csv" if prefers_csv(request.headers.get("accept", "")) else "json")
+
+
+def _json(
+    competition: Competition,
+    phase: Phase,
+    board: Board,
+    found: Leaderboard,
+    snapshot: Snapshot | None,
+    name: str,
+    headers: dict[str, str],
+) -> Response:
+    text = board_out(competition, phase, board, found, snapshot).model_dump_json()
+    return Response(text, media_type="application/json", headers=headers)
+
+
+def _csv(
+    competition: Competition,
+    phase: Phase,
+    board: Board,
+    found: Leaderboard,
+    snapshot: Snapshot | None,
+    name: str,
+    headers: dict[str, str],
+) -> Response:
+    headers = {**headers, "Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return Response(board_csv(found), media_type="text/csv", headers=headers)
+
+
+_WRITERS: dict[Format, Callable[..., Response]] = {"json": _json, "csv": _csv}

@@ -1,0 +1,174 @@
+"""The API of exports: boards as Markdown and LaTeX tables, and how to cite them. Exactly what the viewer may see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.db import reading
+from app.base.errors import InvalidForm
+from app.boards.citations import cite_competition, cite_snapshot
+from app.boards.leaderboard import Leaderboard, build_leaderboard
+from app.boards.snapshots import find_snapshot, official_board
+from app.boards.tables import CARD, chosen_columns, latex_table, markdown_table
+from app.competitions.find import find_board, find_competition
+from app.models import Board, Competition, Phase, User
+from app.web.boards.api import BoardName, cache_control
+from app.web.http.context import Serving, ServingHere, public_address
+from app.web.http.errors import error_responses
+from app.web.http.looking import ApiLooking, Looking
+from app.web.http.paths import CompetitionName, PhaseName
+
+router = APIRouter(prefix=links.API, tags=["exports"])
+
+TableFormat = Literal["markdown", "latex"]
+_MEDIA = {"markdown": ("text/markdown", "md"), "latex": ("application/x-latex", "tex")}
+_VARY = "Authorization, Cookie"
+_BIBTEX: dict[str, Any] = {
+    "description": "One entry.",
+    "content": {
+        "application/x-bibtex": {"schema": {"type": "string"}, "example": "@misc{demo,\n  year = {2026},\n}\n"}
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A board with all that names it."""
+
+    competition: Competition
+    phase: Phase
+    board: Board
+    leaderboard: Leaderboard
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/boards/{board}/table",
+    operation_id="export_board",
+    summary="A leaderboard as a table for a paper",
+    description="Markdown, or LaTeX with booktabs; the best value of each column in bold (of those that compete). "
+    "`column` may be given several times, as `metric split`, or `card NAME` for what method cards say; `official` asks "
+    "for the board as it was when its phase closed.",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The table.",
+            "content": {
+                "text/markdown": {"schema": {"type": "string"}, "example": "| # | Team | F1 |\n| :-- | :-- | --: |\n"},
+                "application/x-latex": {"schema": {"type": "string"}, "example": "\\begin{table}\n"},
+            },
+        },
+        **error_responses(401, 404, 422),
+    },
+)
+def export_board(
+    request: Request,
+    serving: ServingHere,
+    looking: ApiLooking,
+    competition: CompetitionName,
+    phase: PhaseName,
+    board: BoardName,
+    format: Annotated[TableFormat, Query(description="of the table")] = "markdown",  # noqa: A002
+    column: Annotated[list[str] | None, Query(description="`metric split`; default: all columns")] = None,
+    decimals: Annotated[int | None, Query(ge=0, le=6, description="default: as the board shows")] = None,
+    official: Annotated[bool, Query(description="the board as it was when its phase closed")] = False,
+) -> Response:
+    found = _found(serving, looking, (competition, phase, board), official)
+    table = _chosen(found.leaderboard, column or [], decimals)
+    writers: dict[TableFormat, Callable[[], str]] = {
+        "markdown": lambda: markdown_table(table),
+        "latex": lambda: latex_table(table, _caption(found, official), f"tab:{competition}-{board}"),
+    }
+    media, ending = _MEDIA[format]
+    name = "-".join([competition, phase, board, *(["official"] if official else [])])
+    return _text(writers[format](), media, f"{name}.{ending}", looking.user)
+
+
+@router.get(
+    "/competitions/{competition}/citation",
+    operation_id="cite_competition",
+    summary="How to cite a competition (BibTeX)",
+    response_class=Response,
+    responses={200: _BIBTEX, **error_responses(404)},
+)
+def read_citation(request: Request, serving: ServingHere, competition: CompetitionName) -> Response:
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+    address = public_address(request, serving, links.competition(found.name))
+    return _text(cite_competition(found, address, serving.clock()), "application/x-bibtex", f"{competition}.bib", None)
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/boards/{board}/citation",
+    operation_id="cite_board",
+    summary="How to cite a board as it was when its phase closed (BibTeX)",
+    response_class=Response,
+    responses={
+        200: _BIBTEX,
+        **error_responses(401, 404, 422),
+    },
+)
+def read_board_citation(
+    request: Request,
+    serving: ServingHere,
+    looking: ApiLooking,
+    competition: CompetitionName,
+    phase: PhaseName,
+    board: BoardName,
+) -> Response:
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        whole = find_competition(session, competition)
+        of_phase, of_board = find_board(whole, phase, board)
+        snapshot = find_snapshot(session, of_phase, of_board, None, looking.user, now, seen_as=looking.seen_as)
+    address = public_address(request, serving, links.official(competition, phase, board, snapshot.number))
+    text = cite_snapshot(whole, of_phase, of_board, snapshot, address)
+    return _text(text, "application/x-bibtex", f"{competition}-{phase}-{board}.bib", looking.user)
+
+
+def _found(serving: Serving, looking: Looking, place: tuple[str, str, str], official: bool) -> _Found:
+    with reading(serving.engine) as session:
+        competition = find_competition(session, place[0])
+        phase, board = find_board(competition, place[1], place[2])
+        make = _official if official else _live
+        return _Found(competition, phase, board, make(session, phase, board, looking, serving))
+
+
+def _live(session: Session, phase: Phase, board: Board, looking: Looking, serving: Serving) -> Leaderboard:
+    return build_leaderboard(session, phase, board, looking.user, serving.clock(), seen_as=looking.seen_as)
+
+
+def _official(session: Session, phase: Phase, board: Board, looking: Looking, serving: Serving) -> Leaderboard:
+    now = serving.clock()
+    snapshot = find_snapshot(session, phase, board, None, looking.user, now, seen_as=looking.seen_as)
+    return official_board(session, snapshot, looking.user, now, seen_as=looking.seen_as)
+
+
+def _chosen(leaderboard: Leaderboard, names: list[str], decimals: int | None) -> Leaderboard:
+    try:
+        return chosen_columns(leaderboard, names, decimals)
+    except KeyError as unknown:
+        names = [f"{column.metric} {column.split}" for column in leaderboard.columns]
+        names += [f"{CARD} {column.name}" for column in leaderboard.card_columns]
+        known = ", ".join(f"`{name}`" for name in names)
+        asked = ", ".join(f"`{name}`" for name in unknown.args)
+        raise InvalidForm(f"The board has no column {asked}; it has {known}.", fields={"column": "Unknown."}) from None
+
+
+def _caption(found: _Found, official: bool) -> str:
+    kind = ", official results" if official else ""
+    return f"{found.competition.title}: {found.board.title}, {found.phase.title}{kind}."
+
+
+def _text(text: str, media: str, name: str, viewer: User | None) -> Response:
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": cache_control(viewer),
+        "Vary": _VARY,
+    }
+    return Response(text, media_type=media, headers=headers)

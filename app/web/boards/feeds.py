@@ -1,0 +1,81 @@
+"""Feeds to subscribe to: a competition's dates, and a board's rows. Anybody's eyes: feed readers do not log in."""
+
+from __future__ import annotations
+
+import re
+
+from fastapi import APIRouter, Request, Response
+
+from app.base import links
+from app.base.db import reading
+from app.boards.feeds import board_feed, calendar
+from app.boards.leaderboard import board_version, build_leaderboard
+from app.competitions.find import find_board, find_competition
+from app.web.boards.api import BoardName
+from app.web.http.caching import is_known, not_modified, strong_etag
+from app.web.http.context import ServingHere, public_address
+from app.web.http.errors import error_responses
+from app.web.http.paths import CompetitionName, PhaseName
+
+router = APIRouter(prefix=links.API, tags=["feeds"])
+
+_STAMP = re.compile(rb"(DTSTAMP:|<generator).*")
+
+
+@router.get(
+    "/competitions/{competition}/dates.ics",
+    operation_id="get_calendar",
+    summary="A competition's dates as a calendar",
+    description="iCalendar, to subscribe to: events move when organisers move a date.",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The calendar.",
+            "content": {"text/calendar": {"schema": {"type": "string"}, "example": "BEGIN:VCALENDAR\r\n"}},
+        },
+        304: {"description": "You have it already (If-None-Match)."},
+        **error_responses(404),
+    },
+)
+def read_calendar(request: Request, serving: ServingHere, competition: CompetitionName) -> Response:
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+    text = calendar(found, public_address(request, serving, links.competition(found.name)), serving.clock())
+    etag = strong_etag(request, _STAMP.sub(b"", text).decode())
+    headers = {"ETag": etag, "Cache-Control": "public, no-cache"}
+    if is_known(request, etag):
+        return not_modified(headers)
+    headers["Content-Disposition"] = f'inline; filename="{found.name}.ics"'
+    return Response(text, media_type="text/calendar", headers=headers)
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/boards/{board}/feed.atom",
+    operation_id="get_board_feed",
+    summary="A leaderboard's rows as a feed",
+    description="Atom, latest entry first, as everybody may see the board: empty while it is hidden.",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The feed.",
+            "content": {"application/atom+xml": {"schema": {"type": "string"}, "example": "<feed/>"}},
+        },
+        304: {"description": "You have it already (If-None-Match)."},
+        **error_responses(404),
+    },
+)
+def read_board_feed(
+    request: Request, serving: ServingHere, competition: CompetitionName, phase: PhaseName, board: BoardName
+) -> Response:
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        whole = find_competition(session, competition)
+        of_phase, of_board = find_board(whole, phase, board)
+        etag = strong_etag(request, "atom", board_version(session, of_phase, of_board, None, now))
+        headers = {"ETag": etag, "Cache-Control": "public, no-cache"}
+        if is_known(request, etag):
+            return not_modified(headers)
+        shown = build_leaderboard(session, of_phase, of_board, None, now)
+    page = public_address(request, serving, links.board(competition, phase, board))
+    text = board_feed(whole, of_phase, of_board, shown, page, public_address(request, serving, request.url.path))
+    return Response(text, media_type="application/atom+xml", headers=headers)

@@ -1,0 +1,265 @@
+"""A leaderboard's page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.db import reading
+from app.base.errors import NotFound
+from app.boards.compare import Move, moves
+from app.boards.human_scores import published_round
+from app.boards.leaderboard import Leaderboard, build_leaderboard
+from app.boards.query import BoardQuery, since_moment
+from app.boards.rows import scored_with
+from app.boards.side_by_side import short_titles
+from app.boards.snapshots import find_snapshot, last_snapshot, list_snapshots, official_board
+from app.competitions.find import boards_of, find_board, find_competition
+from app.competitions.limits import phase_state
+from app.competitions.tracks import tracks_of
+from app.competitions.visibility import asked_by
+from app.models import Board, BoardShown, Competition, Phase
+from app.runs.workers import words_for_board
+from app.web.boards.figures import picture_of
+from app.web.boards.query import PageQuery, arranged, languages_of
+from app.web.boards.table import TableShown, known_metrics, table_of
+from app.web.html.drawings import drawings_of, svg_response
+from app.web.html.rendering import render
+from app.web.http.context import Serving, ServingHere
+from app.web.http.looking import Looking, LookingHere
+from app.web.http.schemas import RowId
+
+router = APIRouter()
+
+#: Which part of a board's picture is shown, where the task type has one.
+SplitShown = Annotated[str | None, Query(alias="split")]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricShown:
+    """A metric of the board: what it is, and which end wins."""
+
+    title: str
+    description: str
+    higher_is_better: bool
+
+
+@router.get("/competitions/{competition}/phases/{phase}/boards/{board}")
+def read_board(
+    request: Request,
+    serving: ServingHere,
+    looking: LookingHere,
+    competition: str,
+    phase: str,
+    board: str,
+    query: PageQuery,
+    split: SplitShown = None,
+) -> Response:
+    now, user, seen_as = serving.clock(), looking.user, looking.seen_as
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+        phase_found, board_found = find_board(found, phase, board)
+        leaderboard = build_leaderboard(session, phase_found, board_found, user, now, seen_as=seen_as)
+        snapshot = last_snapshot(session, phase_found, board_found, user, now, seen_as=seen_as)
+        picture = picture_of(session, board_found, leaderboard, split)
+        waiting = _waiting(session, phase_found, board_found, leaderboard, now)
+        human_round = published_round(session, phase_found, board_found)
+        moved = _moves(session, (phase_found, board_found), looking, now, leaderboard, query)
+        table = _table(session, found, (phase_found, board_found), leaderboard, query, kept_of(looking, split), moved)
+    figures = links.board_figures(competition, phase, board)
+    return render(
+        request,
+        "board.html",
+        competition=found,
+        phase=phase_found,
+        state=phase_state(phase_found, now),
+        board=board_found,
+        tasks=_tasks(found, phase_found),
+        boards=_same_task(found, phase_found, board_found),
+        phases=_phases_with(found, board_found),
+        leaderboard=leaderboard,
+        table=table,
+        with_history=leaderboard.view.board is BoardShown.PUBLIC,
+        row_link=lambda row_id: links.board_row(competition, phase, board, row_id),
+        metrics=_metrics(board_found, leaderboard),
+        signatures=_signatures(leaderboard),
+        human_round=human_round,
+        picture=picture,
+        waiting=waiting,
+        scored_with=scored_with(leaderboard),
+        drawings=drawings_of(picture.figures, figures, picture.split) if picture else [],
+        titles={phase.name: phase.title for phase in found.phases},
+        snapshot=snapshot,
+        seen_as=seen_as,
+        now=now,
+    )
+
+
+@router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official")
+def read_official(
+    request: Request,
+    serving: ServingHere,
+    looking: LookingHere,
+    competition: str,
+    phase: str,
+    board: str,
+    query: PageQuery,
+) -> Response:
+    return _official_page(request, serving, looking, (competition, phase, board), None, query)
+
+
+@router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}")
+def read_official_by_number(
+    request: Request,
+    serving: ServingHere,
+    looking: LookingHere,
+    competition: str,
+    phase: str,
+    board: str,
+    number: RowId,
+    query: PageQuery,
+) -> Response:
+    return _official_page(request, serving, looking, (competition, phase, board), number, query)
+
+
+def _official_page(
+    request: Request,
+    serving: Serving,
+    looking: Looking,
+    place: tuple[str, str, str],
+    number: int | None,
+    query: BoardQuery,
+) -> Response:
+    """The board as it was frozen; without a number the last time."""
+    now, user, seen_as = serving.clock(), looking.user, looking.seen_as
+    with reading(serving.engine) as session:
+        found = find_competition(session, place[0])
+        phase, board = find_board(found, *place[1:])
+        snapshot = find_snapshot(session, phase, board, number, user, now, seen_as=seen_as)
+        every = list_snapshots(session, phase, board, user, now, seen_as=seen_as)
+        leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
+        # What is frozen has no history.
+        asked = replace(query, since="")
+        table = _table(session, found, (phase, board), leaderboard, asked, kept_of(looking))
+    return render(
+        request,
+        "official.html",
+        competition=found,
+        phase=phase,
+        board=board,
+        state=phase_state(phase, now),
+        leaderboard=leaderboard,
+        table=table,
+        with_history=False,
+        row_link=lambda row_id: links.board_row(*place, row_id, snapshot.number),
+        metrics=_metrics(board, leaderboard),
+        signatures=_signatures(leaderboard),
+        titles={one.name: one.title for one in found.phases},
+        snapshot=snapshot,
+        snapshots=every,
+        seen_as=seen_as,
+        now=now,
+    )
+
+
+@router.get("/competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg")
+def read_figure(
+    serving: ServingHere,
+    looking: LookingHere,
+    competition: str,
+    phase: str,
+    board: str,
+    name: str,
+    split: SplitShown = None,
+) -> Response:
+    """A figure of the board's picture, as a file."""
+    with reading(serving.engine) as session:
+        place = find_board(find_competition(session, competition), phase, board)
+        leaderboard = build_leaderboard(session, *place, looking.user, serving.clock(), seen_as=looking.seen_as)
+        picture = picture_of(session, place[1], leaderboard, split)
+    if picture is None:
+        raise NotFound("This board has no figures.")
+    return svg_response(picture.figures, name, f"{competition}-{phase}-{picture.split.replace('/', '-')}")
+
+
+def kept_of(looking: Looking, split: str | None = None) -> list[tuple[str, str]]:
+    """What links of the table hand on of the page's address."""
+    found = {"as": looking.seen_as, "split": split}
+    return [(name, str(value)) for name, value in found.items() if value]
+
+
+def _table(
+    session: Session,
+    competition: Competition,
+    place: tuple[Phase, Board],
+    leaderboard: Leaderboard,
+    query: BoardQuery,
+    kept: list[tuple[str, str]],
+    moved: dict[tuple[object, ...], Move] | None = None,
+) -> TableShown:
+    """The board as it is asked for."""
+    found = arranged(session, competition, *place, leaderboard, query)
+    tracks = tracks_of(competition)
+    return table_of(found, query, place[1], languages_of(session, *place), tracks, kept=kept, moved=moved)
+
+
+def _moves(
+    session: Session,
+    place: tuple[Phase, Board],
+    looking: Looking,
+    now: datetime,
+    leaderboard: Leaderboard,
+    query: BoardQuery,
+) -> dict[tuple[object, ...], Move] | None:
+    """Changes of rank since a day, on boards that show everything; None where nobody asked."""
+    until = since_moment(query)
+    if until is None or leaderboard.view.board is not BoardShown.PUBLIC:
+        return None
+    then = build_leaderboard(session, *place, looking.user, now, seen_as=looking.seen_as, until=until)
+    return moves(leaderboard, then)
+
+
+def _waiting(session: Session, phase: Phase, board: Board, leaderboard: Leaderboard, now: datetime) -> str:
+    """That submissions wait for a worker, on boards that would show them."""
+    if leaderboard.view.board is not BoardShown.PUBLIC:
+        return ""
+    return words_for_board(session, asked_by(session, phase, board), board.task.task_type, now)
+
+
+def _phases_with(competition: Competition, board: Board) -> list[Phase]:
+    return [phase for phase in competition.phases if board in boards_of(competition, phase)]
+
+
+def _tasks(competition: Competition, phase: Phase) -> list[Board]:
+    """The first board of each task of the phase."""
+    first: dict[int, Board] = {}
+    for board in boards_of(competition, phase):
+        first.setdefault(board.task_id, board)
+    return list(first.values())
+
+
+def _same_task(competition: Competition, phase: Phase, shown: Board) -> list[tuple[str, Board]]:
+    """The boards of this board's task; their titles without what all of them begin with."""
+    boards = [board for board in boards_of(competition, phase) if board.task_id == shown.task_id]
+    return list(zip(short_titles([board.title for board in boards]), boards, strict=True))
+
+
+def _metrics(board: Board, leaderboard: Leaderboard) -> list[MetricShown]:
+    """Each metric once, in the order of the columns."""
+    known = known_metrics(board)
+    names = dict.fromkeys(column.metric for column in leaderboard.columns)
+    return [MetricShown(known[name].title, known[name].description, known[name].higher_is_better) for name in names]
+
+
+def _signatures(leaderboard: Leaderboard) -> list[tuple[str, list[str]]]:
+    """By column, how its scores were computed: usually one signature; several mean that not all rows compare."""
+    found = []
+    for index, column in enumerate(leaderboard.columns):
+        told = dict.fromkeys(row.cells[index].signature for row in leaderboard.rows)
+        found.append((column.title, [signature for signature in told if signature]))
+    return found

@@ -1,0 +1,106 @@
+"""The API of a board's pictures: the numbers that pages draw, sent again only when they would be others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from app.base import links
+from app.base.db import reading
+from app.boards.leaderboard import board_version
+from app.boards.pictures.gallery import find_picture, pictures_of
+from app.boards.pictures.seen import look_at
+from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import view_of_board
+from app.web.boards.api import BoardName, cache_control, viewer_tag
+from app.web.boards.picture_schemas import PictureOut, PicturesOut, picture_out, pictures_out
+from app.web.http.caching import is_known, not_modified, strong_etag
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.looking import ApiLooking, Looking
+from app.web.http.paths import CompetitionName, PhaseName
+
+router = APIRouter(prefix=links.API, tags=["boards"])
+
+_VARY = "Accept-Encoding, Authorization, Cookie"
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    304: {"description": "You have it already (If-None-Match)."},
+    **error_responses(401, 404, 422),
+}
+PictureName = Annotated[str, Path(examples=["progress"])]
+SplitAsked = Annotated[
+    str | None, Query(max_length=100, description="of a scatter: which part of the items, one of its `splits`")
+]
+TeamsAsked = Annotated[
+    list[str], Query(max_length=12, description="of pictures with `teams`: which of them, once for each")
+]
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/boards/{board}/pictures",
+    operation_id="list_pictures",
+    summary="The pictures of a leaderboard",
+    description="Which there are for this board, with what is to be seen in words; none while it shows no scores.",
+    response_model=PicturesOut,
+    responses=_RESPONSES,
+)
+def list_pictures(
+    request: Request,
+    serving: ServingHere,
+    looking: ApiLooking,
+    competition: CompetitionName,
+    phase: PhaseName,
+    board: BoardName,
+) -> Response:
+    return _answer(request, serving, looking, (competition, phase, board), None, None, ())
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}",
+    operation_id="get_picture",
+    summary="A picture of a leaderboard, in numbers",
+    description="Exactly the numbers that the page draws and tells in its table. They come from the board as you see "
+    "it: names, digits and scores that it does not show are not here either.",
+    response_model=PictureOut,
+    responses=_RESPONSES,
+)
+def get_picture(
+    request: Request,
+    serving: ServingHere,
+    looking: ApiLooking,
+    competition: CompetitionName,
+    phase: PhaseName,
+    board: BoardName,
+    picture: PictureName,
+    split: SplitAsked = None,
+    teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
+) -> Response:
+    return _answer(request, serving, looking, (competition, phase, board), picture, split, teams)
+
+
+def _answer(
+    request: Request,
+    serving: Serving,
+    looking: Looking,
+    place: tuple[str, str, str],
+    name: str | None,
+    split: str | None,
+    teams: Sequence[str],
+) -> Response:
+    """One picture, or for no name the list of them."""
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        competition = find_competition(session, place[0])
+        where = find_board(competition, *place[1:])
+        version = board_version(session, *where, looking.user, now, seen_as=looking.seen_as)
+        etag = strong_etag(request, version, viewer_tag(session, competition, looking), name, split, list(teams))
+        headers = {"ETag": etag, "Cache-Control": cache_control(looking.user), "Vary": _VARY}
+        if is_known(request, etag):
+            return not_modified(headers)
+        seen = look_at(session, *where, looking.user, now, seen_as=looking.seen_as)
+        pictures = pictures_of(session, seen, split=split, teams=teams)
+        view = view_of_board(session, *where, looking.user, now, seen_as=looking.seen_as)
+    found = pictures_out(place, pictures, view) if name is None else picture_out(place, find_picture(pictures, name))
+    return Response(found.model_dump_json(), media_type="application/json", headers=headers)

@@ -1,0 +1,97 @@
+"""What an address asks of a board: the parameters of pages and of the API, and what a board has to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+from urllib.parse import parse_qsl, urlencode
+
+from fastapi import Depends, Query, Request
+from sqlalchemy.orm import Session
+
+from app.base.errors import InvalidForm
+from app.boards.query import PARAMETERS, TEXT_CHARACTERS, Arranged, BoardQuery, arrange, read_query
+from app.boards.rows import Leaderboard, RowKind
+from app.competitions.tracks import tracks_of
+from app.competitions.visibility import asked_by
+from app.models import Board, Competition, Phase
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import TASKS
+
+Text = Annotated[str, Query(max_length=TEXT_CHARACTERS)]
+
+
+def page_query(request: Request) -> BoardQuery:
+    """Of a page: whatever is asked for, the page says what of it is not there."""
+    return read_query(request.query_params.multi_items())
+
+
+def api_query(
+    sort: Annotated[
+        str,
+        Query(
+            max_length=TEXT_CHARACTERS,
+            description="a column as `metric split`, or `rank`, `team`, `entries`, `date`; ranks stay as they are",
+        ),
+    ] = "",
+    order: Annotated[
+        Literal["asc", "desc"] | None, Query(description="default: what one wants to see first: the best, the latest")
+    ] = None,
+    q: Annotated[
+        str,
+        Query(max_length=TEXT_CHARACTERS, description="words that team and method contain, whatever case and accents"),
+    ] = "",
+    track: Annotated[str, Query(max_length=TEXT_CHARACTERS, description="the name of a track")] = "",
+    kind: Annotated[list[RowKind] | None, Query(max_length=3, description="several times for several kinds")] = None,
+    team: Annotated[str, Query(max_length=TEXT_CHARACTERS, description="the rows of one team, as it is shown")] = "",
+    mine: Annotated[bool, Query(description="only your own rows")] = False,
+    language: Annotated[str, Query(max_length=TEXT_CHARACTERS, description="only the columns about it")] = "",
+    category: Annotated[
+        str, Query(max_length=TEXT_CHARACTERS, description="only the columns about it, such as an MWE type, or `seen`")
+    ] = "",
+) -> BoardQuery:
+    """Of the API: in the same words."""
+    asked = {"sort": sort, "order": order or "", "q": q, "track": track, "team": team}
+    asked |= {"mine": "yes" if mine else "", "language": language, "category": category}
+    return read_query([*asked.items(), *(("kind", one) for one in kind or [])])
+
+
+PageQuery = Annotated[BoardQuery, Depends(page_query)]
+ApiQuery = Annotated[BoardQuery, Depends(api_query)]
+
+
+def arranged(
+    session: Session, competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, query: BoardQuery
+) -> Arranged:
+    """The board as it is asked for."""
+    tracks = [track.name for track in tracks_of(competition)] if board.track is None else []
+    return arrange(leaderboard, query, languages=languages_of(session, phase, board), tracks=tracks)
+
+
+def languages_of(session: Session, phase: Phase, board: Board) -> Sequence[str]:
+    """The languages of the board's task, where it knows them."""
+    task = TASKS[board.task.task_type]
+    options = read_options(task, asked_by(session, phase, board).options_of(board.task))
+    return getattr(options, "languages", None) or ()
+
+
+def insist(found: Arranged) -> Leaderboard:
+    """The board; raises InvalidForm where something was asked for that is not there."""
+    if found.problems:
+        raise InvalidForm(" ".join(found.problems.values()), fields=dict(found.problems))
+    return found.board
+
+
+def canonical(query: str, others: frozenset[str]) -> tuple[str, bool] | None:
+    """The same for addresses that ask for the same, and whether they ask for more than the board as it is.
+
+    others: further parameters that the address knows; None where it has another, or one twice.
+    """
+    if not query:
+        return "", False
+    pairs = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True)]
+    once = [name for name, _ in pairs if name != "kind"]
+    if len(set(once)) < len(once) or not (PARAMETERS | others).issuperset(name for name, _ in pairs):
+        return None
+    asked = read_query(pairs).pairs()
+    return urlencode([*sorted(pair for pair in pairs if pair[0] in others), *asked]), bool(asked)

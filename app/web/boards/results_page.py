@@ -1,0 +1,67 @@
+"""A task's results on a page: every phase and board side by side, sorted by whichever column a link says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.base.db import reading
+from app.boards.side_by_side import ResultColumn, build_results, find_task, results_best, sort_results
+from app.competitions.find import find_competition
+from app.models import Phase
+from app.web.html.rendering import render
+from app.web.http.context import ServingHere
+from app.web.http.looking import LookingHere
+
+router = APIRouter()
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseHeading:
+    """A phase above as many columns as it has."""
+
+    phase: Phase
+    columns: int
+
+
+@router.get("/competitions/{competition}/tasks/{task}/results")
+def read_results(
+    request: Request,
+    serving: ServingHere,
+    looking: LookingHere,
+    competition: str,
+    task: str,
+    sort: Annotated[str, Query()] = "",
+) -> Response:
+    """`sort` is `phase/board`; what is no column leaves the rows as they are."""
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+        asked = find_task(found, task)
+        results = build_results(session, found, asked, looking.user, serving.clock(), seen_as=looking.seen_as)
+    keys = [key_of(column) for column in results.columns]
+    if sort in keys:
+        results = sort_results(results, keys.index(sort))
+    return render(
+        request,
+        "results.html",
+        competition=found,
+        task=asked,
+        results=results,
+        headings=_headings(results.columns),
+        keys=keys,
+        best=results_best(results),
+        seen_as=looking.seen_as,
+    )
+
+
+def key_of(column: ResultColumn) -> str:
+    """What addresses call a column."""
+    return f"{column.phase.name}/{column.board.name}"
+
+
+def _headings(columns: Sequence[ResultColumn]) -> list[PhaseHeading]:
+    phases = dict.fromkeys(column.phase for column in columns)
+    return [PhaseHeading(phase, sum(column.phase is phase for column in columns)) for phase in phases]

@@ -1,0 +1,93 @@
+"""A row of a board on a page of its own, which scripts show below the row: method card, signatures, every slice."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+from uuid import UUID
+
+from fastapi import APIRouter, Request, Response
+
+from app.base import links
+from app.base.db import reading
+from app.boards.details import find_row, scores_of_row
+from app.boards.leaderboard import build_leaderboard
+from app.boards.snapshots import find_snapshot, official_board
+from app.competitions.find import find_board, find_competition
+from app.web.html.rendering import render
+from app.web.http.context import Serving, ServingHere
+from app.web.http.looking import Looking, LookingHere
+from app.web.http.schemas import RowId
+from app.web.reports.pages import scores_table, signatures
+
+router = APIRouter()
+
+
+@router.get("/competitions/{competition}/phases/{phase}/boards/{board}/rows/{submission_id}")
+def read_row(
+    request: Request,
+    serving: ServingHere,
+    looking: LookingHere,
+    competition: str,
+    phase: str,
+    board: str,
+    submission_id: UUID,
+    sort: str = "",
+) -> Response:
+    return _row_page(request, serving, looking, (competition, phase, board), submission_id, None, sort)
+
+
+@router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}/rows/{submission_id}")
+def read_official_row(
+    request: Request,
+    serving: ServingHere,
+    looking: LookingHere,
+    competition: str,
+    phase: str,
+    board: str,
+    number: RowId,
+    submission_id: UUID,
+    sort: str = "",
+) -> Response:
+    return _row_page(request, serving, looking, (competition, phase, board), submission_id, number, sort)
+
+
+def _row_page(
+    request: Request,
+    serving: Serving,
+    looking: Looking,
+    place: tuple[str, str, str],
+    submission_id: UUID,
+    number: int | None,
+    sort: str,
+) -> Response:
+    """number: of the official board, None for the everlasting one."""
+    now, user, seen_as = serving.clock(), looking.user, looking.seen_as
+    with reading(serving.engine) as session:
+        competition = find_competition(session, place[0])
+        phase, board = find_board(competition, *place[1:])
+        if number is None:
+            leaderboard = build_leaderboard(session, phase, board, user, now, seen_as=seen_as)
+        else:
+            snapshot = find_snapshot(session, phase, board, number, user, now, seen_as=seen_as)
+            leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
+        row = find_row(leaderboard, submission_id)
+        scores = scores_of_row(session, leaderboard, row)
+    here = links.board_row(*place, submission_id, number)
+
+    def linked(wanted: str) -> str:
+        return f"{here}?{urlencode({'sort': wanted, **({'as': seen_as} if seen_as else {})})}#scores"
+
+    return render(
+        request,
+        "board_row.html",
+        competition=competition,
+        phase=phase,
+        board=board,
+        number=number,
+        leaderboard=leaderboard,
+        row=row,
+        address=here,
+        table=scores_table(board.task.task_type, scores, leaderboard.precision, sort, linked) if scores else None,
+        signatures=signatures(tuple(scores)),
+        seen_as=seen_as,
+    )

@@ -1,0 +1,99 @@
+"""The API of what organisers say of rows: unranked with a footnote, disqualified with a reason, hidden."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.db import reading, writing
+from app.boards.marks import clear_mark, list_marks, mark_row
+from app.competitions.find import find_phase_task
+from app.models import PhaseTask, User
+from app.people.roles import check_may_organise
+from app.web.boards.rows_schemas import RowMarkIn, RowMarkOut, RowMarksOut, row_mark_out
+from app.web.http.context import ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser
+from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.http.schemas import RowId
+
+router = APIRouter(prefix=links.API, tags=["organising"])
+
+PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/rows"
+
+
+@router.get(
+    PLACE,
+    operation_id="list_row_marks",
+    summary="What is said of rows, for organisers",
+    description="Teams and submissions that are unranked, disqualified or hidden on the boards of a task in a phase.",
+    responses=error_responses(401, 403, 404),
+)
+def read_row_marks(
+    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, phase: PhaseName, task: TaskName
+) -> RowMarksOut:
+    with reading(serving.engine) as session:
+        phase_task = organised(session, user, (competition, phase, task))
+        return RowMarksOut(rows=[row_mark_out(one) for one in list_marks(session, phase_task)])
+
+
+@router.put(
+    PLACE,
+    operation_id="mark_row",
+    summary="Say that a row is unranked, disqualified or hidden, for organisers",
+    description="Of a team, or of one submission: if only that one is disqualified or hidden, the entry rule goes on "
+    "with the others. What was said before is replaced. Official boards that are frozen already stay as they are.",
+    responses=error_responses(401, 403, 404, 422),
+)
+def put_row_mark(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    phase: PhaseName,
+    task: TaskName,
+    mark: RowMarkIn,
+) -> RowMarkOut:
+    with writing(serving.engine) as session:
+        phase_task = organised(session, user, (competition, phase, task))
+        marked = mark_row(
+            session,
+            phase_task,
+            team=mark.team,
+            submission_id=mark.submission,
+            status=mark.status,
+            note=mark.note,
+            actor=user,
+            now=serving.clock(),
+        )
+    return row_mark_out(marked)
+
+
+@router.delete(
+    f"{PLACE}/{{mark_id}}",
+    operation_id="clear_row",
+    summary="Take back what was said of a row, for organisers",
+    status_code=204,
+    responses=error_responses(401, 403, 404, 422),
+)
+def delete_row_mark(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    phase: PhaseName,
+    task: TaskName,
+    mark_id: Annotated[RowId, Path(examples=[3])],
+) -> Response:
+    with writing(serving.engine) as session:
+        phase_task = organised(session, user, (competition, phase, task))
+        clear_mark(session, phase_task, mark_id, actor=user, now=serving.clock())
+    return Response(status_code=204)
+
+
+def organised(session: Session, user: User | None, place: tuple[str, str, str]) -> PhaseTask:
+    """The task in its phase; raises NotFound, NotAuthenticated, Forbidden."""
+    phase_task = find_phase_task(session, *place, with_files=False)
+    check_may_organise(session, user, phase_task.phase.competition)
+    return phase_task

@@ -1,0 +1,306 @@
+"""Leaderboards as JSON and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from uuid import UUID
+
+from pydantic import Field
+
+from app.base import links
+from app.base.text import spreadsheet_safe
+from app.boards.leaderboard import Cell, Leaderboard, LeaderboardRow, RowKind
+from app.boards.rows import scored_with
+from app.competitions.columns import BoardColumn
+from app.models import Board, Competition, EntryRule, Phase, RowStatus, Snapshot
+from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
+from app.web.http.schemas import ApiModel, Moment, Named, example
+from app.web.submissions.card_schemas import CARD_EXAMPLE, CardColumnOut, CardOut, card_out
+
+
+class ColumnOut(ApiModel):
+    """A column: which score it shows, and how a page would round it (values here have all digits, unless the phase
+    bounds their precision)."""
+
+    metric: str
+    split: str
+    title: str
+    decimals: int
+    percent: bool = Field(description="pages show the value times 100")
+    higher_is_better: bool
+    description: str
+    out_of: int | None = Field(None, description="the most there can be, of a number that pages show as `9/14`")
+
+
+class CellOut(ApiModel):
+    """A value, or null with the reason; published results of old have no signature."""
+
+    value: float | None
+    reason: str | None
+    signature: str | None
+
+
+class RowOut(ApiModel):
+    """rank: null for published results, baselines without a rank, teams whose ranking score is undefined, and rows
+    with a status."""
+
+    rank: int | None
+    team: str = Field(description="a neutral name while names are hidden")
+    kind: RowKind = Field(description="historic: a result published elsewhere, see `source`")
+    cells: list[CellOut] = Field(description="one for each column, in their order")
+    achieved_at: Moment | None
+    method: str
+    card: CardOut | None = Field(description="what the team says of its system; null: not shown here")
+    status: RowStatus | None = Field(
+        description="said by the organisers: `unranked`, `disqualified` (scores are withheld), or `hidden` (from all "
+        "but its team and organisers)"
+    )
+    note: str = Field(description="why it has a status; stands as a footnote below the board")
+    entries: int | None = Field(description="how many scored submissions the team has here; null: not shown")
+    track: str | None = Field(description="null where the competition has no tracks")
+    source: str | None
+    submission: UUID | None = Field(description="for your own rows, and for organisers")
+    is_mine: bool
+    carried_from: str | None = Field(description="the phase that this entry was carried over from; null: this one")
+    is_outdated: bool = Field(description="scored against another gold than the one in use")
+    sealed_gold: int | None = Field(description="the version of sealed gold that it was scored against")
+
+
+class CommittedGoldOut(ApiModel):
+    """A version of sealed gold. Once gold and salt are published, anybody can check that it was never exchanged."""
+
+    version: int
+    commitment: str = Field(description="sha256 of salt and gold; without the salt it says nothing")
+
+
+class OfficialOut(ApiModel):
+    """The board as it was frozen: what came later never touches it."""
+
+    number: int = Field(description="1, unless the phase was opened again and closed another time")
+    closed_at: Moment = Field(description="the end of the phase")
+    made_at: Moment
+    note: str
+    link: str = Field(description="this very one, for ever")
+
+
+class BoardOut(Named):
+    """A leaderboard."""
+
+    model_config = example(
+        {
+            "name": "zero-shot",
+            "title": "Zero-shot",
+            "description": "",
+            "competition": "demo",
+            "phase": "evaluation",
+            "task": "idiom-detection",
+            "track": None,
+            "entry_rule": "best",
+            "rank_by": 0,
+            "columns": [
+                {
+                    "metric": "macro_f1",
+                    "split": "zero_shot/all",
+                    "title": "All",
+                    "decimals": 4,
+                    "percent": False,
+                    "higher_is_better": True,
+                    "description": "Mean over the labels of F1.",
+                    "out_of": None,
+                }
+            ],
+            "rows": [
+                {
+                    "rank": 1,
+                    "team": "Ada Lovelace",
+                    "kind": "team",
+                    "cells": [
+                        {
+                            "value": 0.7037,
+                            "reason": None,
+                            "signature": "idiom-detection:1|macro_f1|zero_shot/all|labels:0,1",
+                        }
+                    ],
+                    "achieved_at": "2026-01-11T09:00:00Z",
+                    "method": "XLM-R large",
+                    "card": CARD_EXAMPLE,
+                    "status": None,
+                    "note": "",
+                    "entries": 3,
+                    "track": None,
+                    "source": None,
+                    "submission": None,
+                    "is_mine": False,
+                    "carried_from": None,
+                    "is_outdated": False,
+                    "sealed_gold": 1,
+                }
+            ],
+            "card_columns": [{"name": "parameters", "title": "Parameters (millions)"}],
+            "gold_version": "",
+            "sealed_gold": [{"version": 1, "commitment": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c"}],
+            "task_versions": [1],
+            "outdated_rows": 0,
+            "visibility": EXAMPLE_VISIBILITY,
+            "official": None,
+            "version": "2-1-17-8c1f20e3",
+            "page": "/competitions/demo/phases/evaluation/boards/zero-shot",
+        }
+    )
+
+    description: str
+    competition: str
+    phase: str
+    task: str
+    track: str | None = Field(description="the only track that the board shows; null: all of them")
+    entry_rule: EntryRule
+    rank_by: int = Field(description="index of the ranking column")
+    columns: list[ColumnOut]
+    rows: list[RowOut] = Field(description="none while the board is hidden, see `visibility`")
+    card_columns: list[CardColumnOut] = Field(description="what method cards say that stands beside the scores")
+    gold_version: str = Field(description="what the organisers call the gold that scores are from; may be empty")
+    sealed_gold: list[CommittedGoldOut] = Field(description="its published versions, oldest first; none: not sealed")
+    task_versions: list[int] = Field(description="of the task type that scored the rows; several: not all compare")
+    outdated_rows: int = Field(
+        description="how many were scored against another gold than the one in use, and wait to be scored anew"
+    )
+    visibility: VisibilityOut
+    official: OfficialOut | None = Field(description="the board as it was when its phase closed; null: there is none")
+    version: str = Field(description="changes whenever the board does")
+    page: str
+
+
+def board_out(
+    competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, snapshot: Snapshot | None
+) -> BoardOut:
+    """The board as JSON shows it. snapshot: the official one, where there is one, or the one that this board is."""
+    place = (competition.name, phase.name, board.name)
+    return BoardOut(
+        name=board.name,
+        title=board.title,
+        description=board.description,
+        competition=competition.name,
+        phase=phase.name,
+        task=board.task.name,
+        track=board.track,
+        entry_rule=leaderboard.entry_rule,
+        rank_by=leaderboard.rank_by,
+        columns=[_column(column) for column in leaderboard.columns],
+        rows=[_row(row, _versions(leaderboard)) for row in leaderboard.rows],
+        card_columns=[CardColumnOut(name=one.name, title=one.title) for one in leaderboard.card_columns],
+        gold_version=leaderboard.gold_version,
+        sealed_gold=[
+            CommittedGoldOut(version=gold.number, commitment=gold.commitment) for gold in leaderboard.sealed_gold
+        ],
+        task_versions=scored_with(leaderboard).task_versions,
+        outdated_rows=scored_with(leaderboard).outdated,
+        visibility=visibility_out(leaderboard.view),
+        official=_official(place, snapshot) if snapshot else None,
+        version=leaderboard.version,
+        page=links.board(*place),
+    )
+
+
+def _official(place: tuple[str, str, str], snapshot: Snapshot) -> OfficialOut:
+    return OfficialOut(
+        number=snapshot.number,
+        closed_at=snapshot.closed_at,
+        made_at=snapshot.made_at,
+        note=snapshot.note,
+        link=links.api_official(*place, snapshot.number),
+    )
+
+
+def board_csv(leaderboard: Leaderboard) -> str:
+    """The board as CSV, digits as in the JSON; an undefined score is an empty field, its reason stands in the JSON.
+
+    There is a column for tracks where the competition has tracks, one for phases where entries are carried over, two
+    for the version of the gold and its commitment where that is sealed, two for statuses and their notes where a row
+    has one, and one for each answer of method cards that stands on the board.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text)
+    scores = [f"{column.metric} {column.split}" for column in leaderboard.columns]
+    track = ["track"] if leaderboard.has_tracks else []
+    carries = any(row.carried_from for row in leaderboard.rows)
+    phase = ["carried_from"] if carries else []
+    versions = _versions(leaderboard)
+    gold = ["sealed_gold", "commitment"] if versions else []
+    status = ["status", "note"] if any(row.status for row in leaderboard.rows) else []
+    cards = [f"card {column.name}" for column in leaderboard.card_columns]
+    start = ["rank", "team", "kind", "achieved_at", *track, *phase, *gold, *status]
+    writer.writerow([*start, "method", "entries", "source", *cards, *scores])
+    for row in leaderboard.rows:
+        writer.writerow(
+            [
+                row.rank,
+                spreadsheet_safe(row.team),
+                row.kind,
+                row.achieved_at.isoformat() if row.achieved_at else "",
+                *([row.track or ""] if leaderboard.has_tracks else []),
+                *([row.carried_from or ""] if carries else []),
+                *([versions.get(row.commitment or ""), row.commitment] if versions else []),
+                *([row.status or "", spreadsheet_safe(row.note)] if status else []),
+                spreadsheet_safe(row.method),
+                row.entries,
+                spreadsheet_safe(row.source or ""),
+                *(_said(row, column.name) for column in leaderboard.card_columns),
+                *(cell.value for cell in row.cells),
+            ]
+        )
+    return text.getvalue()
+
+
+def _said(row: LeaderboardRow, name: str) -> str:
+    """What a row's card says in a column; numbers as such, also those below zero."""
+    answer = row.answer(name)
+    if answer is None:
+        return ""
+    return spreadsheet_safe(answer.text) if isinstance(answer.value, str) else answer.text
+
+
+def _column(column: BoardColumn) -> ColumnOut:
+    return ColumnOut(
+        metric=column.metric,
+        split=column.split,
+        title=column.title,
+        decimals=column.decimals,
+        percent=column.percent,
+        higher_is_better=column.higher_is_better,
+        description=column.description,
+        out_of=column.out_of,
+    )
+
+
+def _versions(leaderboard: Leaderboard) -> dict[str, int]:
+    """The numbers of this phase's versions of sealed gold, by commitment: another phase may count them otherwise."""
+    return {gold.commitment: gold.number for gold in leaderboard.sealed_gold}
+
+
+def _row(row: LeaderboardRow, versions: Mapping[str, int]) -> RowOut:
+    return RowOut(
+        rank=row.rank,
+        team=row.team,
+        kind=row.kind,
+        cells=[cell_out(cell) for cell in row.cells],
+        achieved_at=row.achieved_at,
+        method=row.method,
+        card=card_out(row.card) if row.card else None,
+        status=row.status,
+        note=row.note,
+        entries=row.entries,
+        track=row.track,
+        source=row.source,
+        submission=row.submission_id,
+        is_mine=row.is_mine,
+        carried_from=row.carried_from,
+        is_outdated=row.is_outdated,
+        sealed_gold=versions.get(row.commitment or ""),
+    )
+
+
+def cell_out(cell: Cell) -> CellOut:
+    """A cell as JSON shows it."""
+    return CellOut(value=cell.value, reason=cell.reason, signature=cell.signature)

@@ -1,0 +1,274 @@
+"""A board's table as its template shows it: headings that sort and explain, cells with bars and differences, a form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from urllib.parse import urlencode
+
+from app.boards.compare import Move, Scale, difference, is_better, reference_row, references, row_key, scale_of
+from app.boards.human_scores import METRIC as HUMAN
+from app.boards.query import (
+    ASCENDING,
+    DESCENDING,
+    RANK,
+    Arranged,
+    BoardQuery,
+    best_first,
+    categories_shown,
+    key_of,
+    languages_shown,
+)
+from app.boards.rows import Cell, LeaderboardRow
+from app.competitions.columns import BoardColumn
+from app.competitions.tracks import Track
+from app.models import Board, BoardShown
+from app.web.html.words import ROW_KINDS, plural, shown_score
+from evergold.scoring.task import Metric
+from evergold.scoring.tasks import TASKS
+
+Sorted = Literal["ascending", "descending"] | None
+_SORTED: Mapping[str, Sorted] = {ASCENDING: "ascending", DESCENDING: "descending"}
+_MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """address: of the table sorted by it; sorted: how it is now. column: None but for scores; metric, range: what is
+    said of it."""
+
+    title: str
+    address: str
+    sorted: Sorted
+    column: BoardColumn | None = None
+    metric: str = ""
+    range: str = ""
+    is_ranking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CellShown:
+    """text: empty where there is no value, which `reason` explains; look: classes; delta: to the row compared with."""
+
+    text: str
+    reason: str
+    look: str
+    delta: str = ""
+    is_better: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowShown:
+    """A row with its cells. move: how its rank changed, None where nobody asked."""
+
+    row: LeaderboardRow
+    cells: tuple[CellShown, ...]
+    move: Move | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the form offers, each with what people read; empty where there is nothing to choose."""
+
+    tracks: Sequence[tuple[str, str]]
+    languages: Sequence[tuple[str, str]]
+    categories: Sequence[tuple[str, str]]
+    references: Sequence[tuple[str, str]]
+    kinds: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class TableShown:
+    """headings: of scores; others: by what they sort; clear: the address of the whole board; kept: parameters that the
+    form hands on."""
+
+    query: BoardQuery
+    headings: tuple[Heading, ...]
+    others: Mapping[str, Heading]
+    rows: tuple[RowShown, ...]
+    choices: Choices
+    problems: Sequence[str]
+    count: str
+    clear: str
+    kept: Sequence[tuple[str, str]]
+    reference: str = ""
+    moves_told: bool = False
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the table is another than the board as it is."""
+        return bool(self.query.pairs())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the form has something in it but for the order."""
+        return bool(replace(self.query, sort="", order="").pairs())
+
+
+def table_of(
+    found: Arranged,
+    query: BoardQuery,
+    board: Board,
+    languages: Sequence[str],
+    tracks: Sequence[Track],
+    *,
+    kept: Sequence[tuple[str, str]] = (),
+    moved: Mapping[tuple[object, ...], Move] | None = None,
+) -> TableShown:
+    """kept: further parameters of the address; moved: changes of rank, if they were asked for."""
+    # What is not there is not asked for again by the links.
+    asked = query.without(found.problems)
+    metrics = known_metrics(board)
+    headings = tuple(_score_heading(found, asked, column, metrics, kept) for column in found.board.columns)
+    reference = reference_row(found.whole, asked.delta)
+    scales = [_scale(found, column, metrics) for column in found.board.columns]
+    return TableShown(
+        query=asked,
+        headings=headings,
+        others={name: _other_heading(found, asked, name, kept) for name in (RANK, "team", "entries", "date")},
+        rows=tuple(_row(found, row, scales, reference, moved) for row in found.board.rows),
+        choices=_choices(found, board, languages, tracks),
+        problems=list(found.problems.values()),
+        count=_count(found, asked),
+        clear=_address(BoardQuery(), kept),
+        kept=kept,
+        reference=reference.team if reference else "",
+        moves_told=moved is not None,
+    )
+
+
+def known_metrics(board: Board) -> dict[str, Metric]:
+    """Every metric that a board of this task may show, by name."""
+    return {**TASKS[board.task.task_type].metrics, HUMAN.name: HUMAN}
+
+
+def range_words(metric: Metric | None, column: BoardColumn) -> str:
+    """`from 0 to 100 %`, `from 0 up`, in the column's own unit."""
+    if column.out_of is not None:
+        return f"from 0 to {column.out_of}"
+    low, high = (metric.minimum, metric.maximum) if metric else (None, None)
+    unit = " %" if column.percent else ""
+    told = [
+        None if end is None else f"{100 * end if column.percent else end:g}".replace("-", _MINUS) for end in (low, high)
+    ]
+    if told[0] is None and told[1] is None:
+        return "any number"
+    if told[1] is None:
+        return f"from {told[0]}{unit} up"
+    return f"up to {told[1]}{unit}" if told[0] is None else f"from {told[0]} to {told[1]}{unit}"
+
+
+# ------------------------------------------------------------------------------------------------------------ headings
+
+
+def _address(query: BoardQuery, kept: Sequence[tuple[str, str]], **changes: Any) -> str:
+    return f"?{urlencode([*kept, *replace(query, **changes).pairs()])}"
+
+
+def _score_heading(
+    found: Arranged,
+    query: BoardQuery,
+    column: BoardColumn,
+    metrics: Mapping[str, Metric],
+    kept: Sequence[tuple[str, str]],
+) -> Heading:
+    metric = metrics.get(column.metric)
+    is_ranking = key_of(column) == key_of(found.whole.columns[found.whole.rank_by])
+    key = key_of(column)
+    first = best_first(found.whole, key)
+    # As it is ranked, the board is sorted by the ranking column.
+    now = first if is_ranking and found.is_ranked else found.order if found.sort == key else ""
+    address = _turned(query, kept, key, first, now)
+    if is_ranking and now not in ("", first):
+        address = _address(query, kept, sort="", order="")
+    title, words = metric.title if metric else column.metric, range_words(metric, column)
+    return Heading(column.title, address, _SORTED.get(now), column, title, words, is_ranking)
+
+
+def _other_heading(found: Arranged, query: BoardQuery, name: str, kept: Sequence[tuple[str, str]]) -> Heading:
+    now = found.order if found.sort == name else ""
+    if name == RANK and found.is_ranked:
+        now = ""  # the ranking column says so
+    return Heading(name.capitalize(), _turned(query, kept, name, best_first(found.whole, name), now), _SORTED.get(now))
+
+
+def _turned(query: BoardQuery, kept: Sequence[tuple[str, str]], key: str, first: str, now: str) -> str:
+    """Sorted by this, or the other way round where it is sorted by it already."""
+    if now == first:
+        return _address(query, kept, sort=key, order=ASCENDING if first == DESCENDING else DESCENDING)
+    return _address(query, kept, sort="" if key == RANK else key, order="")
+
+
+# ---------------------------------------------------------------------------------------------------------------- rows
+
+
+def _scale(found: Arranged, column: BoardColumn, metrics: Mapping[str, Metric]) -> Scale:
+    """Of the whole board, so that a bar stays as long when rows are left out."""
+    place = [key_of(one) for one in found.whole.columns].index(key_of(column))
+    return scale_of(column, metrics.get(column.metric), [row.cells[place].value for row in found.whole.rows])
+
+
+def _row(
+    found: Arranged,
+    row: LeaderboardRow,
+    scales: Sequence[Scale],
+    reference: LeaderboardRow | None,
+    moved: Mapping[tuple[object, ...], Move] | None,
+) -> RowShown:
+    against = _cells_of(found, reference) if reference else None
+    cells = tuple(
+        _cell(cell, column, scale, against[place] if against else None, is_ranking=place == found.board.rank_by)
+        for place, (cell, column, scale) in enumerate(zip(row.cells, found.board.columns, scales, strict=True))
+    )
+    return RowShown(row, cells, moved.get(row_key(found.whole, row)) if moved is not None else None)
+
+
+def _cells_of(found: Arranged, row: LeaderboardRow) -> list[Cell]:
+    """A row of the whole board, in the columns that are left."""
+    places = {key_of(column): place for place, column in enumerate(found.whole.columns)}
+    return [row.cells[places[key_of(column)]] for column in found.board.columns]
+
+
+def _cell(cell: Cell, column: BoardColumn, scale: Scale, against: Cell | None, *, is_ranking: bool) -> CellShown:
+    look = "num ranked" if is_ranking else "num"
+    if cell.value is None:
+        return CellShown("", cell.reason or "", look)
+    if bar := scale.bar(cell.value):
+        look += f" barred f{bar[0]} t{bar[1]}"
+    delta = difference(cell, against) if against is not None else None
+    if delta is None:
+        return CellShown(shown_score(cell.value, column), "", look)
+    return CellShown(shown_score(cell.value, column), "", look, delta_words(delta, column), is_better(delta, column))
+
+
+def delta_words(delta: float, column: BoardColumn) -> str:
+    """`+1.20`, with a real minus sign; `±0` for what looks equal."""
+    if column.out_of is not None:
+        text = f"{delta:+.0f}"
+    else:
+        text = f"{100 * delta if column.percent else delta:+.{column.decimals}f}"
+    return "±0" if float(text) == 0 else text.replace("-", _MINUS)
+
+
+# ------------------------------------------------------------------------------------------------------------ the form
+
+
+def _choices(found: Arranged, board: Board, languages: Sequence[str], tracks: Sequence[Track]) -> Choices:
+    is_public = found.whole.view.board is BoardShown.PUBLIC or found.whole.view.is_organiser
+    kinds = {row.kind for row in found.whole.rows}
+    return Choices(
+        tracks=[(track.name, track.title) for track in tracks] if board.track is None else (),
+        languages=[(one, one.upper()) for one in languages_shown(found.whole, languages)],
+        categories=[(one, one.replace("_", " ")) for one in categories_shown(found.whole, languages)],
+        references=[(one, one) for one in references(found.whole)] if is_public else (),
+        kinds=[one for one in ROW_KINDS.items() if one[0] in kinds] if len(kinds) > 1 else (),
+    )
+
+
+def _count(found: Arranged, query: BoardQuery) -> str:
+    """`3 of 12 rows`: of those that the viewer is shown."""
+    of = len(found.whole.rows)
+    if not query.narrows:
+        return plural(of, "row")
+    return f"{len(found.board.rows):,} of {plural(of, 'row')}"

@@ -1,0 +1,59 @@
+"""The organiser's desk: one page for the day's work of a competition, with a way to everything else there is to do."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from app.base.db import reading
+from app.competitions import desk
+from app.competitions.find import find_competition
+from app.messages.questions import questions_for
+from app.models import RegistrationStatus, RescoringState
+from app.people.roles import check_may_organise
+from app.rescoring.sets import list_rescorings
+from app.runs.failures import failed_runs
+from app.runs.workers import live_workers, unheard_task_types
+from app.submissions.climbing import climbing_teams
+from app.teams.registration import list_registrations
+from app.web.html.guards import to_login
+from app.web.html.rendering import render
+from app.web.http.context import ServingHere
+from app.web.http.identity import VisitorHere
+
+router = APIRouter()
+
+#: Of what may be many the desk shows the latest; all of them are a click away.
+FAILURES_SHOWN = 5
+
+
+@router.get("/competitions/{competition}/desk")
+def read_desk(request: Request, serving: ServingHere, visitor: VisitorHere, competition: str) -> Response:
+    if visitor.user is None:
+        return to_login(request)
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+        check_may_organise(session, visitor.user, found)
+        unheard = unheard_task_types(session, now)
+        failures = failed_runs(session, [found.id], FAILURES_SHOWN + 1)
+        questions = questions_for(session, found, visitor.user, sees_all=True)
+        response = render(
+            request,
+            "desk.html",
+            competition=found,
+            today=desk.tasks_today(session, found, now),
+            failures=failures[:FAILURES_SHOWN],
+            more_failures=len(failures) > FAILURES_SHOWN,
+            missing=desk.missing_teams(session, found, now),
+            moments=desk.next_moments(found, now),
+            embargoes=desk.embargoes(session, found, now),
+            climbers=climbing_teams(session, found),
+            registrations=list_registrations(session, found, status=RegistrationStatus.PENDING),
+            questions=[one for one in questions if one.answered_at is None and one.closed_at is None],
+            rescorings=[one for one in list_rescorings(session, found) if one.state == RescoringState.OPEN],
+            workers=live_workers(session, now),
+            unheard=[task.title for task in found.tasks if task.task_type in unheard],
+            now=now,
+        )
+    response.headers["Cache-Control"] = "no-store"
+    return response

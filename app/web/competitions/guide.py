@@ -1,0 +1,136 @@
+"""The guide: the files of `docs/` as pages, and the definition of every metric, straight from the task types.
+
+The texts are the ones that the repository shows; only their links are bent to this server's addresses.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from fastapi import APIRouter, Request, Response
+from markdown_it.token import Token
+from markupsafe import Markup
+
+from app.base.errors import NotFound
+from app.web.html.markdown import markdown_parser, with_readable_tables
+from app.web.html.rendering import APP, render
+from app.web.http.identity import VisitorHere
+from evergold.scoring.tasks import TASKS
+
+router = APIRouter()
+
+DOCS = APP.parent / "docs"
+#: File -> title, and for whom it is. In the order of the guide's first page.
+GUIDES = {
+    "submitting": ("Submitting", "For teams: from the first file to the entry that counts."),
+    "tasks": ("Tasks", "For teams and organisers: each task's files, checks and scores."),
+    "annotating": ("Annotating", "For annotators: judging paraphrases without knowing whose they are."),
+    "organising": ("Organising", "For organisers: a competition from the first idea to the everlasting board."),
+    "phases-yaml": ("phases.yaml", "For organisers: every key."),
+    "cli": ("Command line", "For everybody who likes a terminal: every command."),
+    "api": ("Web API", "For scripts."),
+    "running": ("Running a server", "For administrators."),
+    "adding-a-task": ("Adding a task type", "For developers."),
+}
+_NO_SLUG = re.compile(r"[^\w\- ]")
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A page of the guide: HTML without its first heading, and (id, text) of its sections."""
+
+    title: str
+    body: Markup
+    sections: tuple[tuple[str, str], ...]
+
+
+@router.get("/guide")
+def read_guides(request: Request, visitor: VisitorHere) -> Response:
+    found = [(name, title, hint) for name, (title, hint) in GUIDES.items() if _path(name).is_file()]
+    return render(request, "guide_index.html", guides=found)
+
+
+@router.get("/guide/metrics")
+def read_metrics(request: Request, visitor: VisitorHere) -> Response:
+    return render(request, "guide_metrics.html", tasks=sorted(TASKS.values(), key=lambda task: task.name))
+
+
+@router.get("/guide/{name}")
+def read_guide(request: Request, visitor: VisitorHere, name: str) -> Response:
+    if name not in GUIDES or not _path(name).is_file():
+        raise NotFound(f"The guide has no page {name!r}.")
+    return render(request, "guide.html", guide=guide(name), name=name, guides=GUIDES)
+
+
+@lru_cache(maxsize=len(GUIDES))
+def guide(name: str) -> Guide:
+    """The page, made once."""
+    parser = markdown_parser()
+    tokens = parser.parse(_path(name).read_text(encoding="utf-8"))
+    sections = _anchor_headings(tokens)
+    title, tokens = _without_title(tokens, GUIDES[name][0])
+    _bend_links(tokens)
+    html = parser.renderer.render(with_readable_tables(tokens, title), parser.options, {})
+    body = Markup(html)  # noqa: S704 - escaped by the renderer; html is off
+    return Guide(title, body, tuple(sections))
+
+
+def _path(name: str) -> Path:
+    return DOCS / f"{name}.md"
+
+
+def _anchor_headings(tokens: list[Token]) -> list[tuple[str, str]]:
+    """Give every heading the id that a link in these texts expects; the (id, text) of the second level."""
+    sections = []
+    taken: set[str] = set()
+    for opening, content in zip(tokens, tokens[1:], strict=False):
+        if opening.type != "heading_open":
+            continue
+        text = "".join(child.content for child in content.children or ())
+        slug = _NO_SLUG.sub("", text.lower()).strip().replace(" ", "-")
+        while slug in taken:
+            slug += "-1"
+        taken.add(slug)
+        opening.attrSet("id", slug)
+        if opening.tag == "h2":
+            sections.append((slug, text))
+    return sections
+
+
+def _without_title(tokens: list[Token], otherwise: str) -> tuple[str, list[Token]]:
+    """The text of the first heading, which the page's own heading shows, and the rest."""
+    if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
+        return "".join(child.content for child in tokens[1].children or ()), tokens[3:]
+    return otherwise, tokens
+
+
+def _bend_links(tokens: list[Token]) -> None:
+    """Links between the texts lead to pages; what only the repository has is named without a link."""
+    for token in tokens:
+        children = token.children or []
+        _bend_links(children)
+        for at, child in enumerate(children):
+            if child.type == "link_open":
+                address = _page_of(str(child.attrGet("href") or ""))
+                if address is None:
+                    _unlink(children, at)
+                else:
+                    child.attrSet("href", address)
+
+
+def _page_of(address: str) -> str | None:
+    if "://" in address or address.startswith(("#", "mailto:", "/")):
+        return address
+    file, _, section = address.partition("#")
+    name = file.removesuffix(".md")
+    return f"/guide/{name}{'#' if section else ''}{section}" if name in GUIDES else None
+
+
+def _unlink(children: list[Token], opening: int) -> None:
+    """Take the link away, its text stays."""
+    closing = next(at for at in range(opening, len(children)) if children[at].type == "link_close")
+    for at in (opening, closing):
+        children[at] = Token("text", "", 0)

@@ -1,0 +1,80 @@
+"""The home page: what this is, and the competitions that are open, upcoming, everlasting, or over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse
+
+from app.base.db import reading
+from app.competitions.find import list_competitions
+from app.competitions.limits import phase_state
+from app.models import Competition, Phase
+from app.web.html.rendering import asset, render
+from app.web.http.context import ServingHere
+from app.web.http.identity import VisitorHere
+
+router = APIRouter()
+
+#: In order of appearance.
+GROUPS = {
+    "open": ("Open now", "A deadline is running."),
+    "upcoming": ("Upcoming", "Not open yet."),
+    "everlasting": ("Everlasting", "The competition is over, the board never closes: submit whenever you like."),
+    "closed": ("Closed", "The boards stay."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A competition, and the phase that matters to a reader now."""
+
+    competition: Competition
+    phase: Phase
+    group: str
+
+
+@router.get("/")
+def read_home(request: Request, serving: ServingHere, visitor: VisitorHere) -> Response:
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        cards = [card_of(competition, now) for competition in list_competitions(session)]
+    groups = [(name, *said, [card for card in cards if card.group == name]) for name, said in GROUPS.items()]
+    return render(request, "home.html", groups=[group for group in groups if group[-1]], now=now)
+
+
+@router.get("/competitions")
+def read_competitions() -> Response:
+    return RedirectResponse("/", 308)
+
+
+@router.get("/robots.txt")
+def read_robots() -> Response:
+    return PlainTextResponse("User-agent: *\nDisallow: /api/\nDisallow: /submissions\nDisallow: /account\n")
+
+
+@router.get("/favicon.ico")
+def read_favicon() -> Response:
+    return RedirectResponse(asset("favicon.svg"), 308)
+
+
+def card_of(competition: Competition, now: datetime) -> Card:
+    """Which group a competition belongs to, by its phases: a running deadline matters most."""
+    phases = competition.phases
+    closing = [p for p in phases if phase_state(p, now) == "open" and p.ends_at is not None]
+    if closing:
+        return Card(competition, min(closing, key=lambda p: p.ends_at or now), "open")
+    if upcoming := _with_state(phases, "upcoming", now):
+        coming = min(upcoming, key=lambda p: p.starts_at)
+        endless = _with_state(phases, "open", now)
+        return Card(competition, endless[0], "open") if endless else Card(competition, coming, "upcoming")
+    if endless := _with_state(phases, "open", now):
+        return Card(competition, endless[-1], "everlasting")
+    return Card(competition, max(phases, key=lambda p: p.ends_at or now), "closed")
+
+
+def _with_state(phases: Sequence[Phase], state: str, now: datetime) -> list[Phase]:
+    return [phase for phase in phases if phase_state(phase, now) == state]

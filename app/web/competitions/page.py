@@ -1,0 +1,102 @@
+"""A competition's page: what it is about, its phases as a timeline, their tasks with downloads and boards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy.orm import Session
+
+from app.base.db import reading
+from app.boards.leaderboard import count_entries
+from app.boards.side_by_side import short_titles
+from app.competitions.entry_rules import EntrySettings, entry_settings
+from app.competitions.find import boards_of, find_competition
+from app.competitions.limits import PhaseState, phase_state
+from app.competitions.visibility import View, views_of
+from app.judging.annotators import may_judge_or_organise
+from app.messages.announcements import announcements_of
+from app.models import Board, Competition, Phase, PhaseTask
+from app.people.roles import may_organise
+from app.teams.registration import standing
+from app.teams.registration_rules import rules_of
+from app.web.html.rendering import render
+from app.web.http.context import ServingHere
+from app.web.http.looking import Looking, LookingHere
+
+router = APIRouter()
+
+#: The others have a page of their own.
+ANNOUNCEMENTS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInPhase:
+    """A task as it is asked in a phase; its boards, with titles as short as they can be; how many teams have scored;
+    what the viewer may see of it."""
+
+    asked: PhaseTask
+    boards: list[tuple[str, Board]]
+    teams: int
+    view: View
+    entry: EntrySettings
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseShown:
+    """A phase with what hangs on it."""
+
+    phase: Phase
+    state: PhaseState
+    tasks: list[TaskInPhase]
+
+
+@router.get("/competitions/{competition}")
+def read_competition(request: Request, serving: ServingHere, looking: LookingHere, competition: str) -> Response:
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+        views = _views(session, found, looking, now)
+        teams = count_entries(session, views)
+        has_judging = may_judge_or_organise(session, looking.user, found)
+        announcements = announcements_of(session, found)
+        missing = standing(session, found, looking.user).missing if looking.user else None
+        has_desk = looking.seen_as is None and may_organise(session, looking.user, found)
+    phases = [
+        PhaseShown(phase, phase_state(phase, now), [_task(found, asked, teams, views) for asked in phase.phase_tasks])
+        for phase in found.phases
+    ]
+    return render(
+        request,
+        "competition.html",
+        competition=found,
+        phases=phases,
+        announcements=announcements[:ANNOUNCEMENTS_SHOWN],
+        more_announcements=len(announcements) > ANNOUNCEMENTS_SHOWN,
+        rules=rules_of(found),
+        missing=missing,
+        is_participant=looking.user is not None,
+        has_judging=has_judging,
+        has_desk=has_desk,
+        seen_as=looking.seen_as,
+        now=now,
+    )
+
+
+def _views(session: Session, competition: Competition, looking: Looking, now: datetime) -> dict[int, View]:
+    asked = [one for phase in competition.phases for one in phase.phase_tasks]
+    return views_of(session, asked, looking.user, now, seen_as=looking.seen_as)
+
+
+def _task(competition: Competition, asked: PhaseTask, teams: dict[int, int], views: dict[int, View]) -> TaskInPhase:
+    phase = next(phase for phase in competition.phases if phase.id == asked.phase_id)
+    boards = [board for board in boards_of(competition, phase) if board.task_id == asked.task_id]
+    titles = short_titles([board.title for board in boards])
+    return TaskInPhase(
+        asked,
+        list(zip(titles, boards, strict=True)),
+        teams.get(asked.id, 0),
+        views[asked.id],
+        entry_settings(phase, asked),
+    )

@@ -1,0 +1,309 @@
+"""Competitions with their phases, tasks, limits and downloads."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from app.base import links
+from app.base.config import Settings
+from app.competitions import limits
+from app.competitions.entry_rules import entry_settings
+from app.competitions.find import boards_of
+from app.competitions.limits import PhaseState, phase_state
+from app.competitions.tracks import tracks_of
+from app.competitions.visibility import View
+from app.models import Board, Competition, CompetitionTask, EntryRule, Phase, PhaseTask, PublicFile
+from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
+from app.web.http.schemas import ApiModel, Moment, Named, example
+
+_EXAMPLE_LIMITS = {"per_day": 10, "total": None, "rejected_per_hour": 60, "upload_bytes": 16777216}
+_EXAMPLE_PHASE = {
+    "name": "evaluation",
+    "title": "Evaluation",
+    "description": "",
+    "state": "open",
+    "starts_at": "2026-01-10T12:00:00Z",
+    "ends_at": "2026-02-01T12:00:00Z",
+    "entry_rule": "best",
+    "carries_over": None,
+    "limits": _EXAMPLE_LIMITS,
+    "tasks": [{"name": "idiom-detection", "title": "Idiom detection"}],
+    "boards": [{"name": "zero-shot", "title": "Zero-shot"}],
+    "link": "/api/v1/competitions/demo/phases/evaluation",
+}
+_EXAMPLE_FILE = {
+    "name": "items.csv",
+    "title": "Blind input",
+    "size_bytes": 18321,
+    "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "link": "/api/v1/competitions/demo/phases/evaluation/tasks/idiom-detection/files/items.csv",
+}
+_EXAMPLE_TRACK = {"name": "closed", "title": "Closed", "description": "Nothing but the data provided."}
+_EXAMPLE_COMPETITION = {
+    "name": "demo",
+    "title": "Idioms in three languages",
+    "summary": "Which sentences mean what they say?",
+    "description": "Markdown.",
+    "website": "https://example.org",
+    "contact": "organisers@example.org",
+    "tracks": [_EXAMPLE_TRACK],
+    "tasks": [
+        {"name": "idiom-detection", "title": "Idiom detection", "type": "idiom-detection", "description": "Markdown."}
+    ],
+    "phases": [_EXAMPLE_PHASE],
+    "link": "/api/v1/competitions/demo",
+    "page": "/competitions/demo",
+}
+
+
+class Limits(ApiModel):
+    """Per team and task of a phase; null: no limit. Rejected and failed submissions do not count."""
+
+    per_day: int | None = Field(description="days of UTC")
+    total: int | None
+    rejected_per_hour: int = Field(description="malformed uploads in any 60 minutes")
+    upload_bytes: int
+
+
+class Quota(ApiModel):
+    """What the viewer's team has used, and may still use, of a task in a phase; null: no limit."""
+
+    used_today: int
+    used_total: int
+    rejected_last_hour: int
+    remaining: int | None = Field(description="submissions left right now")
+    day_ends_at: Moment
+
+
+class TrackOut(Named):
+    """A kind of system that competes apart from others; a submission names one."""
+
+    description: str
+
+
+class TaskSummary(Named):
+    """A task of a competition; `type` is the task type, as `python -m evergold.scoring` knows it."""
+
+    type: str
+    description: str = Field(description="Markdown")
+
+
+class PhaseOut(Named):
+    """A phase: open from `starts_at` (included) to `ends_at` (excluded; null: for ever)."""
+
+    model_config = example(_EXAMPLE_PHASE)
+
+    description: str
+    state: PhaseState
+    starts_at: Moment
+    ends_at: Moment | None
+    entry_rule: EntryRule = Field(
+        description="which of a team's submissions stands on the boards; a task may have another"
+    )
+    carries_over: str | None = Field(description="the phase whose entries stand on these boards, too")
+    limits: Limits
+    tasks: list[Named]
+    boards: list[Named]
+    link: str
+
+
+class CompetitionOut(Named):
+    """A competition with everything in it."""
+
+    model_config = example(_EXAMPLE_COMPETITION)
+
+    summary: str
+    description: str = Field(description="Markdown")
+    website: str
+    contact: str
+    tracks: list[TrackOut] = Field(description="empty: submissions have no track")
+    tasks: list[TaskSummary]
+    phases: list[PhaseOut]
+    link: str
+    page: str
+
+
+class CompetitionList(ApiModel):
+    """All competitions of this server."""
+
+    model_config = example({"competitions": [_EXAMPLE_COMPETITION]})
+
+    competitions: list[CompetitionOut]
+
+
+class Download(ApiModel):
+    """A public file."""
+
+    name: str
+    title: str
+    size_bytes: int
+    sha256: str
+    link: str
+
+
+class PhaseTaskOut(Named):
+    """A task as it is asked in one phase."""
+
+    model_config = example(
+        {
+            "competition": "demo",
+            "phase": "evaluation",
+            "name": "idiom-detection",
+            "title": "Idiom detection",
+            "type": "idiom-detection",
+            "description": "Markdown.",
+            "state": "open",
+            "accepts_submissions": True,
+            "entry_rule": "best",
+            "choose_until": None,
+            "visibility": EXAMPLE_VISIBILITY,
+            "tracks": [_EXAMPLE_TRACK],
+            "limits": _EXAMPLE_LIMITS,
+            "quota": {
+                "used_today": 2,
+                "used_total": 5,
+                "rejected_last_hour": 0,
+                "remaining": 8,
+                "day_ends_at": "2026-01-12T00:00:00Z",
+            },
+            "downloads": [_EXAMPLE_FILE],
+            "boards": [{"name": "zero-shot", "title": "Zero-shot"}],
+            "link": "/api/v1/competitions/demo/phases/evaluation/tasks/idiom-detection",
+            "submissions_link": "/api/v1/competitions/demo/phases/evaluation/tasks/idiom-detection/submissions",
+        }
+    )
+
+    competition: str
+    phase: str
+    type: str
+    description: str = Field(description="Markdown")
+    state: PhaseState
+    accepts_submissions: bool = Field(description="the phase is open and its gold is there")
+    entry_rule: EntryRule = Field(description="which of a team's submissions stands on the boards")
+    choose_until: Moment | None = Field(description="with entry rule `chosen`: until then; null: for ever")
+    visibility: VisibilityOut
+    tracks: list[TrackOut] = Field(description="a submission names one of them; empty: none")
+    limits: Limits
+    quota: Quota | None = Field(description="null for anonymous viewers")
+    downloads: list[Download] = Field(
+        description="blind items, whatever the organisers offer, a template to fill in (theirs, or made from the items)"
+    )
+    boards: list[Named]
+    link: str
+    submissions_link: str = Field(description="POST your file here")
+
+
+# ------------------------------------------------------------------------------------------------------- out of rows
+
+
+def competition_out(competition: Competition, settings: Settings, now: datetime) -> CompetitionOut:
+    """A competition as `find_competition` gives it."""
+    return CompetitionOut(
+        name=competition.name,
+        title=competition.title,
+        summary=competition.summary,
+        description=competition.description,
+        website=competition.website,
+        contact=competition.contact,
+        tracks=_tracks(competition),
+        tasks=[_task(task) for task in competition.tasks],
+        phases=[phase_out(competition, phase, settings, now) for phase in competition.phases],
+        link=links.api_competition(competition.name),
+        page=links.competition(competition.name),
+    )
+
+
+def phase_out(competition: Competition, phase: Phase, settings: Settings, now: datetime) -> PhaseOut:
+    """One phase of a competition as `find_competition` gives it."""
+    return PhaseOut(
+        name=phase.name,
+        title=phase.title,
+        description=phase.description,
+        state=phase_state(phase, now),
+        starts_at=phase.starts_at,
+        ends_at=phase.ends_at,
+        entry_rule=EntryRule(phase.entry_rule),
+        carries_over=phase.carry_over,
+        limits=_limits(limits.declared_limits(phase), settings),
+        tasks=[Named(name=asked.task.name, title=asked.task.title) for asked in phase.phase_tasks],
+        boards=[_named_board(board) for board in boards_of(competition, phase)],
+        link=links.api_phase(competition.name, phase.name),
+    )
+
+
+def phase_task_out(
+    phase_task: PhaseTask,
+    boards: list[Board],
+    settings: Settings,
+    used: limits.Quota | None,
+    view: View,
+    now: datetime,
+) -> PhaseTaskOut:
+    """A task of a phase as `find_phase_task` gives it, with the viewer's quota."""
+    phase, task = phase_task.phase, phase_task.task
+    place = (phase.competition.name, phase.name, task.name)
+    entry = entry_settings(phase, phase_task)
+    state = phase_state(phase, now)
+    return PhaseTaskOut(
+        competition=phase.competition.name,
+        phase=phase.name,
+        name=task.name,
+        title=task.title,
+        type=task.task_type,
+        description=task.description,
+        state=state,
+        accepts_submissions=state == "open" and phase_task.gold is not None,
+        entry_rule=entry.rule,
+        choose_until=entry.choose_until if entry.rule is EntryRule.CHOSEN else None,
+        visibility=visibility_out(view),
+        tracks=_tracks(phase.competition),
+        limits=_limits(limits.declared_limits(phase, phase_task), settings),
+        quota=_quota(used) if used else None,
+        downloads=[_download(file, place) for file in phase_task.files],
+        boards=[_named_board(board) for board in boards],
+        link=links.api_task(*place),
+        submissions_link=links.api_submit(*place),
+    )
+
+
+def _task(task: CompetitionTask) -> TaskSummary:
+    return TaskSummary(name=task.name, title=task.title, type=task.task_type, description=task.description)
+
+
+def _tracks(competition: Competition) -> list[TrackOut]:
+    return [TrackOut(name=one.name, title=one.title, description=one.description) for one in tracks_of(competition)]
+
+
+def _named_board(board: Board) -> Named:
+    return Named(name=board.name, title=board.title)
+
+
+def _limits(declared: limits.DeclaredLimits, settings: Settings) -> Limits:
+    return Limits(
+        per_day=declared.per_day,
+        total=declared.total,
+        rejected_per_hour=declared.rejected_per_hour,
+        upload_bytes=min(declared.upload_bytes, settings.upload_limit_bytes),
+    )
+
+
+def _quota(used: limits.Quota) -> Quota:
+    return Quota(
+        used_today=used.used_today,
+        used_total=used.used_total,
+        rejected_last_hour=used.rejected_last_hour,
+        remaining=used.remaining,
+        day_ends_at=used.day_ends_at,
+    )
+
+
+def _download(file: PublicFile, place: tuple[str, str, str]) -> Download:
+    return Download(
+        name=file.name,
+        title=file.title,
+        size_bytes=file.size_bytes,
+        sha256=file.sha256,
+        link=links.api_file(*place, file.name),
+    )

@@ -1,0 +1,48 @@
+"""Who sees what of a task in a phase: what is shown now, and when more of it will be."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from app.competitions.visibility import View
+from app.models import BoardShown, Slices
+from app.web.http.schemas import ApiModel, Moment
+
+EXAMPLE_VISIBILITY = {
+    "board": "public",
+    "board_at": None,
+    "names": True,
+    "names_at": None,
+    "own_scores": True,
+    "own_scores_at": None,
+    "slices": "all",
+    "precision": None,
+}
+
+
+class VisibilityOut(ApiModel):
+    """What those see now who do not organise; organisers see everything, and this says what of it is theirs alone."""
+
+    board: BoardShown = Field(description="how much of the boards: nothing, ranks without scores, or all")
+    board_at: Moment | None = Field(description="when boards become public; null: they are, or nobody said when")
+    names: bool = Field(description="false: rows of teams have neutral names")
+    names_at: Moment | None = Field(description="when teams get their names; null: they have them, or nobody said when")
+    own_scores: bool = Field(description="whether teams see the scores of their own submissions")
+    own_scores_at: Moment | None = Field(description="when they will; null: they do, or never")
+    slices: Slices = Field(description="which scores: those that rank, those in columns of boards, or all")
+    precision: int | None = Field(description="decimals of values; null: all of them")
+
+
+def visibility_out(view: View) -> VisibilityOut:
+    """What participants see, whoever looks."""
+    shown = view.everybodys
+    return VisibilityOut(
+        board=shown.board,
+        board_at=shown.board_at,
+        names=shown.names,
+        names_at=shown.names_at,
+        own_scores=shown.own_scores,
+        own_scores_at=shown.own_scores_at,
+        slices=shown.slices,
+        precision=shown.precision,
+    )

@@ -1,0 +1,185 @@
+"""The API of a competition's declaration, for organisers: read it, edit it, its revisions, going back, a zip of it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.db import reading
+from app.base.storage import CHUNK_BYTES
+from app.competitions.find import find_competition
+from app.declarations.edits.edit import Edit, edit_values, go_back
+from app.declarations.edits.export import export_zip
+from app.declarations.revisions.kept import find_revision, list_revisions, present_revision
+from app.models import Competition, Revision, User
+from app.people.roles import check_may_organise
+from app.web.declarations.schemas import (
+    BackForm,
+    DeclarationOut,
+    EditForm,
+    OutcomeOut,
+    RevisionList,
+    declaration_out,
+    outcome_out,
+    revision_out,
+)
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser
+from app.web.http.paths import CompetitionName
+from app.web.http.schemas import RowId
+
+router = APIRouter(prefix=links.API, tags=["organising"])
+
+PLACE = "/competitions/{competition}"
+PAGE_LENGTH = 50
+Preview = Annotated[bool, Query(description="say what would change, and change nothing")]
+#: Smaller archives stay in memory.
+_SPOOLED_BYTES = 8 * 1024 * 1024
+
+
+@router.get(
+    f"{PLACE}/declaration",
+    operation_id="get_declaration",
+    summary="The declaration that holds, for organisers",
+    responses=error_responses(401, 403, 404),
+)
+def read_declaration(serving: ServingHere, user: ApiOrganiser, competition: CompetitionName) -> DeclarationOut:
+    with reading(serving.engine) as session:
+        present = present_revision(session, _organised(session, competition, user))
+        return declaration_out(present, present)
+
+
+@router.patch(
+    f"{PLACE}/declaration",
+    operation_id="edit_declaration",
+    summary="Edit dates, limits, visibility and texts, for organisers",
+    description="Everything wrong is told at once, by the names of the values; nothing is changed then. If there is a "
+    "newer revision than `base`, `details` says who changed what meanwhile.",
+    responses=error_responses(400, 401, 403, 404, 409, 413, 422, 507),
+)
+def patch_declaration(
+    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, form: EditForm, preview: Preview = False
+) -> OutcomeOut:
+    edit = Edit(competition, form.base, user, form.note, preview)
+    return outcome_out(edit_values(*_server(serving), edit, form.values, serving.clock()))
+
+
+@router.get(
+    f"{PLACE}/declaration.zip",
+    operation_id="export_declaration",
+    summary="The declaration as YAML with its files, for organisers",
+    description="`evergold check` and `evergold apply` read it; what is applied is what it was.",
+    response_class=StreamingResponse,
+    responses={
+        200: {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}},
+        **error_responses(401, 403, 404, 409, 422),
+    },
+)
+def export_declaration(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    revision: Annotated[RowId | None, Query(description="an earlier one; default: what holds")] = None,
+) -> StreamingResponse:
+    with reading(serving.engine) as session:
+        found = _organised(session, competition, user)
+        wanted = find_revision(session, found, revision) if revision else present_revision(session, found)
+    return _zip_answer(serving, wanted, found.name)
+
+
+def _zip_answer(serving: Serving, revision: Revision, competition: str) -> StreamingResponse:
+    archive = tempfile.SpooledTemporaryFile(_SPOOLED_BYTES)  # noqa: SIM115 - closed when it was sent
+    try:
+        export_zip(revision, competition, serving.settings.storage_dir, archive)
+    except BaseException:
+        archive.close()
+        raise
+    headers = {
+        "Content-Length": str(archive.tell()),
+        "Content-Disposition": f'attachment; filename="{competition}-{revision.number}.zip"',
+        "Cache-Control": "no-store",
+    }
+    archive.seek(0)
+    return StreamingResponse(_pieces(archive), media_type="application/zip", headers=headers)
+
+
+def _pieces(archive: IO[bytes]) -> Iterator[bytes]:
+    with archive:
+        while piece := archive.read(CHUNK_BYTES):
+            yield piece
+
+
+@router.get(
+    f"{PLACE}/revisions",
+    operation_id="list_revisions",
+    summary="The revisions of the declaration, for organisers",
+    description="The newest first: who changed what, and when.",
+    responses=error_responses(401, 403, 404, 422),
+)
+def read_revisions(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    before: Annotated[RowId | None, Query(description="as in `next`")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = PAGE_LENGTH,
+) -> RevisionList:
+    with reading(serving.engine) as session:
+        found = _organised(session, competition, user)
+        revisions = list_revisions(session, found, limit=limit + 1, before=before)
+    shown, is_more = revisions[:limit], len(revisions) > limit
+    older = (
+        f"{links.api_competition(found.name)}/revisions?limit={limit}&before={shown[-1].number}" if is_more else None
+    )
+    return RevisionList(revisions=[revision_out(revision) for revision in shown], next=older)
+
+
+@router.get(
+    f"{PLACE}/revisions/{{number}}",
+    operation_id="get_revision",
+    summary="One revision of the declaration, for organisers",
+    responses=error_responses(401, 403, 404, 422),
+)
+def read_revision(
+    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, number: RowId
+) -> DeclarationOut:
+    with reading(serving.engine) as session:
+        found = _organised(session, competition, user)
+        return declaration_out(find_revision(session, found, number), present_revision(session, found))
+
+
+@router.post(
+    f"{PLACE}/revisions/{{number}}/apply",
+    operation_id="apply_revision",
+    summary="Go back to an earlier revision, for organisers",
+    description="It is applied again, with its files, as a new revision. Submissions stay, as ever.",
+    responses=error_responses(400, 401, 403, 404, 409, 413, 422, 507),
+)
+def apply_revision(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    number: RowId,
+    form: BackForm,
+    preview: Preview = False,
+) -> OutcomeOut:
+    edit = Edit(competition, form.base, user, form.note, preview)
+    return outcome_out(go_back(*_server(serving), edit, number, serving.clock()))
+
+
+def _server(serving: Serving) -> tuple[Engine, Path]:
+    return serving.engine, serving.settings.storage_dir
+
+
+def _organised(session: Session, name: str, user: User) -> Competition:
+    found = find_competition(session, name)
+    check_may_organise(session, user, found)
+    return found

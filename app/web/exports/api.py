@@ -1,0 +1,121 @@
+"""The API of what organisers take home: all predictions as one zip, and the list of participants. Each is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import StreamingResponse
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
+from app.exports.participants import list_participants, participants_csv
+from app.exports.prediction_zip import packed, zip_chunks
+from app.exports.predictions import Wanted, submissions_to_export
+from app.models import Competition, User
+from app.people import audit
+from app.people.roles import check_may_organise
+from app.web.exports.schemas import ParticipantList, participant_out
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser
+from app.web.http.paths import CompetitionName
+
+router = APIRouter(prefix=links.API, tags=["organising"])
+
+#: Forms send a field that was left alone as an empty text.
+NameOrEmpty = Annotated[str, Query(max_length=100, description="a name; empty: all of them")]
+_CSV = "username,email,display_name,team,registered_at,sent evaluation\r\nada,ada@example.org,Ada,Ada,,3\r\n"
+
+
+@router.get(
+    "/competitions/{competition}/predictions.zip",
+    operation_id="export_predictions",
+    summary="All predictions and method cards as one zip, for organisers",
+    description="`TEAM/SUBMISSION-ID/FILE` with `card.json` beside it; `manifest.csv` and `manifest.json` say of each "
+    "whose it is, when it came, its sha256, state and scores. Everything is there, whatever others may see.",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "The zip.",
+            "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+        },
+        **error_responses(401, 403, 404, 422),
+    },
+)
+def export_predictions(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    phase: NameOrEmpty = "",
+    task: NameOrEmpty = "",
+    only: Annotated[Literal["all", "entries"], Query(description="`entries`: what stands on a board now")] = "all",
+) -> StreamingResponse:
+    now = serving.clock()
+    wanted = Wanted(phase or None, task or None, only == "entries")
+    with reading(serving.engine) as session:
+        found = _organised(session, competition, user)
+        submissions = submissions_to_export(session, found, wanted, user, now)
+    details = {"phase": phase, "task": task, "only": only, "submissions": len(submissions)}
+    _record(serving, user, "export.predictions", found, details)
+    files = packed(submissions, serving.settings.storage_dir)
+    chunks = (chunk for chunk in zip_chunks(files, now) if chunk)
+    name = "-".join(part for part in (found.name, phase, task, only, "predictions") if part and part != "all")
+    return StreamingResponse(chunks, media_type="application/zip", headers=_headers(f"{name}.zip"))
+
+
+@router.get(
+    "/competitions/{competition}/participants",
+    operation_id="list_participants",
+    summary="Who takes part, for organisers",
+    responses=error_responses(401, 403, 404),
+)
+def read_participants(serving: ServingHere, user: ApiOrganiser, competition: CompetitionName) -> ParticipantList:
+    with reading(serving.engine) as session:
+        found = _organised(session, competition, user)
+        listed = list_participants(session, found)
+    _record(serving, user, "export.participants", found, {"participants": len(listed)})
+    return ParticipantList(participants=[participant_out(one) for one in listed])
+
+
+@router.get(
+    "/competitions/{competition}/participants.csv",
+    operation_id="export_participants",
+    summary="Who takes part, as CSV, for organisers",
+    description="Text that a spreadsheet would take for a formula begins with an apostrophe.",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The list.",
+            "content": {"text/csv": {"schema": {"type": "string"}, "example": _CSV}},
+        },
+        **error_responses(401, 403, 404),
+    },
+)
+def export_participants(serving: ServingHere, user: ApiOrganiser, competition: CompetitionName) -> Response:
+    with reading(serving.engine) as session:
+        found = _organised(session, competition, user)
+        listed = list_participants(session, found)
+    _record(serving, user, "export.participants", found, {"participants": len(listed)})
+    text = participants_csv(found, listed)
+    return Response(text, media_type="text/csv", headers=_headers(f"{found.name}-participants.csv"))
+
+
+def _headers(name: str) -> dict[str, str]:
+    """Addresses of people, and what nobody else has: never kept on the way."""
+    return {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"}
+
+
+def _organised(session: Session, name: str, user: User) -> Competition:
+    found = find_competition(session, name)
+    check_may_organise(session, user, found)
+    return found
+
+
+def _record(serving: Serving, user: User, action: str, competition: Competition, details: Mapping[str, Any]) -> None:
+    """Before anything is sent; in a transaction of its own, for what is exported may take long to find."""
+    with writing(serving.engine) as session:
+        audit.record(session, user, action, f"competition {competition.name}", details, now=serving.clock())

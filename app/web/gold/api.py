@@ -1,0 +1,117 @@
+"""The API of sealed gold, for organisers: put a version, put it in use, see which there are. None of it reads gold."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Path, Request
+
+from app.base import links
+from app.base.db import reading, writing
+from app.competitions.find import find_phase_task
+from app.gold.versions import list_gold, publish_gold
+from app.models import User
+from app.people.roles import check_may_organise
+from app.web.gold.receiving import receive_gold
+from app.web.gold.schemas import GoldList, gold_list
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser
+from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.schemas import RowId
+from app.web.submissions.receiving import Target
+
+router = APIRouter(prefix=links.API, tags=["organising"])
+
+PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/gold"
+TaskName = Annotated[str, Path(examples=["idiom-detection"])]
+
+_BODY: dict[str, Any] = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "required": ["file"],
+                "properties": {
+                    "file": {"type": "string", "format": "binary", "description": "a file, or a zip of a folder"},
+                    "also": {"type": "string", "description": "further phases that ask this task, with commas between"},
+                    "publish": {"type": "boolean", "description": "use it at once, though a version is in use"},
+                },
+            },
+            "example": {"file": "gold.csv", "also": "post-evaluation", "publish": False},
+        }
+    },
+}
+
+
+@router.get(
+    PLACE,
+    operation_id="list_gold",
+    summary="The versions of a task's sealed gold, for organisers",
+    responses=error_responses(401, 403, 404),
+)
+def read_gold_list(
+    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, phase: PhaseName, task: TaskName
+) -> GoldList:
+    return gold_list_of(serving, user, Target(competition, phase, task))
+
+
+@router.post(
+    PLACE,
+    operation_id="put_gold",
+    summary="Put a new version of a task's gold, for organisers",
+    description="It is sealed as it comes in: this process can store it, and never read it again. The first version is "
+    "used at once, a later one when it is published.",
+    status_code=201,
+    responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 507),
+    openapi_extra={"requestBody": _BODY},
+)
+async def create_gold_version(
+    request: Request,
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    phase: PhaseName,
+    task: TaskName,
+) -> GoldList:
+    target = Target(competition, phase, task)
+    await receive_gold(request, serving, user, target)
+    return await run_sync(gold_list_of, serving, user, target)
+
+
+@router.post(
+    f"{PLACE}/{{version}}/publish",
+    operation_id="publish_gold",
+    summary="Use a version of gold for new submissions, for organisers",
+    description="Scores that exist stay as they are until they are rescored. Its commitment then stands on the boards.",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def publish_gold_version(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    phase: PhaseName,
+    task: TaskName,
+    version: RowId,
+) -> GoldList:
+    target = Target(competition, phase, task)
+    publish_version(serving, user, target, version)
+    return gold_list_of(serving, user, target)
+
+
+def gold_list_of(serving: Serving, user: User, target: Target) -> GoldList:
+    """The versions, for an organiser; raises NotFound, Forbidden."""
+    with reading(serving.engine) as session:
+        phase_task = find_phase_task(session, target.competition, target.phase, target.task)
+        check_may_organise(session, user, phase_task.phase.competition)
+        return gold_list(phase_task, list_gold(session, phase_task))
+
+
+def publish_version(serving: Serving, user: User, target: Target, version: int) -> None:
+    """Put a version in use; raises NotFound, Forbidden, NewerGoldPublished."""
+    with writing(serving.engine) as session:
+        phase_task = find_phase_task(session, target.competition, target.phase, target.task)
+        check_may_organise(session, user, phase_task.phase.competition)
+        publish_gold(session, phase_task, version, user=user, now=serving.clock())

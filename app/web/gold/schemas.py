@@ -1,0 +1,73 @@
+"""Versions of sealed gold, for organisers: everything about them but what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from app.base import links
+from app.models import GoldVersion, PhaseTask
+from app.web.http.schemas import ApiModel, Moment, example
+
+
+class GoldVersionOut(ApiModel):
+    """A version never changes; it can only be put in use."""
+
+    version: int
+    commitment: str = Field(description="sha256 of salt and gold, shown on the boards once it is in use")
+    filename: str = Field(description="as it was called where it came from")
+    content_bytes: int
+    put_at: Moment
+    put_by: str | None = Field(description="user name; null: the command line")
+    in_use_since: Moment | None = Field(description="null: prepared; publishing puts it in use for new submissions")
+
+
+class GoldList(ApiModel):
+    """The sealed gold of a task in a phase, oldest version first."""
+
+    model_config = example(
+        {
+            "competition": "demo",
+            "phase": "evaluation",
+            "task": "idiom-detection",
+            "versions": [
+                {
+                    "version": 1,
+                    "commitment": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                    "filename": "gold.csv",
+                    "content_bytes": 4711,
+                    "put_at": "2026-01-09T12:00:00Z",
+                    "put_by": "grace",
+                    "in_use_since": "2026-01-09T12:00:00Z",
+                }
+            ],
+            "page": "/competitions/demo/phases/evaluation/tasks/idiom-detection/gold",
+        }
+    )
+
+    competition: str
+    phase: str
+    task: str
+    versions: list[GoldVersionOut]
+    page: str
+
+
+def gold_list(phase_task: PhaseTask, versions: Sequence[GoldVersion]) -> GoldList:
+    """The versions, their users loaded."""
+    place = (phase_task.phase.competition.name, phase_task.phase.name, phase_task.task.name)
+    competition, phase, task = place
+    found = [_version(version) for version in versions]
+    return GoldList(competition=competition, phase=phase, task=task, versions=found, page=links.gold(*place))
+
+
+def _version(version: GoldVersion) -> GoldVersionOut:
+    return GoldVersionOut(
+        version=version.number,
+        commitment=version.commitment,
+        filename=version.filename,
+        content_bytes=version.content_bytes,
+        put_at=version.created_at,
+        put_by=version.created_by.username if version.created_by else None,
+        in_use_since=version.published_at,
+    )

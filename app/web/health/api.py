@@ -1,0 +1,120 @@
+"""Whether the server is well: for supervisors (alive), monitoring (ready, metrics), and everybody (the status page)."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import cast
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.base.db import reading
+from app.base.errors import EvergoldError, Forbidden
+from app.operations import health, metrics
+from app.operations.health import Part
+from app.web.health.schemas import Health, Readiness, part_out
+from app.web.html.rendering import render
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import identify
+from evergold.version import version
+
+router = APIRouter(tags=["server"])
+
+#: However often somebody asks, the parts are asked no more often than this.
+REMEMBERED_SECONDS = 2.0
+_LOOPBACK = frozenset({"127.0.0.1", "::1"})
+_FORWARDED = ("x-forwarded-for", "x-real-ip", "forwarded", "via")
+
+
+class NotReady(EvergoldError):
+    """details: parts."""
+
+    status = 503
+    code = "not_ready"
+
+
+@dataclass
+class Lately:
+    """What the parts said a moment ago."""
+
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    asked_at: float = float("-inf")
+    serving: Serving | None = None
+    parts: list[Part] = field(default_factory=list)
+
+
+@router.get(
+    "/healthz",
+    operation_id="read_health",
+    summary="Whether the web process is alive",
+    description="Asks nobody else: for supervisors and load balancers. Whether all is well says `/readyz`.",
+    responses=error_responses(),
+)
+def read_health() -> Health:
+    return Health(version=version())
+
+
+@router.get(
+    "/readyz",
+    operation_id="read_readiness",
+    summary="Whether every part of the server is well",
+    description="503 when one is not, with the same list in `details.parts`. For monitoring: with a part missing the "
+    "server still takes uploads, so a load balancer should ask `/healthz`.",
+    responses=error_responses(),
+)
+def read_readiness(request: Request, serving: ServingHere) -> Readiness:
+    parts = [part_out(part) for part in _parts(request, serving)]
+    unwell = [f"the {part.name} {part.says}" for part in parts if not part.is_well]
+    if unwell:
+        raise NotReady(f"Not well: {'; '.join(unwell)}.", parts=[part.model_dump() for part in parts])
+    return Readiness(parts=parts)
+
+
+@router.get("/metrics", include_in_schema=False)
+def read_metrics(request: Request, serving: ServingHere) -> Response:
+    """For Prometheus: with the token of the settings, or, where there is none, from this machine."""
+    _check_may_read_metrics(request, serving)
+    with reading(serving.engine) as session:
+        text = metrics.exposition(session, serving.clock())
+    return Response(text, media_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
+
+
+@router.get("/status", include_in_schema=False)
+def read_status(request: Request, serving: ServingHere) -> Response:
+    """The same parts for people, without a count that could tell what a board does not."""
+    now = serving.clock()
+    with suppress(EvergoldError, SQLAlchemyError):  # for the page's head only
+        identify(request, serving)
+    parts = _parts(request, serving)
+    usual = None
+    if all(part.is_well for part in parts if part.name in ("database", "migrations")):
+        with reading(serving.engine) as session:
+            usual = metrics.usual_seconds(session, now)
+    return render(request, "status.html", parts=parts, usual_seconds=usual, now=now, version=version())
+
+
+def _parts(request: Request, serving: Serving) -> list[Part]:
+    lately = cast(Lately, request.app.state.lately)
+    with lately.turn:
+        if lately.serving is not serving or time.monotonic() - lately.asked_at > REMEMBERED_SECONDS:
+            lately.parts = health.parts(serving.engine, serving.settings, serving.clock())
+            lately.serving, lately.asked_at = serving, time.monotonic()
+        return lately.parts
+
+
+def _check_may_read_metrics(request: Request, serving: Serving) -> None:
+    token = serving.settings.metrics_token.get_secret_value()
+    if token:
+        sent = request.headers.get("authorization", "")
+        if secrets.compare_digest(sent.encode(), f"Bearer {token}".encode()):
+            return
+        raise Forbidden("Metrics need `Authorization: Bearer …` with this server's metrics token.")
+    is_forwarded = not serving.settings.trusted_proxies and any(name in request.headers for name in _FORWARDED)
+    if request.client is None or request.client.host not in _LOOPBACK or is_forwarded:
+        raise Forbidden("Metrics are read from this machine alone, unless EVERGOLD_METRICS_TOKEN is set.")

@@ -1,0 +1,50 @@
+"""Figures on pages: drawn into the page, with the address of the same drawing as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from fastapi import Response
+from markupsafe import Markup
+
+from app.base.errors import NotFound
+from app.figures.distribution import Figure, svg_of
+from app.figures.scatter import Scatter, scatter_svg
+
+SVG = "image/svg+xml"
+
+#: Whatever can be drawn.
+Drawable = Figure | Scatter
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure, its drawing, and where to download it."""
+
+    figure: Drawable
+    svg: Markup
+    address: str
+
+
+def drawings_of(figures: Sequence[Drawable], folder: str, split: str) -> list[Drawing]:
+    """The figures of one split; folder: the address below which they can be downloaded."""
+    query = f"?split={quote(split, safe='/')}"
+    return [
+        Drawing(figure, Markup(_svg(figure)), f"{folder}/{figure.name}.svg{query}")  # noqa: S704 - escaped by ElementTree
+        for figure in figures
+    ]
+
+
+def svg_response(figures: Sequence[Drawable], name: str, filename: str) -> Response:
+    """One of the figures as a file to download; raises NotFound."""
+    found = next((figure for figure in figures if figure.name == name), None)
+    if found is None:
+        raise NotFound(f"There is no such figure here; there are {', '.join(figure.name for figure in figures)}.")
+    headers = {"Content-Disposition": f'attachment; filename="{filename}-{found.name}.svg"'}
+    return Response(_svg(found, is_file=True), media_type=SVG, headers=headers)
+
+
+def _svg(figure: Drawable, *, is_file: bool = False) -> str:
+    return scatter_svg(figure, is_file=is_file) if isinstance(figure, Scatter) else svg_of(figure, is_file=is_file)

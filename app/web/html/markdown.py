@@ -1,0 +1,106 @@
+"""Organisers' Markdown as HTML: no raw HTML, no pictures from elsewhere, headings below those of the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from markupsafe import Markup, escape
+
+#: The page's own headings are h1 and h2.
+_HIGHEST_HEADING = 3
+#: A group, no landmark: several texts of one page may each have a first table.
+_SCROLLING = Markup('<div class="table-scroll" role="group" aria-label="{}" tabindex="0">')
+_CAPTION = Markup('<caption class="visually-hidden">{}</caption>')
+
+
+def render_markdown(text: str) -> Markup:
+    """The HTML; links to other sites do not tell them where the reader came from."""
+    parser = markdown_parser()
+    tokens = parser.parse(text)
+    _lower_headings(tokens)
+    _mark_links(tokens)
+    tokens = with_readable_tables(tokens)
+    return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704 - the renderer escapes; html is off
+
+
+def render_inline(text: str) -> Markup:
+    """A sentence with `code` and *emphasis*, without a paragraph around it."""
+    return Markup(markdown_parser().renderInline(text))  # noqa: S704 - as above
+
+
+@lru_cache(maxsize=1)
+def markdown_parser() -> MarkdownIt:
+    """CommonMark with tables, without raw HTML and pictures."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable(["image"])
+    for kind in ("fence", "code_block"):
+        parser.add_render_rule(kind, _scrolling_code)
+    return parser
+
+
+def _scrolling_code(
+    renderer: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, context: EnvType
+) -> str:
+    """Code is not wrapped; what is wider than the page is reached by keyboard, too."""
+    draw = renderer.fence if tokens[at].type == "fence" else renderer.code_block
+    return draw(tokens, at, options, context).replace("<pre>", '<pre tabindex="0">', 1)
+
+
+def with_readable_tables(tokens: Sequence[Token], title: str = "") -> list[Token]:
+    """Tables have a name and say what their headings are for; wide ones scroll by themselves, by keyboard too."""
+    found: list[Token] = []
+    tables = 0
+    for at, token in enumerate(tokens):
+        if token.type == "th_open":
+            token.attrSet("scope", "col")
+            if not tokens[at + 1].content:  # the corner of a table is no heading
+                token.tag = tokens[at + 2].tag = "td"
+                token.attrs.pop("scope")
+        if token.type == "table_open":
+            tables += 1
+            name = f"{title}, table {tables}" if title else f"Table {tables}"
+            found += [_html(_SCROLLING.format(name)), token, _html(_CAPTION.format(name))]
+        else:
+            found.append(token)
+        if token.type == "table_close":
+            found.append(_html("</div>\n"))
+    return found
+
+
+def _html(content: str) -> Token:
+    return Token("html_block", "", 0, content=content)
+
+
+def _lower_headings(tokens: Sequence[Token]) -> None:
+    """The text's highest heading becomes the highest that the page has left for it."""
+    headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
+    highest = min((int(token.tag[1:]) for token in headings), default=1)
+    for token in headings:
+        token.tag = f"h{min(6, int(token.tag[1:]) - highest + _HIGHEST_HEADING)}"
+
+
+def _mark_links(tokens: Sequence[Token]) -> None:
+    for token in tokens:
+        if token.type == "link_open":
+            token.attrSet("rel", "noreferrer")
+        _mark_links(token.children or ())
+
+
+#: Letters of Hebrew, Arabic (Persian, Urdu), Syriac, Thaana, N'Ko and what is written like them.
+_LETTER = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
+#: From the first such letter to the last of the same phrase: what stands between them belongs to it.
+_PHRASE = re.compile(rf"{_LETTER}(?:[^\S\n]*[\w\u200c\u200d'\u2019.-]*[^\S\n]*{_LETTER})*")
+
+
+def isolated(text: str) -> Markup:
+    """The sentence, escaped, each of its right-to-left phrases in a <bdi>."""
+    parts, end = [], 0
+    for found in _PHRASE.finditer(text):
+        parts += [escape(text[end : found.start()]), Markup("<bdi>{}</bdi>").format(found[0])]
+        end = found.end()
+    return Markup("").join([*parts, escape(text[end:])])

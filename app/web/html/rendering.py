@@ -1,0 +1,121 @@
+"""From a template and what a route found to a page: the Jinja environment, the CSRF field of forms, error pages."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from app.base import links
+from app.base.text import readable_size
+from app.competitions.tracks import track_title, tracks_of
+from app.figures.svg import shown
+from app.web.html import words
+from app.web.html.markdown import isolated, render_inline, render_markdown
+from app.web.http import csrf
+from app.web.http.errors import phrase
+from app.web.http.identity import Visitor, known_visitor
+from app.web.http.schemas import ErrorDetail
+
+APP = Path(__file__).resolve().parents[2]
+STATIC = APP / "static"
+
+
+def render(request: Request, template: str, status: int = 200, /, **context: Any) -> HTMLResponse:
+    """The page; it knows who is looking, and every form on it can carry the CSRF field."""
+    visitor = known_visitor(request)
+    token = _FormToken(request, visitor)
+    html = (
+        environment()
+        .get_template(template)
+        .render(
+            viewer=visitor.user,
+            path=request.url.path,
+            csrf_field=token.field,
+            csrf_token=token.masked,
+            **context,
+        )
+    )
+    response = HTMLResponse(html, status)
+    response.headers["Cache-Control"] = "private, no-cache"
+    response.headers["Vary"] = "Cookie"
+    token.remember(response)
+    return response
+
+
+def check_form(request: Request, sent: str | None) -> None:
+    """Raises ForgedRequest unless a form of ours was sent by the visitor that it was made for."""
+    csrf.check(request, sent, _expected_token(request, known_visitor(request)))
+
+
+def error_page(request: Request, status: int, error: ErrorDetail) -> Response:
+    """An error, said to a person."""
+    title, hint = words.ERROR_WORDS.get(status, (phrase(status), ""))
+    request_id = request.scope.get("state", {}).get("request_id", "")
+    return render(request, "error.html", status, title=title, hint=hint, error=error, request_id=request_id)
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """Templates with our filters; an unknown variable is an error, and everything is escaped."""
+    made = Environment(
+        loader=FileSystemLoader(APP / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals.update(links=links, asset=asset, words=words, tracks_of=tracks_of, track_title=track_title)
+    made.filters.update(
+        markdown=render_markdown,
+        inline=render_inline,
+        size=readable_size,
+        moment=words.moment,
+        aoe=words.moment_aoe,
+        until=words.until,
+        score=words.shown_score,
+        number=shown,
+        plural=words.plural,
+        ordinal=words.ordinal,
+        isolated=isolated,
+    )
+    return made
+
+
+@lru_cache(maxsize=64)
+def asset(name: str) -> str:
+    """The address of a static file; it changes with the content, so that browsers may keep it for ever."""
+    digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
+    return f"/static/{name}?v={digest}"
+
+
+class _FormToken:
+    """The CSRF token of this page's forms; a cookie is set only if an anonymous visitor gets a form."""
+
+    def __init__(self, request: Request, visitor: Visitor) -> None:
+        self._request = request
+        self._token = _expected_token(request, visitor)
+        self._new: str | None = None
+
+    def masked(self) -> str:
+        if self._token is None:
+            self._token = self._new = csrf.new_token()
+        return csrf.mask(self._token)
+
+    def field(self) -> Markup:
+        return Markup('<input type="hidden" name="{}" value="{}">').format(csrf.FORM_FIELD, self.masked())
+
+    def remember(self, response: Response) -> None:
+        if self._new is not None:
+            secure = self._request.app.state.serving.settings.secure_cookies
+            response.set_cookie(csrf.FORM_COOKIE, self._new, httponly=True, samesite="lax", secure=secure)
+
+
+def _expected_token(request: Request, visitor: Visitor) -> str | None:
+    return visitor.login.csrf_token if visitor.login else request.cookies.get(csrf.FORM_COOKIE) or None

@@ -1,0 +1,141 @@
+"""What pages say: moments, numbers, states and errors in words. No rule is decided here."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+
+from markupsafe import Markup
+
+from app.base.times import in_aoe, in_utc
+from app.competitions.columns import BoardColumn
+from app.models import (
+    EntryRule,
+    RegistrationMode,
+    RegistrationStatus,
+    RescoringState,
+    RevisionSource,
+    RunStatus,
+    ValidationStatus,
+)
+from app.teams.registration import MISSING_WORDS
+
+PHASE_STATES = {"upcoming": "Upcoming", "open": "Open", "closed": "Closed"}
+RUN_STATES = {
+    RunStatus.QUEUED: "Queued",
+    RunStatus.RUNNING: "Scoring",
+    RunStatus.SCORED: "Scored",
+    RunStatus.REJECTED: "Rejected",
+    RunStatus.FAILED: "Failed",
+}
+REVISION_SOURCES = {
+    RevisionSource.FILE: "phases.yaml",
+    RevisionSource.EDIT: "edited on the server",
+    RevisionSource.UNDO: "an earlier revision again",
+}
+RESCORING_STATES = {
+    RescoringState.OPEN: "Open",
+    RescoringState.PUBLISHED: "Published",
+    RescoringState.DROPPED: "Dropped",
+}
+#: Of a submission that was scored anew, so many scores are shown before and after.
+CHANGES_SHOWN = 12
+CHECK_STATES = {
+    ValidationStatus.QUEUED: "Queued",
+    ValidationStatus.RUNNING: "Checking",
+    ValidationStatus.VALID: "In order",
+    ValidationStatus.INVALID: "Not in order",
+    ValidationStatus.FAILED: "Failed",
+}
+ENTRY_RULES = {
+    EntryRule.BEST: "Each team stands here with its best submission.",
+    EntryRule.LAST: "Each team stands here with its last scored submission.",
+    EntryRule.ALL: "Every scored submission stands here.",
+    EntryRule.CHOSEN: "Each team stands here with the submission that it chose.",
+    EntryRule.LADDER: "A Ladder: each team stands here with its record, which only real improvements move.",
+}
+ENTRY_SHORT = {
+    EntryRule.BEST: "The best submission counts",
+    EntryRule.LAST: "The last valid submission counts",
+    EntryRule.ALL: "Every valid submission counts",
+    EntryRule.CHOSEN: "Each team chooses which submission counts",
+    EntryRule.LADDER: "The record counts, told in steps (a Ladder)",
+}
+REGISTRATION_MODES = {
+    RegistrationMode.OPEN: "Everybody may take part.",
+    RegistrationMode.APPROVAL: "Whom the organisers approve may take part.",
+    RegistrationMode.DOMAIN: "Whose e-mail address has one of these domains may take part:",
+    RegistrationMode.LIST: "Whom the organisers have put on their list may take part.",
+}
+REGISTRATION_STATES = {
+    RegistrationStatus.UNCONFIRMED: "waits for the address",
+    RegistrationStatus.PENDING: "waits for you",
+    RegistrationStatus.APPROVED: "approved",
+    RegistrationStatus.REFUSED: "refused",
+}
+MISSING = MISSING_WORDS
+ROW_KINDS = {"team": "Teams", "baseline": "Baselines", "historic": "Published results"}
+#: status: (title, what to do now)
+ERROR_WORDS = {
+    400: ("That request was not complete", "Please go back and try again."),
+    401: ("Please log in", "This page is for people who are logged in."),
+    403: ("That is not allowed", "If you came here from a form, reload it and send it again."),
+    404: ("Nothing here", "The address may be mistyped, or the thing you look for belongs to somebody else."),
+    405: ("That does not work here", "Please go back and try again."),
+    413: ("That is too large", "Please check that you chose the right file; a zip of it may be small enough."),
+    429: ("Please wait a little", ""),
+    500: ("Something broke, and it was us", "Nothing you did caused this. Please try again in a moment."),
+    503: ("The server is catching its breath", "Please try again in a little while. Nothing was lost."),
+    507: ("The server's disk is full", "Nothing was stored. The organisers have to make room; please try again later."),
+}
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+def moment(when: datetime) -> Markup:
+    """`<time>` in UTC; scripts add the reader's own zone."""
+    iso = when.astimezone(UTC).isoformat(timespec="seconds")
+    date, _, clock = in_utc(when.replace(microsecond=0)).partition(" ")
+    unbroken = Markup('<time datetime="{}"><span class="nowrap">{}</span> <span class="nowrap">{}</span></time>')
+    return unbroken.format(iso, date, clock)
+
+
+def moment_aoe(when: datetime) -> str:
+    """`2026-01-10 00:00 AoE`."""
+    return in_aoe(when.replace(microsecond=0))
+
+
+def until(when: datetime, now: datetime) -> str:
+    """`12 days`, `5 hours`, `40 minutes`: what is left, rounded down except for the last minute."""
+    seconds = max(0, math.floor((when - now).total_seconds()))
+    for size, unit in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
+        if seconds >= 2 * size or (unit == "minute" and seconds >= size):
+            return plural(seconds // size, unit)
+    return "less than a minute"
+
+
+def took(span: timedelta) -> str:
+    """`0.3 s`, `2 min 5 s`."""
+    return took_seconds(span.total_seconds())
+
+
+def took_seconds(seconds: float) -> str:
+    """`0.3 s`, `2 min 5 s`."""
+    return f"{seconds:.1f} s" if seconds < _MINUTE else f"{seconds // _MINUTE:.0f} min {seconds % _MINUTE:.0f} s"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 team`, `3 teams`; nouns of other plurals are written out where they are used."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def ordinal(number: int) -> str:
+    """`1st`, `2nd`, `11th`."""
+    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def shown_score(value: float, column: BoardColumn) -> str:
+    """The value as the column declares it, with a real minus sign; `9/14` for what is counted out of something."""
+    if column.out_of is not None:
+        return f"{value:.0f}/{column.out_of}"
+    return f"{100 * value if column.percent else value:.{column.decimals}f}".replace("-", "\N{MINUS SIGN}")

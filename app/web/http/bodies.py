@@ -1,0 +1,125 @@
+"""Request bodies, as plain ASGI: a bound for all but uploads, and an orderly end for those that are not wanted."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from contextlib import suppress
+
+from fastapi import Request
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.base.text import readable_size
+from app.web.http.errors import error_response
+
+#: Forms and JSON; uploads have bounds of their own, see `app.web.http.multipart`.
+BODY_LIMIT_BYTES = 128 * 1024
+#: A refused body is read on this far, so that its sender gets to see the answer instead of a broken connection.
+LINGER_BYTES = 8 * 1024 * 1024
+LINGER_SECONDS = 3.0
+UPLOADS = re.compile(
+    r"^(/api/v1)?/competitions/[^/]+/phases/[^/]+/tasks/[^/]+/(submissions|submit|validations|validate|gold|judging/marks)/?$"
+)
+
+
+class FinishedBodies:
+    """An answer given before the body was read: the rest is taken if it is small, else the connection is closed."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _has_body(Headers(scope=scope)):
+            await self._app(scope, receive, send)
+            return
+        received, finished = 0, False
+
+        async def counted() -> Message:
+            nonlocal received, finished
+            message = await receive()
+            received += len(message.get("body", b""))
+            finished = not message.get("more_body", False)
+            return message
+
+        async def send_after_body(message: Message) -> None:
+            if message["type"] == "http.response.start" and not finished:
+                if _is_worth_reading(Headers(scope=scope), received):
+                    await _linger(counted, lambda: finished or received > LINGER_BYTES)
+                if not finished:
+                    MutableHeaders(scope=message)["Connection"] = "close"
+            await send(message)
+
+        await self._app(scope, counted, send_after_body)
+
+
+class BoundedBodies:
+    """Bodies other than uploads are read whole before anything else happens, and not beyond the bound."""
+
+    def __init__(self, app: ASGIApp, *, limit_bytes: int = BODY_LIMIT_BYTES) -> None:
+        self._app = app
+        self._limit_bytes = limit_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or UPLOADS.match(scope["path"]) or not _has_body(Headers(scope=scope)):
+            await self._app(scope, receive, send)
+            return
+        declared = Headers(scope=scope).get("content-length", "0")
+        body: bytes | None = b""
+        if declared.isdigit() and int(declared) <= self._limit_bytes:
+            body = await _read(receive, self._limit_bytes)
+            if body is not None:
+                await self._app(scope, _replayed(body, receive), send)
+                return
+        await self._refusal(scope)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> ASGIApp:
+        message = f"The body is larger than the {readable_size(self._limit_bytes)} allowed here."
+        return error_response(Request(scope), 413, "body_too_large", message, limit_bytes=self._limit_bytes)
+
+
+def _is_worth_reading(headers: Headers, received: int) -> bool:
+    """Not if there is too much, nor if the sender waits for a word before it sends anything (Expect: 100-continue)."""
+    declared = headers.get("content-length", "0")
+    left = int(declared) - received if declared.isdigit() else 0
+    return left <= LINGER_BYTES and not ("expect" in headers and received == 0)
+
+
+async def _linger(receive: Receive, enough: Callable[[], bool]) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LINGER_SECONDS):
+            while not enough():
+                await receive()
+
+
+def _has_body(headers: Headers) -> bool:
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+async def _read(receive: Receive, limit_bytes: int) -> bytes | None:
+    """The whole body; None when it is larger than allowed, or will never be whole."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += message.get("body", b"")
+        if len(body) > limit_bytes:
+            return None
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body in one piece, then whatever else comes (a disconnect)."""
+    given = False
+
+    async def replay() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay

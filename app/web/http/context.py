@@ -1,0 +1,44 @@
+"""What every route needs: settings, engine and clock of this server, taken from the application and never global."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+from sqlalchemy import Engine
+
+from app.base.config import Settings
+from app.web.http.kept_answers import KeptAnswers
+
+
+def server_clock() -> datetime:
+    """Now, by the server's clock: the one that decides."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Serving:
+    """`clock` is asked once per decision; tests set it. answers: what `app.web.public_answers` keeps, apart from
+    those of which there are too many."""
+
+    settings: Settings
+    engine: Engine
+    clock: Callable[[], datetime] = server_clock
+    answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
+    many_answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
+
+
+async def serving_of(request: Request) -> Serving:
+    """The Serving that `create_app` put into the application's state."""
+    return cast(Serving, request.app.state.serving)
+
+
+def public_address(request: Request, serving: Serving, path: str) -> str:
+    """The whole address that people elsewhere use."""
+    return (serving.settings.base_url or str(request.base_url)).rstrip("/") + path
+
+
+ServingHere = Annotated[Serving, Depends(serving_of)]

@@ -1,0 +1,179 @@
+"""Every error as HTTP: one JSON shape for programs, a friendly page for browsers; a 500 tells only its request id."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any, cast
+
+import structlog
+from anyio.to_thread import run_sync
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from app.base.errors import EvergoldError, LimitReached, NotAuthenticated, StorageFull
+from app.base.links import API
+from app.web.http.identity import identify
+from app.web.http.schemas import ErrorBody, ErrorDetail
+
+log = structlog.get_logger(__name__)
+
+#: Renders an error as a page.
+ErrorPage = Callable[[Request, int, ErrorDetail], Response]
+
+_POSTGRESQL_DISK_FULL = "53100"
+#: FastAPI's 400 for bytes that are no text; JSON that is wrong otherwise is a 422 already.
+_UNREADABLE_BODY = "There was an error parsing the body"
+_HTTP_CODES = {
+    400: "bad_request",
+    404: "not_found",
+    405: "method_not_allowed",
+    415: "unsupported_media_type",
+}
+_HTTP_MESSAGES = {
+    404: "There is nothing at this address.",
+    405: "This address does not know this method.",
+}
+_WORDS = {
+    400: "The request is malformed.",
+    401: "No token, or one that is unknown, expired or revoked.",
+    403: "Not yours to do, or not what this token is for: see `code`.",
+    404: "There is no such thing, or it is not yours.",
+    408: "The upload stood still for too long.",
+    409: "A conflict with the state of things: see `code`.",
+    413: "Larger than allowed here.",
+    415: "The body has another content type than this route takes.",
+    416: "The Range header asks for what the file does not have.",
+    422: "A field is missing or wrong: see `details.fields`.",
+    429: "A limit is reached: see `details.retry_at`.",
+    503: "The database cannot be reached at the moment.",
+    507: "The server's disk is full; nothing was stored.",
+}
+
+
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a route's description says about its errors; 503 may always happen."""
+    return {status: {"model": ErrorBody, "description": _WORDS[status]} for status in sorted({*statuses, 503})}
+
+
+def add_error_handlers(app: FastAPI, page: ErrorPage) -> None:
+    """Turn every exception that may leave a route into an answer; `page` renders it for browsers."""
+    app.state.error_page = page
+    handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
+        EvergoldError: _expected,
+        RequestValidationError: _invalid,
+        HTTPException: _http,
+        OperationalError: _database,
+        InterfaceError: _database,
+        PoolTimeout: _database,
+        ClientDisconnect: _gone,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+def error_response(request: Request, status: int, code: str, message: str, **details: Any) -> Response:
+    """The error as JSON, or as a page if a browser is asking."""
+    error = ErrorDetail(code=code, message=message, details=details)
+    if wants_page(request):
+        page: ErrorPage = request.app.state.error_page
+        return page(request, status, error)
+    return JSONResponse(ErrorBody(error=error).model_dump(mode="json"), status)
+
+
+def internal_error(request: Request, request_id: str) -> Response:
+    """All that is told of our own faults."""
+    message = "Something went wrong on our side. If it happens again, please tell the organisers this request id."
+    return error_response(request, 500, "internal_error", message, request_id=request_id)
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a browser is asking, not a program."""
+    return not request.url.path.startswith(f"{API}/") and "text/html" in request.headers.get("accept", "")
+
+
+def headers_of(error: EvergoldError, now: datetime) -> dict[str, str]:
+    """Headers that belong to an error by HTTP's own rules."""
+    if isinstance(error, NotAuthenticated):
+        return {"WWW-Authenticate": "Bearer"}
+    if isinstance(error, LimitReached) and error.details.get("retry_at"):
+        wait = datetime.fromisoformat(error.details["retry_at"]) - now
+        return {"Retry-After": str(max(1, math.ceil(wait.total_seconds())))}
+    return {}
+
+
+def phrase(status: int) -> str:
+    """`Not Found` and the like."""
+    return HTTPStatus(status).phrase
+
+
+# ---------------------------------------------------------------------------------------------------------- handlers
+
+
+async def _expected(request: Request, error: Exception) -> Response:
+    known = cast(EvergoldError, error)
+    response = error_response(request, known.status, known.code, known.message, **known.details)
+    response.headers.update(headers_of(known, request.app.state.serving.clock()))
+    return response
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    fields = _fields(cast(RequestValidationError, error))
+    return error_response(request, 422, "invalid_request", "Please correct what is marked.", fields=fields)
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    known = cast(HTTPException, error)
+    if known.detail == _UNREADABLE_BODY:
+        return error_response(request, 422, "invalid_request", "The body is no JSON in UTF-8.")
+    if wants_page(request):  # no route was found, so nobody asked yet who is there: the page's head wants to know
+        with suppress(EvergoldError, SQLAlchemyError):
+            await run_sync(identify, request, request.app.state.serving)
+    code = _HTTP_CODES.get(known.status_code, "http_error")
+    message = _HTTP_MESSAGES.get(known.status_code) or str(known.detail)
+    response = error_response(request, known.status_code, code, message)
+    response.headers.update(known.headers or {})
+    return response
+
+
+async def _database(request: Request, error: Exception) -> Response:
+    """Down, locked for too long, or full: nobody's mistake in a request."""
+    log.error("database_error", error=str(getattr(error, "orig", error)))
+    if _is_disk_full(error):
+        message = "The server's disk is full. Nothing was stored; please try again later."
+        return error_response(request, StorageFull.status, StorageFull.code, message)
+    message = "The server's database cannot be reached at the moment; please try again in a little while."
+    response = error_response(request, 503, "database_unavailable", message)
+    response.headers["Retry-After"] = "5"
+    return response
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    message = "The connection broke before everything had arrived."
+    return error_response(request, 400, "client_disconnected", message)
+
+
+def _fields(error: RequestValidationError) -> dict[str, str]:
+    """A sentence per field; what was sent is never repeated (it may be a password)."""
+    found: dict[str, str] = {}
+    for fault in error.errors():
+        place = [str(part) for part in fault["loc"] if part not in ("body", "query", "path", "header")]
+        found.setdefault(".".join(place) or "body", _sentence(str(fault["msg"])))
+    return found
+
+
+def _sentence(message: str) -> str:
+    return message.removeprefix("Value error, ").rstrip(".").capitalize() + "."
+
+
+def _is_disk_full(error: Exception) -> bool:
+    cause = getattr(error, "orig", None)
+    return "disk is full" in str(cause) or getattr(cause, "sqlstate", None) == _POSTGRESQL_DISK_FULL

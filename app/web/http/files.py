@@ -1,0 +1,91 @@
+"""Stored files, sent as downloads: never shown inside a page, never guessed at, cached by their sha256."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import structlog
+from fastapi import APIRouter, Path, Request, Response
+from fastapi.responses import FileResponse
+
+from app.base import links
+from app.base.db import reading
+from app.base.errors import EvergoldError, NotFound
+from app.base.storage import stored_path
+from app.competitions.find import find_phase_task
+from app.web.http.caching import is_known, not_modified
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+
+log = structlog.get_logger(__name__)
+_RANGE = re.compile(r"^bytes=(\d*)-(\d*)$")
+
+_BYTES: dict[str, Any] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+#: What every route that sends a stored file may answer besides its errors.
+FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file, byte by byte.", "content": _BYTES},
+    206: {"description": "The part that the Range header asks for.", "content": _BYTES},
+    304: {"description": "You have it already (If-None-Match)."},
+}
+router = APIRouter(prefix=links.API, tags=["competitions"])
+
+
+class RangeNotSatisfiable(EvergoldError):
+    status = 416
+    code = "range_not_satisfiable"
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}",
+    operation_id="download_file",
+    summary="A public file of a task: blind input, template, public gold",
+    response_class=Response,
+    responses=FILE_RESPONSES | error_responses(404, 416),
+)
+def download_file(
+    request: Request,
+    serving: ServingHere,
+    competition: Annotated[str, Path(examples=["demo"])],
+    phase: Annotated[str, Path(examples=["evaluation"])],
+    task: Annotated[str, Path(examples=["idiom-detection"])],
+    name: Annotated[str, Path(examples=["items.csv"])],
+) -> Response:
+    with reading(serving.engine) as session:
+        phase_task = find_phase_task(session, competition, phase, task)
+    file = next((file for file in phase_task.files if file.name == name), None)
+    if file is None:
+        raise NotFound(f"Task '{task}' has no file '{name}' in phase '{phase}'.")
+    return stored_file_response(request, serving, file.sha256, file.name, is_public=True)
+
+
+def stored_file_response(request: Request, serving: Serving, sha256: str, name: str, *, is_public: bool) -> Response:
+    """The file as an attachment called `name`; 304 for those who have it."""
+    headers = {"ETag": f'"{sha256}"', "Cache-Control": "public, no-cache" if is_public else "private, no-cache"}
+    if is_known(request, headers["ETag"]):
+        return not_modified(headers)
+    path = stored_path(serving.settings.storage_dir, sha256)
+    if not path.is_file():
+        log.error("stored_file_missing", sha256=sha256)
+        raise NotFound("This file is not in the server's storage any more; please tell the organisers.")
+    check_range(request.headers.get("range"), path.stat().st_size)
+    headers["Content-Disposition"] = _attachment(name)
+    return FileResponse(path, headers=headers, media_type="application/octet-stream")
+
+
+def check_range(asked: str | None, size_bytes: int) -> None:
+    """Raises RangeNotSatisfiable unless the Range header, if there is one, asks for one part that the file has."""
+    if asked is None:
+        return
+    found = _RANGE.match(asked.strip())
+    first, last = found.groups() if found else ("", "")
+    is_tail = not first and last.isdigit() and int(last) > 0
+    is_part = first.isdigit() and int(first) < size_bytes and (not last or int(first) <= int(last))
+    if not (is_tail or is_part):
+        raise RangeNotSatisfiable(f"The file has {size_bytes} bytes; ask for one part of them.", size_bytes=size_bytes)
+
+
+def _attachment(name: str) -> str:
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._- ") else "_" for c in name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

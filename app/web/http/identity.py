@@ -1,0 +1,170 @@
+"""Who is asking: an API token (`Authorization: Bearer evg_…`) or the cookie of a log-in; a wrong token is an error.
+
+A token is for what its scopes say: GET and HEAD need `read`. Everything else needs `organise`, unless the route says
+that it is for those who take part (`ApiSubmitter`: `submit`); so nobody gains by a route that forgot to say anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated
+
+from fastapi import Depends, Request, Response, Security
+from fastapi.security import APIKeyCookie, HTTPBearer, SecurityScopes
+from sqlalchemy import Engine
+
+from app.base.config import Settings
+from app.base.db import reading, writing
+from app.base.errors import Forbidden, NotAuthenticated
+from app.base.links import API
+from app.models import ApiToken, LoginSession, TokenScope, User
+from app.people import auth
+from app.web.http import csrf
+from app.web.http.context import Serving, ServingHere
+
+SESSION_COOKIE = "evergold_session"
+#: `last_used_at` of a token is kept to the minute: a write per request would be too dear.
+_TOUCH_AFTER = timedelta(minutes=1)
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+# For the API's description only; what is sent is looked at below.
+_BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="An API token: `evg_…`")
+_COOKIE = APIKeyCookie(
+    auto_error=False,
+    name=SESSION_COOKIE,
+    scheme_name="session",
+    description=f"The log-in of the pages; anything but reading needs the header {csrf.CSRF_HEADER} too.",
+)
+
+
+#: For routes that look at the scopes themselves.
+ANY_SCOPE = "any"
+
+
+class ScopeMissing(Forbidden):
+    """details: needed, scopes."""
+
+    code = "scope_missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Nobody known, or a user with the log-in session or the token by which we know."""
+
+    user: User | None = None
+    login: LoginSession | None = None
+    token: ApiToken | None = None
+
+
+def visitor_of(request: Request, serving: ServingHere, wanted: SecurityScopes) -> Visitor:
+    """Who is asking; raises NotAuthenticated for a token that is not valid, ScopeMissing for one not meant for this."""
+    visitor = identify(request, serving)
+    if visitor.token is not None:
+        _check_scopes(request, visitor.token, wanted.scopes)
+    return visitor
+
+
+def identify(request: Request, serving: Serving) -> Visitor:
+    """Who is asking, whatever for; raises NotAuthenticated for a token that is not valid."""
+    visitor = _identified(request, serving)
+    request.state.visitor = visitor
+    return visitor
+
+
+def _check_scopes(request: Request, token: ApiToken, wanted: list[str]) -> None:
+    is_safe = request.method in _SAFE_METHODS
+    if not is_safe and not request.url.path.startswith(f"{API}/"):
+        raise Forbidden("Forms are for people who are logged in; programs use the web API.")
+    if ANY_SCOPE in wanted:
+        return
+    needed = set(wanted) or {TokenScope.READ if is_safe else TokenScope.ORGANISE}
+    missing = sorted(needed - auth.scopes_of(token))
+    if missing:
+        raise ScopeMissing(
+            f"This token is not for that: it lacks the scope `{missing[0]}`. Your account page makes tokens.",
+            needed=sorted(needed),
+            scopes=token.scopes.split(),
+        )
+
+
+def known_visitor(request: Request) -> Visitor:
+    """Who is asking, as far as that was found out already: error pages may come before."""
+    found = getattr(request.state, "visitor", None)
+    return found if isinstance(found, Visitor) else Visitor()
+
+
+VisitorHere = Annotated[Visitor, Depends(visitor_of)]
+
+
+def api_visitor(
+    request: Request,
+    visitor: VisitorHere,
+    _bearer: Annotated[object, Security(_BEARER)] = None,
+    _cookie: Annotated[object, Security(_COOKIE)] = None,
+) -> Visitor:
+    """Who is asking the API; writes that rest on a cookie alone need the CSRF header."""
+    if visitor.login is not None and request.method not in _SAFE_METHODS:
+        csrf.check(request, request.headers.get(csrf.CSRF_HEADER), visitor.login.csrf_token)
+    return visitor
+
+
+ApiVisitor = Annotated[Visitor, Depends(api_visitor)]
+
+
+def api_user(visitor: ApiVisitor) -> User:
+    """The user, for what anonymous visitors may not do."""
+    if visitor.user is None:
+        raise NotAuthenticated("This needs an API token: send `Authorization: Bearer evg_…`.")
+    return visitor.user
+
+
+ApiUser = Annotated[User, Depends(api_user)]
+#: Whoever takes part, for what changes something of their own team.
+ApiSubmitter = Annotated[User, Security(api_user, scopes=[TokenScope.SUBMIT])]
+#: For what organisers and administrators do and see; who is one, the route asks.
+ApiOrganiser = Annotated[User, Security(api_user, scopes=[TokenScope.ORGANISE])]
+
+
+def set_session_cookie(response: Response, secret: str, settings: Settings) -> None:
+    """Log the browser in."""
+    response.set_cookie(
+        SESSION_COOKIE,
+        secret,
+        max_age=settings.session_hours * 3600,
+        httponly=True,
+        samesite="lax",
+        secure=settings.secure_cookies,
+    )
+
+
+def _identified(request: Request, serving: Serving) -> Visitor:
+    now = serving.clock()
+    header = request.headers.get("authorization")
+    if header is not None:
+        token = _token_of(serving.engine, header, now)
+        return Visitor(token.user, token=token)
+    secret = request.cookies.get(SESSION_COOKIE)
+    if not secret:
+        return Visitor()
+    with reading(serving.engine) as session:
+        login = auth.find_session(session, secret, now)
+    return Visitor(login.user, login) if login else Visitor()
+
+
+def _token_of(engine: Engine, header: str, now: datetime) -> ApiToken:
+    scheme, _, secret = header.partition(" ")
+    if scheme.lower() != "bearer" or not secret.strip():
+        raise NotAuthenticated("The Authorization header has the form `Bearer evg_…`.")
+    with reading(engine) as session:
+        token = auth.find_token(session, secret.strip(), now)
+    if token is None:
+        raise NotAuthenticated("This API token is unknown, has expired or was revoked.")
+    _touch(engine, token, now)
+    return token
+
+
+def _touch(engine: Engine, token: ApiToken, now: datetime) -> None:
+    if token.last_used_at is None or now - token.last_used_at >= _TOUCH_AFTER:
+        with writing(engine) as session:
+            auth.note_token_use(session, token, now)

@@ -1,0 +1,99 @@
+"""What surrounds every request, as plain ASGI: request id, security headers, log, HEAD, our own faults."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+
+import structlog
+from fastapi import Request
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.web.http.errors import internal_error
+
+log = structlog.get_logger("app.server.web")
+
+_UNLOGGED = frozenset({"/healthz"})
+_REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{8,64}$")
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_SECURITY_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",  # for browsers that do not know frame-ancestors
+    # Not `no-referrer`: browsers would then hide from us that a form is our own.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class Surroundings:
+    """Request id, security headers, a line in the log, and an answer to our own faults that gives nothing away."""
+
+    def __init__(self, app: ASGIApp, *, https_only: bool) -> None:
+        self._app = app
+        headers = dict(_SECURITY_HEADERS)
+        if https_only:
+            headers["Strict-Transport-Security"] = "max-age=31536000"
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _request_id(Headers(scope=scope))
+        scope.setdefault("state", {})["request_id"] = request_id
+        status, began = 0, time.perf_counter()
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = message.get("headers", [])
+                own = {name.lower() for name, _ in headers}  # a page may say it otherwise
+                added = [header for header in self._headers if header[0] not in own]
+                message = {**message, "headers": [*headers, *added, (b"x-request-id", request_id.encode())]}
+            await send(message)
+
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            try:
+                await self._app(scope, receive, send_with_headers)
+            except Exception:  # the web's boundary: logged once, with the id that its victim may quote
+                log.exception("internal_error", method=scope["method"], path=scope["path"])
+                if status:
+                    raise  # half an answer is gone already: break the connection, so that nobody takes it for whole
+                await internal_error(Request(scope), request_id)(scope, receive, send_with_headers)
+            if scope["path"] not in _UNLOGGED:
+                took_ms = round(1000 * (time.perf_counter() - began), 1)
+                log.info("request", method=scope["method"], path=scope["path"], status=status, took_ms=took_ms)
+
+
+class AnswerHead:
+    """HEAD is GET without the body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_head(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            await send(message)
+
+        await self._app({**scope, "method": "GET"}, receive, send_head)
+
+
+def _request_id(headers: Headers) -> str:
+    """The proxy's, if it is a harmless one; else our own."""
+    given = headers.get("x-request-id", "")
+    return given if _REQUEST_ID.match(given) else secrets.token_hex(8)

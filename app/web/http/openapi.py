@@ -1,0 +1,44 @@
+"""The API's description, as FastAPI derives it, less what is not true here: its own shape of validation errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+
+from app.web.http.errors import error_responses
+
+_NOT_OURS = ("HTTPValidationError", "ValidationError")
+
+
+def describe(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document, made once."""
+    if app.openapi_schema is None:
+        document = FastAPI.openapi(app)
+        for path in document["paths"].values():
+            for operation in path.values():
+                _correct_errors(operation["responses"])
+                if operation.get("security"):  # a token may lack the scope
+                    _add_error(operation["responses"], 403)
+                if "requestBody" in operation:  # the limit of `app.web.http.bodies`
+                    _add_error(operation["responses"], 413)
+        for name in _NOT_OURS:
+            document["components"]["schemas"].pop(name, None)
+    return app.openapi_schema or {}
+
+
+def _add_error(responses: dict[str, Any], status: int) -> None:
+    if str(status) not in responses:
+        described = error_responses(status)[status]["description"]
+        schema = {"$ref": "#/components/schemas/ErrorBody"}
+        responses[str(status)] = {"description": described, "content": {"application/json": {"schema": schema}}}
+
+
+def _correct_errors(responses: dict[str, Any]) -> None:
+    """Errors are JSON, of whatever type the answer of a success is."""
+    if _NOT_OURS[0] in str(responses.get("422")):
+        del responses["422"]
+    for status, answer in responses.items():
+        if status >= "400":
+            [content] = answer["content"].values()
+            answer["content"] = {"application/json": content}

@@ -1,0 +1,226 @@
+"""How often is too often: log-ins that fail, registrations, password resets, confirmations of addresses, uploads.
+
+Counted by the library `limits`, in Redis where there is one, so that all web processes count together; else in this
+process alone. A Redis that is away locks nobody out: the log says so, and each process counts for itself meanwhile.
+A window begins with its first hit. Addresses and names are only kept as digests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import TypeVar, cast
+from urllib.parse import parse_qs, urlsplit
+
+import structlog
+from fastapi import Request
+from limits import RateLimitItem, RateLimitItemPerSecond
+from limits.errors import StorageError
+from limits.storage import MemoryStorage, RedisStorage
+from limits.strategies import FixedWindowRateLimiter
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from app.base.config import Settings
+from app.base.errors import LimitReached
+
+log = structlog.get_logger(__name__)
+#: Nobody's request waits longer than this for the Redis that counts …
+WAIT_SECONDS = 0.5
+#: … and after it did not answer, it is left alone for this long.
+ALONE_SECONDS = 10.0
+_REDIS = ("redis", "rediss", "redis+unix", "valkey", "valkeys", "valkey+unix")
+_IPV6_BITS = 64  # what one customer usually has to choose addresses from
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """At most `limit` hits in `seconds`, for each key; 0: as many as one likes."""
+
+    name: str
+    limit: int
+    seconds: int
+    per: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All of them, as the settings have them."""
+
+    failed_pair: Rule
+    failed_account: Rule
+    failed_address: Rule
+    registrations: Rule
+    resets_address: Rule
+    resets_account: Rule
+    confirmations: Rule
+    uploads: Rule
+    questions: Rule
+    validations: Rule
+
+
+def rules_of(settings: Settings) -> Rules:
+    """The rules with the settings' numbers."""
+    guesses = "Too many wrong passwords; please wait a while. Who is logged in, and every token, goes on working."
+    resets = "A new password was asked for too often; please wait a while."
+    return Rules(
+        failed_pair=Rule("failed-pair", settings.failed_logins_per_10_minutes, 600, "10 minutes", guesses),
+        failed_account=Rule("failed-account", settings.failed_logins_per_hour_and_account, 3600, "hour", guesses),
+        failed_address=Rule("failed-address", settings.failed_logins_per_hour_and_address, 3600, "hour", guesses),
+        registrations=Rule(
+            "registrations",
+            settings.registrations_per_hour,
+            3600,
+            "hour",
+            "Too many accounts were made from your network; please wait a while.",
+        ),
+        resets_address=Rule("resets-address", settings.password_resets_per_hour, 3600, "hour", resets),
+        resets_account=Rule("resets-account", settings.password_resets_per_hour_and_account, 3600, "hour", resets),
+        confirmations=Rule(
+            "confirmations",
+            settings.password_resets_per_hour_and_account,
+            3600,
+            "hour",
+            "You have asked for this mail too often; please look for it, and wait a while.",
+        ),
+        uploads=Rule(
+            "uploads",
+            settings.uploads_per_minute,
+            60,
+            "minute",
+            "Your team sends more files than this server takes at once; please wait a moment.",
+        ),
+        questions=Rule(
+            "questions",
+            settings.questions_per_hour,
+            3600,
+            "hour",
+            "You have asked many questions within the last hour; please give the organisers a while to answer.",
+        ),
+        validations=Rule(
+            "validations",
+            settings.validations_per_hour,
+            3600,
+            "hour",
+            "You had many files checked within the last hour; please wait a while, or check them at home with "
+            "`evergold validate`.",
+        ),
+    )
+
+
+class RateLimits:
+    """The counts, shared or of this process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.rules = rules_of(settings)
+        self._own = FixedWindowRateLimiter(MemoryStorage())
+        address = storage_address(settings)
+        self._shared = FixedWindowRateLimiter(_redis(address)) if address else None
+        self._alone_until = 0.0
+
+    def check(self, rule: Rule, key: str, now: datetime) -> None:
+        """Raises LimitReached if there were too many already; counts nothing."""
+        if rule.limit and not self._counted(lambda counts: counts.test(_item(rule), rule.name, _digest(key))):
+            raise self._refusal(rule, key, now)
+
+    def hit(self, rule: Rule, key: str, now: datetime) -> None:
+        """Count one; raises LimitReached if it is one too many."""
+        if rule.limit and not self._counted(lambda counts: counts.hit(_item(rule), rule.name, _digest(key))):
+            raise self._refusal(rule, key, now)
+
+    def note(self, rule: Rule, key: str) -> None:
+        """Count one that has happened, whatever the sum."""
+        if rule.limit:
+            self._counted(lambda counts: counts.hit(_item(rule), rule.name, _digest(key)))
+
+    def _refusal(self, rule: Rule, key: str, now: datetime) -> LimitReached:
+        window = self._counted(lambda counts: counts.get_window_stats(_item(rule), rule.name, _digest(key)))
+        wait_seconds = min(max(1.0, window.reset_time - time.time()), rule.seconds)
+        return LimitReached(
+            rule.message,
+            limit=rule.limit,
+            used=rule.limit - window.remaining,
+            per=rule.per,
+            retry_at=(now + timedelta(seconds=wait_seconds)).isoformat(),
+        )
+
+    def _counted(self, ask: Callable[[FixedWindowRateLimiter], T]) -> T:
+        if self._shared is not None and time.monotonic() >= self._alone_until:
+            try:
+                return ask(self._shared)
+            except (StorageError, OSError) as error:
+                self._alone_until = time.monotonic() + ALONE_SECONDS
+                log.warning(
+                    "rate_limits_counted_alone", seconds=ALONE_SECONDS, error=str(error) or type(error).__name__
+                )
+        return ask(self._own)
+
+
+def storage_address(settings: Settings) -> str:
+    """The Redis that counts, as `limits` writes its address; empty: none."""
+    address = settings.rate_limit_url or settings.broker_url
+    parts = urlsplit(address)
+    if parts.scheme == "redis+socket":  # Celery's word for a Unix socket
+        database = parse_qs(parts.query).get("virtual_host", ["0"])[0]
+        return f"redis+unix://{parts.path}?db={database}"
+    return address if parts.scheme in _REDIS else ""
+
+
+def network_of(host: str) -> str:
+    """What of a client's address counts as one: of IPv6 the first half, for its owner has all of the second."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped:
+            return str(address.ipv4_mapped)
+        return str(ip_network((address, _IPV6_BITS), strict=False))
+    return str(address)
+
+
+def _item(rule: Rule) -> RateLimitItem:
+    return RateLimitItemPerSecond(rule.limit, rule.seconds, namespace="evergold")
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode(errors="replace")).hexdigest()[:32]
+
+
+def _redis(address: str) -> RedisStorage:
+    return RedisStorage(
+        address,
+        wrap_exceptions=True,
+        key_prefix="EVERGOLD",
+        socket_timeout=WAIT_SECONDS,
+        socket_connect_timeout=WAIT_SECONDS,
+        retry=Retry(NoBackoff(), 0),  # type: ignore[arg-type]  # the library hands it on to redis
+    )
+
+
+log = structlog.get_logger(__name__)
+
+
+def limits_of(request: Request) -> RateLimits:
+    """The counts of this server."""
+    return cast(RateLimits, request.app.state.rate_limits)
+
+
+def client_of(request: Request) -> str:
+    """The network that the request came from. What X-Forwarded-For says is in it only if a proxy of ours said so."""
+    if "x-forwarded-for" in request.headers and not request.app.state.serving.settings.trusted_proxies:
+        _say_ignored()
+    return network_of(request.client.host) if request.client else ""
+
+
+@lru_cache(maxsize=1)
+def _say_ignored() -> None:
+    """Once: behind a proxy that we do not know of, all the world has one address, and one limit."""
+    log.warning("x_forwarded_for_ignored", advice="name your reverse proxy in EVERGOLD_TRUSTED_PROXIES")

@@ -1,0 +1,287 @@
+"""The API of human judgement: organisers start rounds, bring and take marks, publish; everybody reads the published."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from app.base import links
+from app.base.db import reading
+from app.competitions.find import find_competition
+from app.judging.annotators import appoint, dismiss
+from app.judging.imports import IMPORT_LIMIT_BYTES
+from app.judging.marks_csv import export_csv
+from app.judging.results import progress_of
+from app.judging.rounds import (
+    DEFAULT_NAME,
+    RoundForm,
+    discard_round,
+    find_round,
+    list_rounds,
+    publish_round,
+    withdraw_round,
+)
+from app.judging.summary import summary_of
+from app.models import User
+from app.people.roles import may_organise
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser, ApiVisitor
+from app.web.http.multipart import receive_upload
+from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.judging import use_cases as judging_work
+from app.web.judging.schemas import (
+    ImportOut,
+    ProgressOut,
+    RoundList,
+    RoundRequest,
+    RoundResults,
+    import_out,
+    progress_out,
+    results_out,
+    round_out,
+)
+from app.web.submissions.receiving import Target, incoming_of
+
+router = APIRouter(prefix=links.API, tags=["organising"])
+
+RoundName = Annotated[str, Path(examples=["human"])]
+Language = Annotated[str, Path(examples=["en"])]
+Username = Annotated[str, Path(examples=["anna"], description="a user name or an e-mail address")]
+_CSV = (
+    "submission,language,item,annotator,removed,mwe_sense,rest_sense,naturalness,decided_at\r\n"
+    "5f2d5a4e-3c0b-4a55-9a63-0e1f2d3c4b5a,en,en-1,anna,yes,3,2,3,2026-01-10T12:00:00+00:00\r\n"
+)
+_CSV_RESPONSE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The marks.", "content": {"text/csv": {"schema": {"type": "string"}, "example": _CSV}}}
+}
+_MARKS_BODY: dict[str, Any] = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "required": ["file"],
+                "properties": {"file": {"type": "string", "format": "binary", "description": "marks as CSV"}},
+            },
+            "example": {"file": "marks.csv"},
+        }
+    },
+}
+
+
+@router.get(
+    "/competitions/{competition}/judging",
+    operation_id="list_judging_rounds",
+    summary="Rounds of human judgement, for organisers",
+    responses=error_responses(401, 403, 404),
+)
+def read_rounds(serving: ServingHere, user: ApiOrganiser, competition: CompetitionName) -> RoundList:
+    with reading(serving.engine) as session:
+        found = judging_work.organised(session, competition, user)
+        return RoundList(rounds=[round_out(found, judging) for judging in list_rounds(session, found)])
+
+
+@router.post(
+    "/competitions/{competition}/phases/{phase}/tasks/{task}/judging",
+    operation_id="start_judging_round",
+    summary="Start a round of human judgement, for organisers",
+    description="The paraphrases of the chosen submissions are taken out of their files, once; annotators then see "
+    "them in the browser, each in an order of their own, without a word about who wrote them.",
+    status_code=201,
+    responses=error_responses(401, 403, 404, 409, 413, 422),
+)
+def start_round(
+    response: Response,
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    phase: PhaseName,
+    task: TaskName,
+    form: RoundRequest,
+) -> RoundResults:
+    wanted = judging_work.Wanted(
+        RoundForm(form.name, form.items, form.seed, form.guidelines),
+        tuple(form.submissions),
+        tuple((one.language, one.username) for one in form.annotators),
+    )
+    name = judging_work.start(serving, user, Target(competition, phase, task), wanted)
+    response.headers["Location"] = links.api_judging(competition, name)
+    return _results(serving, user, competition, name)
+
+
+@router.post(
+    "/competitions/{competition}/phases/{phase}/tasks/{task}/judging/marks",
+    operation_id="import_judgements",
+    summary="Bring marks in a file, for organisers",
+    description="CSV with the columns `submission,item,annotator,mwe_sense,rest_sense,naturalness`, and perhaps "
+    "`language` and `removed`. All of it is taken or, with every problem told by line, nothing. The same file again "
+    "changes nothing; a corrected one changes what it corrects.",
+    responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 507),
+    openapi_extra={"requestBody": _MARKS_BODY},
+)
+async def import_judgements(
+    request: Request,
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    phase: PhaseName,
+    task: TaskName,
+    name: Annotated[str, Query(alias="round", description="made if there is none of this name")] = DEFAULT_NAME,
+) -> ImportOut:
+    target = Target(competition, phase, task)
+    await run_sync(judging_work.check_import, serving, user, target)
+    upload = await receive_upload(
+        incoming_of(request), folder=serving.settings.storage_dir, limit_bytes=IMPORT_LIMIT_BYTES, fields=frozenset()
+    )
+    return import_out(await run_sync(judging_work.bring, serving, user, target, name, upload.file.sha256))
+
+
+@router.get(
+    "/competitions/{competition}/judging/{round_name}",
+    operation_id="get_judging_round",
+    summary="A round of human judgement and what it comes to",
+    description="Published ones are for everybody, as far as the boards are; organisers see theirs at any time.",
+    responses=error_responses(401, 404),
+)
+def read_round(
+    serving: ServingHere, visitor: ApiVisitor, competition: CompetitionName, round_name: RoundName
+) -> RoundResults:
+    return _results(serving, visitor.user, competition, round_name)
+
+
+@router.get(
+    "/competitions/{competition}/judging/{round_name}/marks.csv",
+    operation_id="export_judgements",
+    summary="All marks of a round as CSV, for organisers",
+    description="A row for each submission, item and annotator; it can be imported as it is.",
+    response_class=Response,
+    responses=_CSV_RESPONSE | error_responses(401, 403, 404),
+)
+def export_judgements(
+    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName
+) -> Response:
+    with reading(serving.engine) as session:
+        found = judging_work.organised(session, competition, user)
+        text = export_csv(session, find_round(session, found, round_name))
+    headers = {
+        "Content-Disposition": f'attachment; filename="{found.name}-{round_name}-marks.csv"',
+        "Cache-Control": "no-store",
+    }
+    return Response(text, media_type="text/csv", headers=headers)
+
+
+@router.put(
+    "/competitions/{competition}/judging/{round_name}/publication",
+    operation_id="publish_judging_round",
+    summary="Show a round to everybody, for organisers",
+    description="Boards get a column of human scores, and no mark changes from now on. Again: no change.",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def put_publication(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    round_name: RoundName,
+    unfinished: Annotated[bool, Query(description="although some paraphrases have no marks")] = False,
+) -> RoundResults:
+    judging_work.change(
+        serving, user, competition, round_name, publish_round, actor=user, unfinished=unfinished, now=serving.clock()
+    )
+    return _results(serving, user, competition, round_name)
+
+
+@router.delete(
+    "/competitions/{competition}/judging/{round_name}/publication",
+    operation_id="withdraw_judging_round",
+    summary="Hide a published round again, for organisers",
+    responses=error_responses(401, 403, 404),
+)
+def delete_publication(
+    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName
+) -> RoundResults:
+    judging_work.change(serving, user, competition, round_name, withdraw_round, actor=user, now=serving.clock())
+    return _results(serving, user, competition, round_name)
+
+
+@router.delete(
+    "/competitions/{competition}/judging/{round_name}",
+    operation_id="discard_judging_round",
+    summary="Remove a round with all its marks, for organisers",
+    description="Not while it is published.",
+    status_code=204,
+    responses=error_responses(401, 403, 404, 409),
+)
+def delete_round(serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName) -> None:
+    judging_work.change(serving, user, competition, round_name, discard_round, actor=user, now=serving.clock())
+
+
+@router.put(
+    "/competitions/{competition}/judging/{round_name}/annotators/{language}/{username}",
+    operation_id="appoint_annotator",
+    summary="Ask somebody to judge a language, for organisers",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def put_annotator(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    round_name: RoundName,
+    language: Language,
+    username: Username,
+) -> ProgressOut:
+    annotator = judging_work.change(
+        serving,
+        user,
+        competition,
+        round_name,
+        appoint,
+        language=language,
+        username=username,
+        actor=user,
+        now=serving.clock(),
+    )
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+        progress = progress_of(session, find_round(session, found, round_name))
+    return progress_out(next(one for one in progress if (one.language, one.name) == (language, annotator.name)))
+
+
+@router.delete(
+    "/competitions/{competition}/judging/{round_name}/annotators/{language}/{username}",
+    operation_id="dismiss_annotator",
+    summary="Ask somebody to judge no more, for organisers",
+    description="Marks that they gave stay.",
+    status_code=204,
+    responses=error_responses(401, 403, 404, 409),
+)
+def delete_annotator(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    round_name: RoundName,
+    language: Language,
+    username: Username,
+) -> None:
+    judging_work.change(
+        serving,
+        user,
+        competition,
+        round_name,
+        dismiss,
+        language=language,
+        username=username,
+        actor=user,
+        now=serving.clock(),
+    )
+
+
+def _results(serving: Serving, user: User | None, competition: str, round_name: str) -> RoundResults:
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+        judging = find_round(session, found, round_name)
+        summary = summary_of(session, found, judging, user, serving.clock())
+        progress = progress_of(session, judging) if may_organise(session, user, found) else []
+        return results_out(found, judging, summary, progress)

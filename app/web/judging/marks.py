@@ -1,0 +1,193 @@
+"""The annotators' pages: one paraphrase after the other, each in an order of their own; no system, no score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import RedirectResponse
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import NotFound
+from app.competitions.find import find_competition
+from app.judging.annotators import find_assignment, list_assignments
+from app.judging.marks import Worksheet, clear_marks, save_marks, worksheet
+from app.judging.rounds import find_round
+from app.models import Competition, JudgedText, JudgingAnnotator, JudgingRound, User
+from app.web.html.guards import to_login
+from app.web.html.rendering import check_form, render
+from app.web.http.context import Serving, ServingHere
+from app.web.http.identity import VisitorHere
+from evergold.scoring.judgement import HIGHEST, LOWEST, Marks, is_whole
+
+router = APIRouter()
+
+FormText = Annotated[str, Form()]
+SHEET = "/competitions/{competition}/judging/{round_name}/items/{language}"
+#: The questions as annotators read them: name, question, what 0 and 3 mean.
+QUESTIONS = (
+    ("mwe_sense", "Is the sense of the expression kept?", "lost", "fully kept"),
+    ("rest_sense", "Is the sense of the rest of the sentence kept?", "lost", "fully kept"),
+    ("naturalness", "Does the paraphrase sound natural?", "not at all", "as a native would say it"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What an annotator has before them."""
+
+    competition: Competition
+    judging: JudgingRound
+    annotator: JudgingAnnotator
+    worksheet: Worksheet
+
+    def address(self, place: int | None = None, *more: str) -> str:
+        """Of a place in the annotator's order; None: of the one to go on with."""
+        parts = [] if place is None else [str(place)]
+        return links.judging(self.competition.name, self.judging.name, "items", self.annotator.language, *parts, *more)
+
+
+@router.get("/judging")
+def read_assignments(request: Request, serving: ServingHere, visitor: VisitorHere) -> Response:
+    """Everything that the visitor is asked to judge."""
+    if visitor.user is None:
+        return to_login(request)
+    with reading(serving.engine) as session:
+        found = list_assignments(session, visitor.user)
+        sheets = [
+            Sheet(one.competition, one.judging, one.annotator, worksheet(session, one.judging, one.annotator))
+            for one in found
+        ]
+    return render(request, "judging/assignments.html", sheets=sheets)
+
+
+@router.get(SHEET)
+def read_sheet(
+    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, round_name: str, language: str
+) -> Response:
+    """On to where the annotator stopped."""
+    if visitor.user is None:
+        return to_login(request)
+    with reading(serving.engine) as session:
+        sheet = _sheet(session, visitor.user, competition, round_name, language)
+    following = sheet.worksheet.next_open()
+    if following is not None:
+        return RedirectResponse(sheet.address(following), 303)
+    return render(request, "judging/done.html", sheet=sheet)
+
+
+@router.get(f"{SHEET}/{{place}}")
+def read_item(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    competition: str,
+    round_name: str,
+    language: str,
+    place: int,
+) -> Response:
+    if visitor.user is None:
+        return to_login(request)
+    return _item_page(request, serving, visitor.user, (competition, round_name, language, place))
+
+
+@router.post(f"{SHEET}/{{place}}")
+def send_marks(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    competition: str,
+    round_name: str,
+    language: str,
+    place: int,
+    removed: FormText = "",
+    mwe_sense: FormText = "",
+    rest_sense: FormText = "",
+    naturalness: FormText = "",
+    csrf_token: FormText = "",
+) -> Response:
+    """Keep what was said; then, from a script, only how far the annotator is, else on to the next one that is open."""
+    if visitor.user is None or visitor.login is None:
+        return to_login(request)
+    check_form(request, csrf_token)
+    said = {"removed": removed, "mwe_sense": mwe_sense, "rest_sense": rest_sense, "naturalness": naturalness}
+    with writing(serving.engine) as session:
+        sheet = _sheet(session, visitor.user, competition, round_name, language)
+        text_id = _text_id(sheet, place)
+        marks = save_marks(session, sheet.judging, sheet.annotator, text_id, said, serving.clock())
+        sheet = _sheet(session, visitor.user, competition, round_name, language)
+    if "hx-request" in request.headers:
+        return render(request, "judging/progress.html", sheet=sheet, place=place, marks=marks, is_saved=True)
+    if not is_whole(marks):
+        where = (competition, round_name, language, place)
+        return _item_page(request, serving, visitor.user, where, status=422, is_incomplete=True)
+    following = sheet.worksheet.next_open(place)
+    return RedirectResponse(sheet.address(following), 303)
+
+
+@router.post(f"{SHEET}/{{place}}/clear")
+def send_clear(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    competition: str,
+    round_name: str,
+    language: str,
+    place: int,
+    csrf_token: FormText = "",
+) -> Response:
+    """Take back what was said of one paraphrase."""
+    if visitor.user is None or visitor.login is None:
+        return to_login(request)
+    check_form(request, csrf_token)
+    with writing(serving.engine) as session:
+        sheet = _sheet(session, visitor.user, competition, round_name, language)
+        clear_marks(session, sheet.judging, sheet.annotator, _text_id(sheet, place))
+    return RedirectResponse(sheet.address(place), 303)
+
+
+def _item_page(
+    request: Request,
+    serving: Serving,
+    user: User,
+    where: tuple[str, str, str, int],
+    *,
+    status: int = 200,
+    is_incomplete: bool = False,
+) -> Response:
+    competition, round_name, language, place = where
+    with reading(serving.engine) as session:
+        sheet = _sheet(session, user, competition, round_name, language)
+        text = session.get_one(JudgedText, _text_id(sheet, place))
+    response = render(
+        request,
+        "judging/item.html",
+        status,
+        sheet=sheet,
+        place=place,
+        text=text,
+        marks=sheet.worksheet.marks.get(text.id, Marks()),
+        questions=QUESTIONS,
+        scale=range(LOWEST, HIGHEST + 1),
+        is_incomplete=is_incomplete,
+        is_saved=False,
+    )
+    response.headers["Cache-Control"] = "no-store"  # going back must show what was said since
+    return response
+
+
+def _sheet(session: Session, user: User, competition: str, round_name: str, language: str) -> Sheet:
+    """Raises NotFound for everybody who was not asked."""
+    found = find_competition(session, competition)
+    judging = find_round(session, found, round_name)
+    annotator = find_assignment(session, found, judging, language, user)
+    return Sheet(found, judging, annotator, worksheet(session, judging, annotator))
+
+
+def _text_id(sheet: Sheet, place: int) -> int:
+    if not 1 <= place <= len(sheet.worksheet.text_ids):
+        raise NotFound(f"There are {len(sheet.worksheet.text_ids)} paraphrases to judge, and no number {place}.")
+    return sheet.worksheet.text_ids[place - 1]

@@ -1,0 +1,176 @@
+"""The web application: routes, error handlers, and what surrounds them. It never opens gold, and loads no scorer."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from anyio.to_thread import run_sync
+from fastapi import FastAPI
+from sqlalchemy import Engine, select
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from starlette.middleware.gzip import GZipMiddleware
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from app.base.config import MEBIBYTE, Settings, get_settings
+from app.base.db import get_engine, reading
+from app.base.logs import configure_logging
+from app.base.queue import import_celery
+from app.base.storage import clear_interrupted_uploads
+from app.models import Competition
+from app.web import docs, pages
+from app.web.boards import api as boards
+from app.web.boards import exports, feeds, pictures, results, rows
+from app.web.competitions import api as competitions
+from app.web.declarations import api as declaring
+from app.web.exports import api as organiser_exports
+from app.web.gold import api as gold
+from app.web.health import api as health
+from app.web.html.rendering import STATIC, error_page
+from app.web.http import files
+from app.web.http.arrival import Arrivals
+from app.web.http.bodies import BoundedBodies, FinishedBodies
+from app.web.http.context import Serving
+from app.web.http.errors import add_error_handlers
+from app.web.http.middleware import AnswerHead, Surroundings
+from app.web.http.openapi import describe
+from app.web.http.rate_limits import RateLimits
+from app.web.http.static import StaticAssets
+from app.web.judging import api as judging
+from app.web.messages import announcements, questions
+from app.web.people import accounts, audit, mail_choices, roles
+from app.web.public_answers import PublicAnswers
+from app.web.reports import api as reports
+from app.web.rescoring import api as rescoring
+from app.web.submissions import api as submissions
+from app.web.submissions import cards, comparisons, failures, validations
+from app.web.teams import api as teams
+from app.web.teams import registration
+from evergold.version import version
+
+DESCRIPTION = """\
+Upload predictions, wait for their scores, read the leaderboards.
+
+- **Authentication**: `Authorization: Bearer evg_…`. Make a token on your account page, or with `POST /api/v1/tokens`.
+- **Errors** have one shape everywhere: `{"error": {"code", "message", "details"}}`.
+- **Scores** are fractions with full precision. An undefined score is `null` with a `reason`, never 0.
+"""
+TAGS = [
+    {"name": "competitions", "description": "What there is, when it is open, what to download."},
+    {"name": "taking part", "description": "Registering for a competition, and teams."},
+    {"name": "submissions", "description": "Send a file, wait for its scores."},
+    {"name": "boards", "description": "The leaderboards."},
+    {"name": "feeds", "description": "To subscribe to: dates and boards."},
+    {"name": "exports", "description": "Tables and citations for papers."},
+    {"name": "organising", "description": "For organisers of a competition, and administrators."},
+    {"name": "accounts", "description": "Accounts and API tokens."},
+    {"name": "server", "description": "The server itself."},
+]
+#: Downloads keep one representation, so that their sha256 can be their ETag.
+UNCOMPRESSED = ("application/octet-stream", "image/png", "application/zip")
+
+
+#: How long a web process that starts waits for a database that does not answer (yet).
+DATABASE_SECONDS = 30.0
+
+
+class DatabaseNotReady(RuntimeError):
+    """The server cannot start: no database, or one without our tables."""
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The application for these settings (default: the environment's)."""
+    settings = settings or get_settings()
+    configure_logging(settings.log_format)
+    app = FastAPI(
+        title="Evergold",
+        summary="Scores for NLP shared tasks whose gold stays hidden.",
+        description=DESCRIPTION,
+        version=version(),
+        openapi_tags=TAGS,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lifespan,
+    )
+    app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI's manual has it
+    app.state.serving = Serving(settings, get_engine(settings.database_address))
+    app.state.rate_limits = RateLimits(settings)
+    app.state.lately = health.Lately()
+    for part in (
+        health,
+        competitions,
+        files,
+        gold,
+        registration,
+        teams,
+        submissions,
+        cards,
+        rows,
+        validations,
+        reports,
+        comparisons,
+        boards,
+        pictures,
+        declaring,
+        exports,
+        feeds,
+        results,
+        failures,
+        rescoring,
+        roles,
+        judging,
+        accounts,
+        audit,
+        announcements,
+        questions,
+        organiser_exports,
+        mail_choices,
+        docs,
+        pages,
+    ):
+        app.include_router(part.router)
+    app.mount("/static", StaticAssets(directory=STATIC))
+    add_error_handlers(app, error_page)
+    # The last one added is the outermost.
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=6, exclude_content_types=UNCOMPRESSED)
+    app.add_middleware(PublicAnswers, limit_bytes=settings.answers_mebibytes * MEBIBYTE)
+    app.add_middleware(AnswerHead)
+    app.add_middleware(Arrivals)
+    app.add_middleware(BoundedBodies)
+    app.add_middleware(FinishedBodies)
+    app.add_middleware(Surroundings, https_only=settings.secure_cookies)
+    if settings.trusted_proxies:
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.trusted_proxies)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    await run_sync(_check_database, app.state.serving.engine)
+    threading.Thread(target=import_celery, name="import-celery", daemon=True).start()
+    settings = app.state.serving.settings
+    for folder in (settings.storage_dir, settings.sealed_dir):
+        await run_sync(clear_interrupted_uploads, folder, time.time())
+    yield
+
+
+def _check_database(engine: Engine) -> None:
+    """One cheap question: the tables are there, or somebody has to be told. A server that restarts is waited for."""
+    give_up_at = time.monotonic() + DATABASE_SECONDS
+    while True:
+        try:
+            with reading(engine) as session:
+                session.execute(select(Competition.id).limit(1))
+        except SQLAlchemyError as error:
+            is_away = isinstance(error, OperationalError) and engine.dialect.name != "sqlite"
+            if not is_away or time.monotonic() > give_up_at:
+                raise DatabaseNotReady(
+                    f"The database is not ready ({type(error).__name__}); bring it up to date with: "
+                    "evergold apply --migrate"
+                ) from error
+        else:
+            return
+        time.sleep(0.2)

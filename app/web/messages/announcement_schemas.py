@@ -1,0 +1,110 @@
+"""Announcements of a competition, and whom a mail would reach."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from app.base import links
+from app.messages.announcements import TEXT_CHARACTERS, Receivers
+from app.models import Announcement
+from app.models.messages import TITLE_CHARACTERS
+from app.web.http.schemas import ApiModel, Moment, example
+
+_EXAMPLE = {
+    "id": 7,
+    "title": "The deadline moves by a day",
+    "text": "You have until **23:59 AoE** on Sunday.",
+    "is_pinned": True,
+    "published_at": "2026-01-10T12:00:00Z",
+    "edited_at": None,
+    "page": "/competitions/demo/announcements#announcement-7",
+}
+
+
+class AnnouncementIn(ApiModel):
+    """What an organiser writes."""
+
+    model_config = example({"title": _EXAMPLE["title"], "text": _EXAMPLE["text"], "is_pinned": True})
+
+    title: str = Field(max_length=2 * TITLE_CHARACTERS, description="one line")
+    text: str = Field(max_length=2 * TEXT_CHARACTERS, description="Markdown")
+    is_pinned: bool = Field(False, description="stands above the others")
+
+
+class NewAnnouncementIn(AnnouncementIn):
+    """An announcement with the group that gets it by mail, too."""
+
+    model_config = example(
+        {"title": _EXAMPLE["title"], "text": _EXAMPLE["text"], "is_pinned": True, "mail": "entered:evaluation"}
+    )
+
+    mail: str = Field(
+        "",
+        max_length=200,
+        description="`all`, `entered:PHASE`, `without-valid:PHASE` or `organisers`; empty: nobody gets a mail",
+    )
+
+
+class AnnouncementOut(ApiModel):
+    """What everybody sees of an announcement."""
+
+    model_config = example(_EXAMPLE)
+
+    id: int
+    title: str
+    text: str = Field(description="Markdown")
+    is_pinned: bool
+    published_at: Moment
+    edited_at: Moment | None = Field(description="when its words were changed; null: never")
+    page: str
+
+
+class AnnouncementList(ApiModel):
+    """The pinned ones first, then the newest."""
+
+    model_config = example({"announcements": [_EXAMPLE]})
+
+    announcements: list[AnnouncementOut]
+
+
+class PublishedAnnouncement(AnnouncementOut):
+    """The announcement, with how many mails were written for it."""
+
+    model_config = example({**_EXAMPLE, "mailed_to": "entered:evaluation", "mailed_count": 12})
+
+    mailed_to: str = Field(description="the group; empty: nobody")
+    mailed_count: int = Field(description="how many people get the mail")
+
+
+class ReceiversOut(ApiModel):
+    """Whom a mail to this group would reach now."""
+
+    model_config = example({"group": "entered:evaluation", "receivers": 12, "switched_off": 1})
+
+    group: str
+    receivers: int = Field(description="how many people would get it")
+    switched_off: int = Field(description="how many others of the group want no such mails")
+
+
+def announcement_out(competition: str, one: Announcement) -> AnnouncementOut:
+    """The announcement."""
+    return AnnouncementOut(
+        id=one.id,
+        title=one.title,
+        text=one.text,
+        is_pinned=one.is_pinned,
+        published_at=one.published_at,
+        edited_at=one.edited_at,
+        page=f"{links.announcements(competition)}#announcement-{one.id}",
+    )
+
+
+def published_out(competition: str, one: Announcement) -> PublishedAnnouncement:
+    """The announcement as its author gets it back."""
+    shown = announcement_out(competition, one).model_dump()
+    return PublishedAnnouncement(**shown, mailed_to=one.mailed_to, mailed_count=one.mailed_count)
+
+
+def receivers_out(group: str, found: Receivers) -> ReceiversOut:
+    """The numbers, and no names."""
+    return ReceiversOut(group=group, receivers=found.count, switched_off=found.switched_off)

@@ -1,0 +1,193 @@
+"""The API of announcements: everybody reads them, organisers write, edit and withdraw them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import InvalidForm
+from app.boards.feeds import announcement_feed
+from app.competitions.find import find_competition
+from app.messages.announcements import AnnouncementForm, announcements_of, edit, publish, receivers, withdraw
+from app.messages.groups import all_groups, group_of
+from app.models import Competition, User
+from app.models.messages import KEY_CHARACTERS
+from app.people.roles import check_may_organise
+from app.web.html.markdown import render_markdown
+from app.web.http.caching import is_known, not_modified, strong_etag
+from app.web.http.context import ServingHere, public_address
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser
+from app.web.http.paths import CompetitionName
+from app.web.http.schemas import RowId
+from app.web.messages.announcement_schemas import (
+    AnnouncementIn,
+    AnnouncementList,
+    AnnouncementOut,
+    NewAnnouncementIn,
+    PublishedAnnouncement,
+    ReceiversOut,
+    announcement_out,
+    published_out,
+    receivers_out,
+)
+
+router = APIRouter(prefix=links.API, tags=["competitions"])
+
+AnnouncementId = Annotated[RowId, Path(examples=[7])]
+PLACE = "/competitions/{competition}/announcements"
+
+
+@router.get(
+    PLACE,
+    operation_id="list_announcements",
+    summary="What the organisers announce",
+    description="The pinned ones first, then the newest. Withdrawn ones are not there.",
+    responses=error_responses(404),
+)
+def read_announcements(serving: ServingHere, competition: CompetitionName) -> AnnouncementList:
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+        listed = announcements_of(session, found)
+    return AnnouncementList(announcements=[announcement_out(found.name, one) for one in listed])
+
+
+@router.get(
+    f"{PLACE}.atom",
+    operation_id="get_announcement_feed",
+    summary="A competition's announcements as a feed",
+    description="Atom, the latest first, an edited one at the time of its edit.",
+    tags=["feeds"],
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The feed.",
+            "content": {"application/atom+xml": {"schema": {"type": "string"}, "example": "<feed/>"}},
+        },
+        304: {"description": "You have it already (If-None-Match)."},
+        **error_responses(404),
+    },
+)
+def read_announcement_feed(request: Request, serving: ServingHere, competition: CompetitionName) -> Response:
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+        listed = announcements_of(session, found)
+    page = public_address(request, serving, links.announcements(found.name))
+    told = [(one.id, one.title, one.text, one.edited_at) for one in listed]
+    etag = strong_etag(request, "atom", found.title, page, told)
+    headers = {"ETag": etag, "Cache-Control": "public, no-cache"}
+    if is_known(request, etag):
+        return not_modified(headers)
+    feed = public_address(request, serving, request.url.path)
+    with_html = [(one, str(render_markdown(one.text))) for one in listed]
+    text = announcement_feed(found, with_html, page, feed)
+    return Response(text, media_type="application/atom+xml", headers=headers)
+
+
+@router.get(
+    f"{PLACE}/receivers",
+    operation_id="count_announcement_receivers",
+    summary="How many people a mail to a group would reach, for organisers",
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 422),
+)
+def count_receivers(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    group: Annotated[
+        str,
+        Query(max_length=200, description="`all`, `entered:PHASE`, `without-valid:PHASE` or `organisers`"),
+    ],
+) -> ReceiversOut:
+    with reading(serving.engine) as session:
+        found = _organised(session, competition, user)
+        wanted = group_of(found, group)
+        if wanted is None:
+            sentence = f"Say which group: {', '.join(all_groups(found))}."
+            raise InvalidForm(sentence, fields={"group": sentence})
+        return receivers_out(str(wanted), receivers(session, found, wanted))
+
+
+@router.post(
+    PLACE,
+    operation_id="publish_announcement",
+    summary="Announce something, also by mail, for organisers",
+    description="One mail for each person of the group, unless they switched such mails off. With an "
+    "`Idempotency-Key` a repeated request is the same announcement, and nobody gets a second mail.",
+    status_code=201,
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def post_announcement(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    form: NewAnnouncementIn,
+    idempotency_key: Annotated[
+        str | None,
+        Header(description=f"at most {KEY_CHARACTERS} characters of your choice, new for each announcement"),
+    ] = None,
+) -> PublishedAnnouncement:
+    with writing(serving.engine) as session:
+        found = _organised(session, competition, user)
+        published = publish(
+            session,
+            found,
+            AnnouncementForm(form.title, form.text, form.is_pinned),
+            author=user,
+            group=group_of(found, form.mail),
+            key=idempotency_key,
+            settings=serving.settings,
+            now=serving.clock(),
+        )
+        return published_out(found.name, published)
+
+
+@router.put(
+    f"{PLACE}/{{announcement_id}}",
+    operation_id="edit_announcement",
+    summary="Change an announcement, for organisers",
+    description="It says from then on when it was edited. No mail goes out.",
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 422),
+)
+def put_announcement(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    announcement_id: AnnouncementId,
+    form: AnnouncementIn,
+) -> AnnouncementOut:
+    with writing(serving.engine) as session:
+        found = _organised(session, competition, user)
+        written = AnnouncementForm(form.title, form.text, form.is_pinned)
+        changed = edit(session, found, announcement_id, written, editor=user, now=serving.clock())
+        return announcement_out(found.name, changed)
+
+
+@router.delete(
+    f"{PLACE}/{{announcement_id}}",
+    operation_id="withdraw_announcement",
+    summary="Withdraw an announcement, for organisers",
+    description="It is shown no more. Mails that went out cannot be called back.",
+    status_code=204,
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 422),
+)
+def delete_announcement(
+    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, announcement_id: AnnouncementId
+) -> None:
+    with writing(serving.engine) as session:
+        found = _organised(session, competition, user)
+        withdraw(session, found, announcement_id, actor=user, now=serving.clock())
+
+
+def _organised(session: Session, name: str, user: User) -> Competition:
+    found = find_competition(session, name)
+    check_may_organise(session, user, found)
+    return found

@@ -1,0 +1,161 @@
+"""The API of questions: whoever is logged in asks, organisers answer, everybody reads what is public."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Path, Request
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
+from app.messages.questions import QuestionForm, answer, ask, find_asked, find_question, questions_for, set_closed
+from app.models import Competition, User
+from app.models.messages import KEY_CHARACTERS
+from app.people.roles import check_may_organise, may_organise
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser, ApiSubmitter
+from app.web.http.looking import ApiLooking
+from app.web.http.paths import CompetitionName
+from app.web.http.rate_limits import limits_of
+from app.web.http.schemas import RowId
+from app.web.messages.question_schemas import AnswerIn, QuestionIn, QuestionList, QuestionOut, question_out
+
+router = APIRouter(prefix=links.API, tags=["competitions"])
+
+QuestionId = Annotated[RowId, Path(examples=[3])]
+PLACE = "/competitions/{competition}/questions"
+
+
+@router.get(
+    PLACE,
+    operation_id="list_questions",
+    summary="Questions to the organisers, and their answers",
+    description="Those that are public, and your own; for organisers all. Who asked is told only if they wanted that.",
+    responses=error_responses(401, 404, 422),
+)
+def read_questions(serving: ServingHere, looking: ApiLooking, competition: CompetitionName) -> QuestionList:
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+        sees_all = looking.seen_as is None and may_organise(session, looking.user, found)
+        listed = questions_for(session, found, looking.user, sees_all=sees_all)
+        shown = [question_out(found.name, one, looking.user, sees_all=sees_all) for one in listed]
+    return QuestionList(questions=shown)
+
+
+@router.post(
+    PLACE,
+    operation_id="ask_question",
+    summary="Ask the organisers",
+    description="They get a mail, and so do you when they answer. Others see the question only if the organisers make "
+    "it public with an answer. With an `Idempotency-Key` a repeated request is the same question.",
+    status_code=201,
+    responses=error_responses(401, 403, 404, 409, 422, 429),
+)
+def post_question(
+    request: Request,
+    serving: ServingHere,
+    user: ApiSubmitter,
+    competition: CompetitionName,
+    form: QuestionIn,
+    idempotency_key: Annotated[
+        str | None,
+        Header(description=f"at most {KEY_CHARACTERS} characters of your choice, new for each question"),
+    ] = None,
+) -> QuestionOut:
+    written = QuestionForm(form.title, form.text, form.shows_name)
+    question_id = ask_here(request, serving, user, competition, written, idempotency_key)
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+        return question_out(found.name, find_question(session, found, question_id), user, sees_all=False)
+
+
+@router.put(
+    f"{PLACE}/{{question_id}}/answer",
+    operation_id="answer_question",
+    summary="Answer a question, or change the answer, for organisers",
+    description="Whoever asked gets a mail when the words are new. It closes the question.",
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 422),
+)
+def put_answer(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    question_id: QuestionId,
+    form: AnswerIn,
+) -> QuestionOut:
+    with writing(serving.engine) as session:
+        found = organised(session, competition, user)
+        answered = answer(
+            session,
+            found,
+            question_id,
+            form.answer,
+            is_public=form.is_public,
+            organiser=user,
+            settings=serving.settings,
+            now=serving.clock(),
+        )
+        return question_out(found.name, answered, user, sees_all=True)
+
+
+@router.put(
+    f"{PLACE}/{{question_id}}/closed",
+    operation_id="close_question",
+    summary="Close a question without an answer, for organisers",
+    description="Nobody gets a mail. Closing it again changes nothing.",
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 422),
+)
+def put_closed(
+    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, question_id: QuestionId
+) -> QuestionOut:
+    return _set_closed(serving, user, competition, question_id, True)
+
+
+@router.delete(
+    f"{PLACE}/{{question_id}}/closed",
+    operation_id="reopen_question",
+    summary="Open a closed question again, for organisers",
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 422),
+)
+def delete_closed(
+    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, question_id: QuestionId
+) -> QuestionOut:
+    return _set_closed(serving, user, competition, question_id, False)
+
+
+def ask_here(
+    request: Request, serving: Serving, user: User, competition: str, form: QuestionForm, key: str | None
+) -> int:
+    """The id; only a new question counts towards the limit. Raises as `app.messages.questions.ask` does, or
+    LimitReached."""
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        find_competition(session, competition)
+        is_new = find_asked(session, user, key) is None
+    form = form.checked()
+    if is_new:
+        limits = limits_of(request)
+        limits.hit(limits.rules.questions, str(user.id), now)
+    with writing(serving.engine) as session:
+        found = find_competition(session, competition)
+        return ask(session, found, form, asker=user, key=key, settings=serving.settings, now=now).id
+
+
+def organised(session: Session, name: str, user: User) -> Competition:
+    """The competition, if this user organises it; raises NotFound, Forbidden."""
+    found = find_competition(session, name)
+    check_may_organise(session, user, found)
+    return found
+
+
+def _set_closed(serving: Serving, user: User, competition: str, question_id: int, is_closed: bool) -> QuestionOut:
+    with writing(serving.engine) as session:
+        found = organised(session, competition, user)
+        changed = set_closed(session, found, question_id, is_closed, organiser=user, now=serving.clock())
+        return question_out(found.name, changed, user, sees_all=True)

@@ -1,0 +1,196 @@
+"""The account page: who I am, my API tokens, a new password or e-mail address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError, InvalidForm, LimitReached, NameTaken, NotAuthenticated
+from app.models import TokenScope, User
+from app.people import audit, auth, password_resets
+from app.people.mail_choices import MailKind, choice_of, wants
+from app.web.html.guards import to_login
+from app.web.html.rendering import check_form, render
+from app.web.http.context import Serving, ServingHere
+from app.web.http.identity import VisitorHere
+from app.web.http.schemas import RowId
+from app.web.people.login import with_headers
+from app.web.people.passwords import check_password, one_hash_at_a_time
+
+router = APIRouter()
+
+ACCOUNT = "/account"
+#: Carries a new token over the redirect to the page that shows it, once; as well kept as the session's own cookie.
+NEW_TOKEN_COOKIE = "evergold_new_token"  # noqa: S105 - the cookie's name
+NEW_TOKEN_SECONDS = 60
+#: What a form proposes: enough to take part, and nothing of what organisers may do.
+PROPOSED_SCOPES = (TokenScope.READ, TokenScope.SUBMIT)
+SCOPE_WORDS = {
+    TokenScope.READ: ("Read", "whatever you may read"),
+    TokenScope.SUBMIT: ("Submit", "send predictions, and take part otherwise"),
+    TokenScope.ORGANISE: ("Organise", "what organisers do, where you are one"),
+}
+DONE = {
+    "password": "Your password was changed; you were logged out everywhere else.",
+    "email": "Your address was changed.",
+    "mail": "Kept: you get the mails that are ticked below.",
+}
+FormText = Annotated[str, Form()]
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What was typed into the form that was sent, and what was wrong with it."""
+
+    form: str = ""
+    fields: dict[str, Any] = field(default_factory=dict)
+    error: EvergoldError | None = None
+
+
+@router.get(ACCOUNT)
+def read_account(
+    request: Request, serving: ServingHere, visitor: VisitorHere, done: Annotated[str, Query(max_length=20)] = ""
+) -> Response:
+    if visitor.user is None:
+        return to_login(request)
+    secret = request.cookies.get(NEW_TOKEN_COOKIE)
+    response = _page(request, serving, visitor.user, Typed(), secret=secret, done=DONE.get(done, ""))
+    if secret:
+        response.headers["Cache-Control"] = "no-store"
+        response.delete_cookie(NEW_TOKEN_COOKIE, path=ACCOUNT)
+    return response
+
+
+@router.post("/account/tokens")
+def create_token(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    scopes: Annotated[list[TokenScope], Form(default_factory=list)],
+    name: FormText = "",
+    days: Annotated[int, Form()] = auth.TOKEN_DAYS,
+    csrf_token: FormText = "",
+) -> Response:
+    if visitor.user is None:
+        return _log_in_first()
+    check_form(request, csrf_token)
+    try:
+        with writing(serving.engine) as session:
+            _, secret = auth.create_token(session, visitor.user, name, serving.clock(), scopes=scopes, days=days)
+    except InvalidForm as error:
+        typed = Typed("token", {"name": name, "days": days, "scopes": scopes}, error)
+        return _page(request, serving, visitor.user, typed)
+    response = RedirectResponse(f"{ACCOUNT}#new-token", 303)
+    response.set_cookie(
+        NEW_TOKEN_COOKIE,
+        secret,
+        max_age=NEW_TOKEN_SECONDS,
+        path=ACCOUNT,
+        httponly=True,
+        samesite="strict",
+        secure=serving.settings.secure_cookies,
+    )
+    return response
+
+
+@router.post("/account/tokens/{token_id}/revoke")
+def revoke_token(
+    request: Request, serving: ServingHere, visitor: VisitorHere, token_id: RowId, csrf_token: FormText = ""
+) -> Response:
+    if visitor.user is None:
+        return _log_in_first()
+    check_form(request, csrf_token)
+    with writing(serving.engine) as session:
+        auth.revoke_token(session, visitor.user, token_id, serving.clock())
+    return RedirectResponse(f"{ACCOUNT}#tokens", 303)
+
+
+@router.post("/account/password")
+def change_password(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    current_password: FormText = "",
+    password: FormText = "",
+    csrf_token: FormText = "",
+) -> Response:
+    user, now = visitor.user, serving.clock()
+    if user is None:
+        return _log_in_first()
+    check_form(request, csrf_token)
+    try:
+        _confirm(request, serving, user, current_password, "current_password")
+        with one_hash_at_a_time, writing(serving.engine) as session:
+            auth.set_password(session, user, password, now, keep=visitor.login)
+            audit.record(session, user, "password.change", f"user {user.username}", now=now)
+            password_resets.tell_changed(session, user, user.email, "The password", serving.settings, now)
+    except (InvalidForm, LimitReached) as error:
+        return _page(request, serving, user, Typed("password", {}, error))
+    return RedirectResponse(f"{ACCOUNT}?done=password", 303)
+
+
+@router.post("/account/email")
+def change_email(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    email: FormText = "",
+    email_password: FormText = "",
+    csrf_token: FormText = "",
+) -> Response:
+    """The old address is told: whoever reads there may be the one to whom the account belongs."""
+    user, now = visitor.user, serving.clock()
+    if user is None:
+        return _log_in_first()
+    check_form(request, csrf_token)
+    try:
+        _confirm(request, serving, user, email_password, "email_password")
+        with writing(serving.engine) as session:
+            auth.set_email(session, user, email, now)
+            audit.record(session, user, "email.change", f"user {user.username}", now=now)
+            password_resets.tell_changed(session, user, user.email, "The e-mail address", serving.settings, now)
+    except (InvalidForm, NameTaken, LimitReached) as error:
+        return _page(request, serving, user, Typed("email", {"email": email}, error))
+    return RedirectResponse(f"{ACCOUNT}?done=email", 303)
+
+
+def _confirm(request: Request, serving: Serving, user: User, password: str, name: str) -> None:
+    """That it is really the user who sits here; raises InvalidForm about the field of that name, or LimitReached."""
+    try:
+        check_password(request, serving, username=user.username, password=password)
+    except NotAuthenticated:
+        raise InvalidForm("Please correct what is marked.", fields={name: "This is not your password."}) from None
+
+
+def _log_in_first() -> Response:
+    return RedirectResponse(f"/login?next={ACCOUNT}", 303)
+
+
+def _page(
+    request: Request, serving: Serving, user: User, typed: Typed, *, secret: str | None = None, done: str = ""
+) -> Response:
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        tokens = [(token, auth.scopes_of(token)) for token in auth.list_tokens(session, user)]
+        choice = choice_of(session, user)
+    response = render(
+        request,
+        "account.html",
+        typed.error.status if typed.error else 200,
+        user=user,
+        tokens=tokens,
+        secret=secret,
+        typed=typed,
+        done=done,
+        now=now,
+        scope_words=SCOPE_WORDS,
+        proposed=typed.fields.get("scopes", PROPOSED_SCOPES),
+        days_allowed=auth.TOKEN_DAYS_ALLOWED,
+        token_days=auth.TOKEN_DAYS,
+        mails={kind.value: wants(choice, kind) for kind in MailKind},
+    )
+    return with_headers(response, typed.error, serving) if typed.error else response

@@ -1,0 +1,116 @@
+"""The API of accounts and tokens."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Request, Response, Security
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import InvalidForm
+from app.models import User
+from app.people import auth
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ANY_SCOPE, ApiUser, Visitor, api_user, api_visitor
+from app.web.http.schemas import RowId
+from app.web.people.accounts_schemas import (
+    Account,
+    NewToken,
+    Registration,
+    TokenList,
+    TokenRequest,
+    account_out,
+    new_token_out,
+    token_out,
+)
+from app.web.people.passwords import check_password, register_account
+
+router = APIRouter(prefix=links.API, tags=["accounts"])
+
+AnyScope = Annotated[Visitor, Security(api_visitor, scopes=[ANY_SCOPE])]
+
+
+@router.post(
+    "/register",
+    operation_id="register",
+    summary="Make an account",
+    status_code=201,
+    responses=error_responses(409, 413, 422, 429),
+)
+def register(request: Request, serving: ServingHere, form: Registration) -> Account:
+    user = register_account(
+        request,
+        serving,
+        username=form.username,
+        email=form.email,
+        password=form.password.get_secret_value(),
+        display_name=form.display_name,
+    )
+    return account_out(user)
+
+
+@router.get("/me", operation_id="read_account", summary="Who you are", responses=error_responses(401))
+def read_account(user: ApiUser) -> Account:
+    return account_out(user)
+
+
+@router.get("/tokens", operation_id="list_tokens", summary="Your API tokens", responses=error_responses(401))
+def list_tokens(serving: ServingHere, user: ApiUser) -> TokenList:
+    with reading(serving.engine) as session:
+        return TokenList(tokens=[token_out(token) for token in auth.list_tokens(session, user)])
+
+
+@router.post(
+    "/tokens",
+    operation_id="create_token",
+    summary="Make an API token",
+    description="With user name and password in the body, or authenticated already. The secret is shown this once. "
+    "A token makes tokens that may do no more, and live no longer, than itself.",
+    status_code=201,
+    responses=error_responses(401, 403, 413, 422, 429),
+)
+def create_token(
+    request: Request, response: Response, serving: ServingHere, visitor: AnyScope, form: TokenRequest
+) -> NewToken:
+    user = _owner(request, serving, visitor, form)
+    with writing(serving.engine) as session:
+        token, secret = auth.create_token(
+            session,
+            user,
+            form.name,
+            serving.clock(),
+            scopes=form.scopes,
+            days=form.expires_in_days,
+            made_with=visitor.token if form.password is None else None,
+        )
+    response.headers["Cache-Control"] = "no-store"
+    return new_token_out(token, user, secret)
+
+
+@router.delete(
+    "/tokens/{token_id}",
+    operation_id="revoke_token",
+    summary="Revoke an API token",
+    description="Every token may revoke itself, and others of yours that may do no more than it.",
+    status_code=204,
+    responses=error_responses(401, 403, 404, 422),
+)
+def revoke_token(serving: ServingHere, visitor: AnyScope, token_id: RowId) -> None:
+    user = api_user(visitor)
+    with writing(serving.engine) as session:
+        auth.revoke_token(session, user, token_id, serving.clock(), made_with=visitor.token)
+
+
+def _owner(request: Request, serving: Serving, visitor: Visitor, form: TokenRequest) -> User:
+    if form.username is None and form.password is None and visitor.user is not None:
+        return visitor.user
+    missing = {
+        name: "This is missing."
+        for name, value in (("username", form.username), ("password", form.password))
+        if value is None
+    }
+    if form.username is None or form.password is None:
+        raise InvalidForm("Send your user name and password, or an API token.", fields=missing)
+    return check_password(request, serving, username=form.username, password=form.password.get_secret_value())

@@ -1,0 +1,50 @@
+"""The API of the audit log: for administrators alone, and for reading alone."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query
+
+from app.base import links
+from app.base.db import reading
+from app.base.errors import Forbidden
+from app.people import audit
+from app.web.http.context import ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser
+from app.web.http.schemas import RowId
+from app.web.people.audit_schemas import AuditLog, entry_out
+
+router = APIRouter(prefix=links.API, tags=["server"])
+
+PAGE_LENGTH = 100
+Word = Annotated[str | None, Query(max_length=300, description="only such, word for word")]
+
+
+@router.get(
+    "/audit",
+    operation_id="read_audit_log",
+    summary="What organisers and administrators did",
+    description="For administrators. The newest first; `action=token` means every deed on tokens.",
+    responses=error_responses(401, 403, 422),
+)
+def read_audit_log(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    actor: Word = None,
+    action: Word = None,
+    subject: Word = None,
+    before: Annotated[RowId | None, Query(description="as in `next`")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = PAGE_LENGTH,
+) -> AuditLog:
+    if not user.is_administrator:
+        raise Forbidden("The audit log is for administrators.")
+    chosen = {name: word for name, word in (("actor", actor), ("action", action), ("subject", subject)) if word}
+    with reading(serving.engine) as session:
+        found = audit.list_entries(session, limit=limit + 1, before=before, **chosen)
+    entries, is_more = found[:limit], len(found) > limit
+    older = urlencode({**chosen, "limit": limit, "before": entries[-1].id}) if is_more else ""
+    following = f"{links.API}/audit?{older}" if is_more else None
+    return AuditLog(entries=[entry_out(entry) for entry in entries], next=following)

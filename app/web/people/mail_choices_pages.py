@@ -1,0 +1,81 @@
+"""Fewer mails, or more: the switches of the account page, and the page behind the link that mails carry.
+
+The link itself is the permission: nobody has to log in, and mail programs may follow it by themselves (RFC 8058). To
+look at the page changes nothing, for programs look at links in mails, too.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.base.db import reading, writing
+from app.people.mail_choices import MailKind, choose, find_link
+from app.web.html.rendering import check_form, render
+from app.web.http.context import ServingHere
+from app.web.http.identity import VisitorHere
+
+router = APIRouter()
+
+LINK_CHARACTERS = 200
+ONE_CLICK = "One-Click"
+WORDS = {
+    MailKind.ANNOUNCEMENTS: "with announcements of competitions",
+    MailKind.RESULTS: "about results of submissions",
+}
+FormText = Annotated[str, Form()]
+LinkParameter = Annotated[str, Query(max_length=LINK_CHARACTERS)]
+
+
+@router.get("/mail/unsubscribe")
+def read_unsubscribe(
+    request: Request, serving: ServingHere, visitor: VisitorHere, link: LinkParameter = ""
+) -> Response:
+    with reading(serving.engine) as session:
+        user, kind = find_link(session, link)
+    return _page(request, user.username, kind, link, done=False)
+
+
+@router.post("/mail/unsubscribe")
+def send_unsubscribe(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    link: LinkParameter = "",
+    typed: Annotated[str, Form(alias="link", max_length=LINK_CHARACTERS)] = "",
+    one_click: Annotated[str, Form(alias="List-Unsubscribe", max_length=40)] = "",
+    csrf_token: FormText = "",
+) -> Response:
+    """A mail program says One-Click, and has neither cookie nor page: who could forge it would need the link."""
+    if one_click != ONE_CLICK:
+        check_form(request, csrf_token)
+    with writing(serving.engine) as session:
+        user, kind = find_link(session, typed or link)
+        choose(session, user, {kind: False})
+    return _page(request, user.username, kind, "", done=True)
+
+
+@router.post("/account/mail")
+def send_choices(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    announcements: FormText = "",
+    results: FormText = "",
+    csrf_token: FormText = "",
+) -> Response:
+    if visitor.user is None:
+        return RedirectResponse("/login?next=/account", 303)
+    check_form(request, csrf_token)
+    wanted = {MailKind.ANNOUNCEMENTS: bool(announcements), MailKind.RESULTS: bool(results)}
+    with writing(serving.engine) as session:
+        choose(session, visitor.user, wanted)
+    return RedirectResponse("/account?done=mail", 303)
+
+
+def _page(request: Request, username: str, kind: MailKind, link: str, *, done: bool) -> Response:
+    response = render(request, "unsubscribe.html", username=username, what=WORDS[kind], link=link, done=done)
+    response.headers["Cache-Control"] = "no-store"
+    return response

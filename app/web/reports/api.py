@@ -1,0 +1,110 @@
+"""The API of reports: all that scoring a submission gave, for its team; as JSON, CSV, and the task's own texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
+
+from app.base import links
+from app.base.db import reading
+from app.feedback.reports import Report, find_report, find_text
+from app.web.http.caching import is_known, not_modified, strong_etag
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiUser
+from app.web.http.looking import ApiLooking, Looking
+from app.web.reports.schemas import CSV_COLUMNS, ReportOut, report_csv, report_out
+
+router = APIRouter(prefix=links.API, tags=["submissions"])
+
+_NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "You have it already (If-None-Match)."}}
+_ERRORS = error_responses(401, 404, 422)
+_CSV_EXAMPLE = f"{','.join(CSV_COLUMNS)}\r\nmwe_f1,ga/unseen,0.25,,mwe-identification:1|mwe_f1|ga/unseen|…\r\n"
+_TEXT_EXAMPLE = "## Global evaluation\n* MWE-based: P=10/38=0.2632 R=10/40=0.2500 F=0.2564\n"
+
+
+@router.get(
+    "/submissions/{submission_id}/report",
+    operation_id="get_report",
+    summary="All scores and the task's own report",
+    description="Everything that scoring gave: also scores that no board shows, and the aggregates of the task type. "
+    "A submission that was not scored (yet) has none: 404 with the code `no_report`; while its phase hides scores, "
+    "with the code `scores_hidden`. Where digits or slices are held back, there are no aggregates and no texts.",
+    response_model=ReportOut,
+    responses={**_NOT_MODIFIED, **_ERRORS},
+)
+def read_report(
+    request: Request, serving: ServingHere, _: ApiUser, looking: ApiLooking, submission_id: UUID
+) -> Response:
+    report = _found(serving, looking, submission_id)
+    return _answer(
+        request, report, "json", lambda: Response(report_out(report).model_dump_json(), media_type="application/json")
+    )
+
+
+@router.get(
+    "/submissions/{submission_id}/report.csv",
+    operation_id="get_report_csv",
+    summary="All scores as CSV",
+    description="All digits that the phase shows; an undefined score has a reason instead of a value.",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The scores.",
+            "content": {"text/csv": {"schema": {"type": "string"}, "example": _CSV_EXAMPLE}},
+        },
+        **_NOT_MODIFIED,
+        **_ERRORS,
+    },
+)
+def read_report_csv(
+    request: Request, serving: ServingHere, _: ApiUser, looking: ApiLooking, submission_id: UUID
+) -> Response:
+    report = _found(serving, looking, submission_id)
+    named = {"Content-Disposition": f'attachment; filename="report-{submission_id}.csv"'}
+    return _answer(request, report, "csv", lambda: Response(report_csv(report), media_type="text/csv", headers=named))
+
+
+@router.get(
+    "/submissions/{submission_id}/report/{name}.txt",
+    operation_id="get_report_text",
+    summary="A text report of the task, such as the official evaluator's",
+    description="Line by line as the official evaluator prints it; `links.texts` of the report says which there are.",
+    response_class=PlainTextResponse,
+    responses={
+        200: {
+            "description": "The text.",
+            "content": {"text/plain": {"schema": {"type": "string"}, "example": _TEXT_EXAMPLE}},
+        },
+        **_NOT_MODIFIED,
+        **_ERRORS,
+    },
+)
+def read_report_text(
+    request: Request, serving: ServingHere, _: ApiUser, looking: ApiLooking, submission_id: UUID, name: str
+) -> Response:
+    report = _found(serving, looking, submission_id)
+    text = find_text(report, name)
+    return _answer(request, report, name, lambda: PlainTextResponse(f"{text}\n"))
+
+
+def _found(serving: Serving, looking: Looking, submission_id: UUID) -> Report:
+    """What this viewer may see of the report, now."""
+    with reading(serving.engine) as session:
+        return find_report(session, submission_id, looking.user, serving.clock(), seen_as=looking.seen_as)
+
+
+def _answer(request: Request, report: Report, form: str, made: Callable[[], Response]) -> Response:
+    """What a run gave never changes, only what is shown of it: whoever has it is told so."""
+    etag = strong_etag(request, report.run.id, report.view.key, form)
+    headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
+    headers["Vary"] = "Accept-Encoding, Authorization, Cookie"
+    if is_known(request, headers["ETag"]):
+        return not_modified(headers)
+    response = made()
+    response.headers.update(headers)
+    return response

@@ -1,0 +1,155 @@
+"""A submission's full report: a page of its task type's own, where there is one, and every score as a plain table.
+
+A task type gets a page of its own by two things: `templates/reports/TASK-TYPE.html`, included as the page's main part,
+and a function in `OWN_REPORTS`, which makes what this template finds as `shown` from the report and the address's
+parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.base import links
+from app.base.db import reading
+from app.base.errors import NotFound
+from app.feedback.reports import NoReport, Report, find_report
+from app.figures.distribution import Figure
+from app.web.html.drawings import svg_response
+from app.web.html.guards import to_login
+from app.web.html.rendering import render
+from app.web.http.context import ServingHere
+from app.web.http.identity import VisitorHere
+from app.web.http.looking import LookingHere
+from app.web.reports import probing as report_probing
+from app.web.reports.mwe import show_mwes
+from app.web.reports.probing import show_probing
+from app.web.reports.tables import Column, Linked, Row, Table, make_table, score_cell
+from evergold.scoring.task import Score
+from evergold.scoring.tasks import TASKS
+
+router = APIRouter()
+#: By task type: what `templates/reports/TASK-TYPE.html` shows.
+OWN_REPORTS: dict[str, Callable[[Report, Mapping[str, str]], Any]] = {
+    "idiomaticity-probing": show_probing,
+    "mwe-identification": show_mwes,
+}
+#: The view that every report has: all scores.
+ALL_SCORES = "scores"
+
+
+@router.get("/submissions/{submission_id}/report")
+def read_report(
+    request: Request, serving: ServingHere, visitor: VisitorHere, looking: LookingHere, submission_id: UUID
+) -> Response:
+    if visitor.user is None:
+        return to_login(request)
+    with reading(serving.engine) as session:
+        try:
+            report = find_report(session, submission_id, looking.user, serving.clock(), seen_as=looking.seen_as)
+        except NoReport:  # its page says why
+            query = f"?as={looking.seen_as}" if looking.seen_as else ""
+            return RedirectResponse(f"{links.submission(submission_id)}{query}", 303)
+    parameters = request.query_params
+    own = OWN_REPORTS.get(report.task_type) if report.view.has_details else None
+    is_plain = own is None or parameters.get("view") == ALL_SCORES
+    return render(
+        request,
+        "report.html",
+        report=report,
+        submission=report.submission,
+        phase=report.submission.phase_task.phase,
+        task=report.submission.phase_task.task,
+        has_own=own is not None,
+        own_template=None if is_plain else f"reports/{report.task_type}.html",
+        shown=None if own is None or is_plain else own(report, parameters),
+        table=all_scores(report, parameters.get("sort", "")) if is_plain else None,
+        seen_as=looking.seen_as,
+        signatures=signatures(report.scores) if is_plain else {},
+    )
+
+
+def all_scores(report: Report, sort: str) -> Table:
+    """Of a submission's report; a link for each column sorts it."""
+
+    def linked(wanted: str) -> str:
+        return f"{links.report(report.submission.id, view=ALL_SCORES, sort=wanted)}#{ALL_SCORES}"
+
+    return scores_table(report.task_type, report.scores, report.view.precision, sort, linked)
+
+
+def scores_table(
+    task_type: str, scores: Sequence[Score], precision: int | None, sort: str = "", linked: Linked = str
+) -> Table:
+    """A row for each split, a column for each metric."""
+    metrics = TASKS[task_type].metrics
+    by_split: dict[str, dict[str, Score]] = {}
+    for score in scores:
+        by_split.setdefault(score.split, {})[score.metric] = score
+    columns = [
+        Column(name, metric.title, metric.description, metric.percent)
+        if (metric := metrics.get(name))
+        else Column(name, name)
+        for name in dict.fromkeys(score.metric for score in scores)
+    ]
+    rows = [
+        Row(
+            split,
+            tuple(
+                score_cell(found.get(column.key), metrics.get(column.key), precision=precision) for column in columns
+            ),
+        )
+        for split, found in by_split.items()
+    ]
+    return make_table(
+        ALL_SCORES,
+        "Every score of this submission. An undefined one has a reason instead of a value.",
+        Column("split", "Split", "A named part of the items"),
+        columns,
+        rows,
+        sort=sort,
+        linked=linked,
+    )
+
+
+def signatures(scores: tuple[Score, ...]) -> dict[str, list[str]]:
+    """How scores were computed, without their own metric and split: usually a few ways, each with its metrics."""
+    found: dict[str, dict[str, None]] = {}
+    for score in scores:
+        told = score.signature.replace(f"|{score.metric}|{score.split}", "", 1)
+        found.setdefault(told, {})[score.metric] = None
+    return {told: list(metrics) for told, metrics in found.items()}
+
+
+router = APIRouter()
+#: By task type: from a report's aggregates and the wanted split to the split that is drawn, and its figures.
+REPORT_FIGURES: dict[str, Callable[[Mapping[str, Any], str | None], tuple[str, list[Figure]]]] = {
+    "idiomaticity-probing": report_probing.figures_of,
+}
+
+
+@router.get("/submissions/{submission_id}/report/figures/{name}.svg")
+def read_figure(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    looking: LookingHere,
+    submission_id: UUID,
+    name: str,
+    split: Annotated[str | None, Query()] = None,
+) -> Response:
+    if visitor.user is None:
+        return to_login(request)
+    with reading(serving.engine) as session:
+        report = find_report(session, submission_id, looking.user, serving.clock(), seen_as=looking.seen_as)
+    if not report.view.has_details:
+        raise NotFound("Figures of reports are not shown in this phase: they tell more than its scores may.")
+    draw = REPORT_FIGURES.get(report.task_type)
+    if draw is None:
+        raise NotFound("Reports of this task type have no figures.")
+    chosen, figures = draw(report.aggregates, split)
+    return svg_response(figures, name, chosen.replace("/", "-"))

@@ -1,0 +1,138 @@
+"""Probing runs as figures, from the aggregates that their reports keep: one system's probes, or one probe's systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from app.figures.distribution import SHARES, Distribution, Figure, Histogram, Marker, Row, axis_ends
+from app.figures.svg import shown
+from evergold.scoring.human_scores import CLASSES
+from evergold.scoring.probing_report import SMALLEST_CLASS
+
+#: A report's aggregates of one split.
+Aggregates = Mapping[str, Any]
+#: A system's name, and its aggregates.
+System = tuple[str, Aggregates]
+
+PROBES = {
+    "sim_syn": "Syn: the gold synonym",
+    "sim_head": "Head: only the head is kept",
+    "sim_modifier": "Modifier: only the modifier is kept",
+    "sim_comp": "Comp: the closer of the two",
+    "sim_wordssyn": "WordsSyn: synonyms of both words",
+    "sim_rand": "Rand: five random compounds",
+}
+AFFINITIES = {
+    "affinity_syn_rand": ("affinity-rand", "A(Syn|Rand): the synonym against random compounds"),
+    "affinity_syn_wordssyn": ("affinity-wordssyn", "A(Syn|WordsSyn): the synonym against the words' synonyms"),
+}
+COMPARED = ("sim_syn", "sim_comp", "sim_wordssyn", "sim_rand")
+
+_COSINE, _AFFINITY = "cosine similarity with the original", "affinity"
+_MARKERS: tuple[Marker, ...] = ("circle", "square", "triangle")
+_NO_IDEAL = "no single ideal"
+
+
+def probes_figure(split: Aggregates, ideals: Mapping[str, float], context: str) -> Figure:
+    """The distribution of every probe's similarity in one run, with the ideal where there is one."""
+    rows = tuple(
+        Row(title, (_distribution(split["probes"][name]),), _ideal(name, ideals), _NO_IDEAL)
+        for name, title in PROBES.items()
+        if name in split["probes"]
+    )
+    return _figure("probes", f"Similarity by probe, {split['compounds']} compounds", _COSINE, rows, (0.0, 1.0), context)
+
+
+def class_figures(split: Aggregates, ideals: Mapping[str, float], context: str) -> list[Figure]:
+    """Both affinities by idiomaticity class, in one run."""
+    figures = []
+    for measure, (name, title) in AFFINITIES.items():
+        rows = tuple(
+            Row(
+                f"{class_.capitalize()} ({found['compounds']} compounds)",
+                (_distribution(found["affinity"][measure]),) if measure in found["affinity"] else (),
+                _ideal(measure, ideals) if measure in found["affinity"] else None,
+                "" if measure in found["affinity"] else f"fewer than {SMALLEST_CLASS}",
+            )
+            for class_, found in _classes(split)
+        )
+        figures.append(_figure(name, title, _AFFINITY, rows, (-0.25, 1.0), context))
+    return figures
+
+
+def compared_figures(systems: Sequence[System], ideals: Mapping[str, float], context: str) -> list[Figure]:
+    """The systems of a board: their similarities probe by probe, then their affinities by class."""
+    figures = []
+    for measure in COMPARED:
+        rows = tuple(
+            Row(name, (_distribution(split["probes"][measure], with_ridge=False),), _ideal(measure, ideals))
+            for name, split in systems
+        )
+        figures.append(_figure(measure.replace("_", "-"), PROBES[measure], _COSINE, rows, (0.0, 1.0), context))
+    for measure, (name, title) in AFFINITIES.items():
+        rows = tuple(Row(system, _by_class(split, measure), _ideal(measure, ideals)) for system, split in systems)
+        figures.append(_figure(name, title, _AFFINITY, rows, (-0.25, 1.0), context, legend=True))
+    return figures
+
+
+def _figure(
+    name: str,
+    title: str,
+    axis: str,
+    rows: tuple[Row, ...],
+    ends: tuple[float, float],
+    context: str,
+    *,
+    legend: bool = False,
+) -> Figure:
+    low, high = axis_ends(rows, *ends)
+    keys = tuple(zip(_MARKERS, CLASSES, strict=True)) if legend else ()
+    return Figure(name, title, _in_words(rows), axis, rows, low, high, keys, context)
+
+
+def _by_class(split: Aggregates, measure: str) -> tuple[Distribution, ...]:
+    found = dict(_classes(split))
+    return tuple(
+        _distribution(found[name]["affinity"][measure], with_ridge=False, label=name, marker=marker)
+        for name, marker in zip(CLASSES, _MARKERS, strict=True)
+        if name in found and measure in found[name]["affinity"]
+    )
+
+
+def _classes(split: Aggregates) -> Iterable[tuple[str, Aggregates]]:
+    return [(name, split["classes"][name]) for name in CLASSES if name in split["classes"]]
+
+
+def _distribution(
+    found: Aggregates, *, with_ridge: bool = True, label: str = "", marker: Marker = "circle"
+) -> Distribution:
+    quantiles = [found["quantiles"].get(str(share)) for share in SHARES]
+    histogram = found["histogram"]
+    return Distribution(
+        quantiles=tuple(quantiles) if None not in quantiles else (),
+        mean=found["mean"],
+        histogram=Histogram(histogram["low"], histogram["high"], tuple(histogram["counts"])) if with_ridge else None,
+        label=label,
+        marker=marker,
+    )
+
+
+def _ideal(measure: str, ideals: Mapping[str, float]) -> float | None:
+    """As the report says; random compounds follow: A(Syn|Rand) is Sim(Syn) less Sim(Rand)."""
+    if measure == "sim_rand" and {"sim_syn", "affinity_syn_rand"} <= set(ideals):
+        return ideals["sim_syn"] - ideals["affinity_syn_rand"]
+    return ideals.get(measure)
+
+
+def _in_words(rows: Sequence[Row]) -> str:
+    said = []
+    for row in rows:
+        means = [
+            f"{f'{one.label} ' if one.label else ''}{shown(one.mean)}"
+            for one in row.distributions
+            if one.mean is not None
+        ]
+        ideal = f" (ideal {shown(row.ideal)})" if row.ideal is not None else ""
+        said.append(f"{row.label}: mean {', '.join(means)}{ideal}" if means else f"{row.label}: {row.remark}")
+    return ". ".join(said) + "."

@@ -1,0 +1,167 @@
+"""The API of rescoring sets, for organisers: make one, see who would move, publish or drop it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.db import reading, writing
+from app.models import Competition, RescoringState, User
+from app.rescoring.difference import difference_of
+from app.rescoring.publishing import publish_rescoring
+from app.rescoring.sets import drop_rescoring, find_rescoring, list_rescorings, progress_of, start_rescoring
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser
+from app.web.http.organised import organised
+from app.web.http.paths import CompetitionName
+from app.web.http.schemas import RowId
+from app.web.rescoring.schemas import (
+    DifferenceOut,
+    NewRescoring,
+    RescoringList,
+    RescoringOut,
+    difference_out,
+    rescoring_out,
+)
+
+router = APIRouter(prefix=links.API, tags=["organising"])
+SETS = "/competitions/{competition}/rescorings"
+ONE = f"{SETS}/{{rescoring}}"
+
+
+@router.get(
+    SETS,
+    operation_id="list_rescorings",
+    summary="The rescoring sets of a competition, for organisers",
+    responses=error_responses(401, 403, 404),
+)
+def read_rescorings(serving: ServingHere, user: ApiOrganiser, competition: CompetitionName) -> RescoringList:
+    with reading(serving.engine) as session:
+        found = organised(session, user, competition)
+        sets = [_out(session, found, one.id) for one in list_rescorings(session, found)]
+    return RescoringList(competition=found.name, rescorings=sets)
+
+
+@router.post(
+    SETS,
+    operation_id="start_rescoring",
+    summary="Score submissions anew, beside the scores that stand, for organisers",
+    description="Boards do not change, and nobody else learns of it, before the set is published. Uploads go first.",
+    status_code=201,
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def create_rescoring(
+    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, wanted: NewRescoring
+) -> RescoringOut:
+    number = start(serving, user, competition, wanted)
+    with reading(serving.engine) as session:
+        return _out(session, organised(session, user, competition), number)
+
+
+@router.get(
+    ONE,
+    operation_id="get_rescoring",
+    summary="A rescoring set and how far it is, for organisers",
+    responses=error_responses(401, 403, 404, 422),
+)
+def read_rescoring(
+    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
+) -> RescoringOut:
+    with reading(serving.engine) as session:
+        return _out(session, organised(session, user, competition), rescoring)
+
+
+@router.get(
+    f"{ONE}/diff",
+    operation_id="get_rescoring_diff",
+    summary="Who moves by how much when a rescoring set is published, for organisers",
+    description="Of an open set as far as it is scored; of a published one, what it changed.",
+    responses=error_responses(401, 403, 404, 422),
+)
+def read_rescoring_diff(
+    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
+) -> DifferenceOut:
+    with reading(serving.engine) as session:
+        found = find_rescoring(session, organised(session, user, competition), rescoring)
+        return difference_out(found.id, difference_of(session, found))
+
+
+@router.post(
+    f"{ONE}/publish",
+    operation_id="publish_rescoring",
+    summary="Put the new scores in the place of the old ones, for organisers",
+    description="All boards at once, with the gold of the set; official results get another number beside the first.",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def publish_rescoring_set(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    rescoring: RowId,
+    tell_teams: Annotated[
+        bool, Query(description="write to the teams whose place changed on a board that they can see")
+    ] = False,
+) -> RescoringOut:
+    publish(serving, user, competition, rescoring, tell_teams=tell_teams)
+    with reading(serving.engine) as session:
+        return _out(session, organised(session, user, competition), rescoring)
+
+
+@router.post(
+    f"{ONE}/drop",
+    operation_id="drop_rescoring",
+    summary="End a rescoring set without a change, for organisers",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def drop_rescoring_set(
+    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
+) -> RescoringOut:
+    drop(serving, user, competition, rescoring)
+    with reading(serving.engine) as session:
+        return _out(session, organised(session, user, competition), rescoring)
+
+
+def start(serving: Serving, user: User, competition: str, wanted: NewRescoring) -> int:
+    """The number of the new set; raises as `start_rescoring` does."""
+    with writing(serving.engine) as session:
+        found = organised(session, user, competition)
+        return start_rescoring(
+            session,
+            found,
+            wanted.tasks,
+            note=wanted.note,
+            gold_version=wanted.gold_version,
+            with_rejected=wanted.with_rejected,
+            user=user,
+            now=serving.clock(),
+        ).id
+
+
+def publish(serving: Serving, user: User, competition: str, number: int, *, tell_teams: bool) -> None:
+    """Raises as `publish_rescoring` does."""
+    with writing(serving.engine) as session:
+        publish_rescoring(
+            session,
+            organised(session, user, competition),
+            number,
+            tell_teams=tell_teams,
+            settings=serving.settings,
+            user=user,
+            now=serving.clock(),
+        )
+
+
+def drop(serving: Serving, user: User, competition: str, number: int) -> None:
+    """Raises as `drop_rescoring` does."""
+    with writing(serving.engine) as session:
+        drop_rescoring(session, organised(session, user, competition), number, user=user, now=serving.clock())
+
+
+def _out(session: Session, competition: Competition, number: int) -> RescoringOut:
+    found = find_rescoring(session, competition, number)
+    is_open = found.state == RescoringState.OPEN
+    return rescoring_out(competition, found, progress_of(session, found) if is_open else None)

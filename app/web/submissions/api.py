@@ -1,0 +1,253 @@
+"""The API of submissions: send a file, wait for its scores, list one's own, get the file back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from sqlalchemy import select
+
+from app.base import links
+from app.base.db import reading, writing
+from app.feedback.scores import own_scores_of, own_scores_of_all
+from app.models import TERMINAL, RunStatus, ScoringRun, User
+from app.runs.stages import stage_of, stamp_of
+from app.submissions.accept import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
+from app.submissions.choices import choose_entry, withdraw_choice
+from app.submissions.find import current_run, get_submission, list_submissions
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.files import FILE_RESPONSES, stored_file_response
+from app.web.http.identity import ApiSubmitter, ApiUser
+from app.web.http.looking import ApiLooking, Looking
+from app.web.http.waiting import wait_for_news
+from app.web.submissions.problems_csv import PROBLEMS_CSV_RESPONSE, problems_csv_response
+from app.web.submissions.receiving import Target, receive_submission
+from app.web.submissions.schemas import SubmissionList, SubmissionOut, submission_out
+
+router = APIRouter(prefix=links.API, tags=["submissions"])
+
+PAGE_LENGTH = 50
+
+_UPLOAD_BODY: dict[str, Any] = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "required": ["file"],
+                "properties": {
+                    "file": {"type": "string", "format": "binary", "description": "your predictions"},
+                    "track": {
+                        "type": "string",
+                        "description": "one of the competition's tracks; left out where there are none",
+                    },
+                    "method": {
+                        "type": "string",
+                        "maxLength": METHOD_CHARACTERS,
+                        "description": "a few words, shown on the board",
+                    },
+                    "description": {
+                        "type": "string",
+                        "maxLength": DESCRIPTION_CHARACTERS,
+                        "description": "notes for yourself and the organisers",
+                    },
+                },
+            },
+            "example": {"file": "my_predictions.csv", "method": "XLM-R large", "description": "seed 17"},
+        }
+    },
+}
+
+
+@router.post(
+    "/competitions/{competition}/phases/{phase}/tasks/{task}/submissions",
+    operation_id="create_submission",
+    summary="Submit predictions",
+    description="The file is stored and scored by a worker, usually within a second; wait for the end at the address "
+    "in `Location`. The server's clock, when the file has fully arrived, decides whether the phase is open. "
+    "With an `Idempotency-Key` a repeated request is the same submission: again a 202, with the same id.",
+    status_code=202,
+    responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 507),
+    openapi_extra={"requestBody": _UPLOAD_BODY},
+)
+async def create_submission(
+    request: Request,
+    response: Response,
+    serving: ServingHere,
+    user: ApiSubmitter,
+    competition: Annotated[str, Path(examples=["demo"])],
+    phase: Annotated[str, Path(examples=["evaluation"])],
+    task: Annotated[str, Path(examples=["idiom-detection"])],
+    idempotency_key: Annotated[
+        str | None,
+        Header(description=f"at most {KEY_CHARACTERS} characters of your choice, new for each submission"),
+    ] = None,
+) -> SubmissionOut:
+    target = Target(competition, phase, task)
+    received = await receive_submission(request, serving, user, target, idempotency_key=idempotency_key)
+    submission = await run_sync(load_submission, serving, received.submission_id, Looking(user, None))
+    response.headers["Location"] = submission.links.self
+    return submission
+
+
+@router.get(
+    "/submissions/{submission_id}",
+    operation_id="get_submission",
+    summary="A submission, its scores and its problems",
+    description="With `wait` the answer comes as soon as the state is final (`scored`, `rejected`, `failed`), or when "
+    "the time is over: look at `status`. Status and scores come together. With `seen` it comes as soon as `stamp` is "
+    "another, too: when the state changes, and about once a second while a long scoring goes on.",
+    responses=error_responses(401, 404, 422),
+)
+async def read_submission(
+    request: Request,
+    serving: ServingHere,
+    _: ApiUser,
+    looking: ApiLooking,
+    submission_id: UUID,
+    wait: Annotated[float, Query(ge=0, le=3600, description="seconds; the server may wait less long")] = 0,
+    seen: Annotated[str | None, Query(max_length=40, description="the `stamp` that you have")] = None,
+) -> SubmissionOut:
+    await run_sync(check_visible, serving, submission_id, looking.user)
+    await wait_for_change(request, serving, submission_id, seconds=wait, seen=seen)
+    return await run_sync(load_submission, serving, submission_id, looking)
+
+
+@router.get(
+    "/submissions",
+    operation_id="list_submissions",
+    summary="Your teams' submissions",
+    description="Newest first; `next`, also given in the `Link` header, leads to older ones.",
+    responses=error_responses(401, 404, 422),
+)
+def read_submissions(
+    response: Response,
+    serving: ServingHere,
+    user: ApiUser,
+    looking: ApiLooking,
+    competition: Annotated[str | None, Query(description="only of this competition")] = None,
+    phase: Annotated[str | None, Query(description="only of this phase")] = None,
+    task: Annotated[str | None, Query(description="only of this task")] = None,
+    status: Annotated[RunStatus | None, Query(description="only in this state")] = None,
+    after: Annotated[UUID | None, Query(description="as in `next`")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = PAGE_LENGTH,
+) -> SubmissionList:
+    filters = {"competition": competition, "phase": phase, "task": task}
+    with reading(serving.engine) as session:
+        found, cursor = list_submissions(session, user, **filters, status=status, after=after, limit=limit)
+        now = serving.clock()
+        own = own_scores_of_all(session, found, looking.user, now, seen_as=looking.seen_as)
+        listed = [
+            submission_out(one, stage_of(session, current_run(one), one.phase_task.task.task_type, now), own[one.id])
+            for one in found
+        ]
+    following = None
+    if cursor is not None:
+        asked = {**filters, "status": status and status.value}
+        chosen = {name: value for name, value in asked.items() if value is not None}
+        following = f"{links.API}/submissions?{urlencode({**chosen, 'limit': limit, 'after': str(cursor)})}"
+        response.headers["Link"] = f'<{following}>; rel="next"'
+    return SubmissionList(submissions=listed, next=following)
+
+
+@router.put(
+    "/submissions/{submission_id}/choice",
+    operation_id="choose_submission",
+    summary="Let this submission be the one that counts",
+    description="Where the entry rule of the phase is `chosen`: on every board whose setting the submission entered, "
+    "or on one of them. The last choice of the team counts. 409 `no_choice` where there is nothing (more) to choose.",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def choose_submission(
+    serving: ServingHere,
+    user: ApiSubmitter,
+    submission_id: UUID,
+    board: Annotated[str | None, Query(description="only on this board")] = None,
+) -> SubmissionOut:
+    with writing(serving.engine) as session:
+        choose_entry(session, submission_id, user, serving.clock(), board=board)
+    return load_submission(serving, submission_id, Looking(user, None))
+
+
+@router.delete(
+    "/submissions/{submission_id}/choice",
+    operation_id="withdraw_choice",
+    summary="Choose this submission no longer",
+    description="What counts then is what the phase says for teams that made no choice.",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def withdraw(serving: ServingHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
+    with writing(serving.engine) as session:
+        withdraw_choice(session, submission_id, user, serving.clock())
+    return load_submission(serving, submission_id, Looking(user, None))
+
+
+@router.get(
+    "/submissions/{submission_id}/file",
+    operation_id="download_submission",
+    summary="The file as you sent it",
+    response_class=Response,
+    responses=FILE_RESPONSES | error_responses(401, 404, 416, 422),
+)
+def download_submission(request: Request, serving: ServingHere, user: ApiUser, submission_id: UUID) -> Response:
+    with reading(serving.engine) as session:
+        submission = get_submission(session, submission_id, user)
+    name = submission.filename or str(submission.id)
+    return stored_file_response(request, serving, submission.sha256, name, is_public=False)
+
+
+@router.get(
+    "/submissions/{submission_id}/problems.csv",
+    operation_id="get_problems_csv",
+    summary="What is wrong with the file, line by line, as CSV",
+    description="Errors of a rejected file, warnings of a scored one; the same as `problems` of the submission.",
+    response_class=Response,
+    responses=PROBLEMS_CSV_RESPONSE | error_responses(401, 404, 422),
+)
+def read_problems_csv(serving: ServingHere, user: ApiUser, submission_id: UUID) -> Response:
+    with reading(serving.engine) as session:
+        submission = get_submission(session, submission_id, user)
+    return problems_csv_response(current_run(submission).problems, submission.filename)
+
+
+# ------------------------------------------------------------------------------------------------------------ waiting
+
+
+def load_submission(serving: Serving, submission_id: UUID, looking: Looking) -> SubmissionOut:
+    """The submission as this viewer may see it, or NotFound."""
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        submission = get_submission(session, submission_id, looking.user)
+        stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, now)
+        own = own_scores_of(session, submission, looking.user, now, seen_as=looking.seen_as)
+        return submission_out(submission, stage, own)
+
+
+def check_visible(serving: Serving, submission_id: UUID, user: User | None) -> None:
+    """Raises NotFound unless this viewer may see the submission."""
+    with reading(serving.engine) as session:
+        get_submission(session, submission_id, user)
+
+
+async def wait_for_change(
+    request: Request, serving: Serving, submission_id: UUID, *, seconds: float, seen: str | None
+) -> None:
+    """Return when the submission's state is final, when its stamp is not `seen` any more, or when the time is over."""
+    await wait_for_news(
+        request,
+        serving,
+        lambda: _stamp(serving, submission_id),
+        lambda stamp: stamp in TERMINAL or (seen is not None and stamp != seen),
+        seconds=seconds,
+    )
+
+
+def _stamp(serving: Serving, submission_id: UUID) -> str:
+    with reading(serving.engine) as session:
+        columns = select(ScoringRun.status, ScoringRun.checked_at, ScoringRun.items_done)
+        run = session.execute(columns.where(ScoringRun.submission_id == submission_id, ScoringRun.is_current)).first()
+    return stamp_of(*run) if run else ""

@@ -1,0 +1,187 @@
+"""Method cards: what a team says of the system behind a submission, what it is asked, and how that changed."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from app.cards.edits import CardChange
+from app.cards.form import CardForm, CardKind, CardPart, MethodCard
+from app.web.http.schemas import ApiModel, Moment, example
+
+#: No `bool | int | float`: what JSON says is kept as it is said.
+AnswerOut = bool | int | float | str
+
+CARD_EXAMPLE: dict[str, Any] = {
+    "method": "XLM-R large",
+    "summary": "Fine-tuned on the training data, with a paraphrase objective.",
+    "paper": "https://aclanthology.org/2022.semeval-1.13/",
+    "code": "https://example.org/code",
+    "data": "the training data, Wikipedia",
+    "languages": ["en", "pt"],
+    "answers": [{"name": "parameters", "title": "Parameters (millions)", "value": 560}],
+}
+_EDIT_EXAMPLE: dict[str, Any] = {
+    **{name: value for name, value in CARD_EXAMPLE.items() if name != "answers"},
+    "fields": {"parameters": 560},
+}
+
+
+class CardAnswerOut(ApiModel):
+    """An answer to a question of the organisers'."""
+
+    name: str
+    title: str
+    value: AnswerOut
+
+
+class CardOut(ApiModel):
+    """What is known of a system; empty where nothing was said."""
+
+    method: str
+    summary: str
+    paper: str
+    code: str
+    data: str = Field(description="data used")
+    languages: list[str]
+    answers: list[CardAnswerOut]
+
+
+class CardColumnOut(ApiModel):
+    """A question whose answers stand on the board, beside the scores: look for its name in a row's card."""
+
+    name: str
+    title: str
+
+
+class CardFieldOut(ApiModel):
+    """A question of the organisers'."""
+
+    name: str
+    title: str
+    kind: CardKind
+    choices: list[str]
+    required: bool
+    on_board: bool = Field(description="whether boards show the answer beside the scores")
+    help: str
+
+
+class CardFormOut(ApiModel):
+    """What cards of a task ask."""
+
+    required: list[CardPart] = Field(description="which of method, summary, … must be there")
+    languages: list[str] = Field(description="of the task; none: any codes")
+    fields: list[CardFieldOut]
+
+
+class CardIn(ApiModel):
+    """A whole card: what is left out is empty then."""
+
+    model_config = example(_EDIT_EXAMPLE)
+
+    method: str = ""
+    summary: str = Field("", description="what the system does, in a few sentences")
+    paper: str = Field("", description="http:// or https://")
+    code: str = Field("", description="http:// or https://")
+    data: str = Field("", description="data used")
+    languages: list[str] = Field([], description="of the task's", max_length=1_000)
+    fields: dict[str, AnswerOut | None] = Field({}, description="answers by the names of the fields")
+
+
+class CardChangeOut(ApiModel):
+    """A change of a card."""
+
+    version: int
+    changed_by: str = Field(description="a user name")
+    changed_at: Moment
+    changed: list[str] = Field(description="titles of what was changed")
+
+
+class SubmissionCardOut(ApiModel):
+    """A submission's card with all that is needed to change it."""
+
+    model_config = example(
+        {
+            "submission": "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
+            "card": CARD_EXAMPLE,
+            "form": {
+                "required": ["code"],
+                "languages": ["en", "pt"],
+                "fields": [
+                    {
+                        "name": "parameters",
+                        "title": "Parameters (millions)",
+                        "kind": "number",
+                        "choices": [],
+                        "required": True,
+                        "on_board": True,
+                        "help": "",
+                    }
+                ],
+            },
+            "version": 1,
+            "is_editable": True,
+            "frozen_at": None,
+            "history": [
+                {
+                    "version": 1,
+                    "changed_by": "ada",
+                    "changed_at": "2026-01-11T09:00:00Z",
+                    "changed": ["Code", "Parameters (millions)"],
+                }
+            ],
+            "page": "/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11/card",
+        }
+    )
+
+    submission: UUID
+    card: CardOut
+    form: CardFormOut
+    version: int = Field(description="rises with every change; 0: nobody has written a card yet")
+    is_editable: bool = Field(description="for you, now")
+    frozen_at: Moment | None = Field(description="when an official board was made that shows it so; null: not yet")
+    history: list[CardChangeOut]
+    page: str
+
+
+def card_out(card: MethodCard) -> CardOut:
+    """A card as JSON shows it."""
+    return CardOut(
+        method=card.method,
+        summary=card.summary,
+        paper=card.paper,
+        code=card.code,
+        data=card.data,
+        languages=list(card.languages),
+        answers=[CardAnswerOut(name=one.name, title=one.title, value=one.value) for one in card.answers],
+    )
+
+
+def card_form_out(form: CardForm) -> CardFormOut:
+    """What is asked, in the organisers' order."""
+    return CardFormOut(
+        required=[part for part in CardPart if part in form.required],
+        languages=list(form.languages),
+        fields=[
+            CardFieldOut(
+                name=one.name,
+                title=one.title,
+                kind=one.kind,
+                choices=list(one.choices),
+                required=one.required,
+                on_board=one.on_board,
+                help=one.help,
+            )
+            for one in form.fields
+        ],
+    )
+
+
+def card_changes_out(changes: list[CardChange]) -> list[CardChangeOut]:
+    """The first one first."""
+    return [
+        CardChangeOut(version=one.number, changed_by=one.username, changed_at=one.changed_at, changed=list(one.changed))
+        for one in changes
+    ]

@@ -1,0 +1,55 @@
+"""The API of comparing two submissions: their scores, and item by item where gold is public."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import urlencode
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from app.base import links
+from app.base.db import reading
+from app.feedback.compare import compare
+from app.feedback.items import Showing, compare_items
+from app.web.http.context import ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiUser
+from app.web.http.looking import ApiLooking
+from app.web.submissions.comparison_schemas import ComparisonOut, comparison_out
+
+router = APIRouter(prefix=links.API, tags=["submissions"])
+
+
+@router.get(
+    "/submissions/{submission_id}/comparison/{other_id}",
+    operation_id="compare_submissions",
+    summary="Two submissions to one task side by side",
+    description="A is the first, B the other. Scores compare where they were computed in the same way, as far as their "
+    "phases show them. Single items are there only where the organisers declare the gold of both public, and for runs "
+    "that were scored since; `items.hidden` says why there are none. 409 `not_comparable` for submissions to two "
+    "tasks, or not scored (yet).",
+    responses=error_responses(401, 404, 409, 422),
+)
+def compare_submissions(
+    serving: ServingHere,
+    _: ApiUser,
+    looking: ApiLooking,
+    submission_id: UUID,
+    other_id: UUID,
+    show: Annotated[
+        Showing,
+        Query(description="which items: where the predictions differ, only `a` or only `b` is right (or closer), …"),
+    ] = Showing.ALL,
+    start: Annotated[int, Query(ge=0, le=2**31 - 1, description="how many of them to pass over")] = 0,
+    limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
+) -> ComparisonOut:
+    with reading(serving.engine) as session:
+        found = compare(session, submission_id, other_id, looking.user, serving.clock(), seen_as=looking.seen_as)
+        items = compare_items(session, found)
+    shown = items.shown(show)
+    following = None
+    if start + limit < len(shown):
+        asked = urlencode({"show": show.value, "start": start + limit, "limit": limit})
+        following = f"{links.api_comparison(submission_id, other_id)}?{asked}"
+    return comparison_out(found, items, shown[start : start + limit], following)

@@ -1,0 +1,96 @@
+"""The API of failed runs: organisers see what went wrong on our side, and have it scored after all."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import NotFound
+from app.competitions.find import find_competition
+from app.models import Competition
+from app.people.roles import check_may_organise
+from app.runs.failures import failed_runs, queue_again, queue_all_again
+from app.web.http.context import ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser
+from app.web.http.paths import CompetitionName
+from app.web.submissions.failure_schemas import AllQueuedAgain, FailedRunsOut, QueuedAgain, failed_runs_out
+
+router = APIRouter(prefix=links.API, tags=["organising"])
+
+LARGEST_ID = 2**31 - 1
+
+
+@router.get(
+    "/competitions/{competition}/failed-runs",
+    operation_id="list_failed_runs",
+    summary="Submissions whose scoring failed, for organisers",
+    description="Never the teams' fault: these cost no quota. The latest first.",
+    responses=error_responses(401, 403, 404, 422),
+)
+def read_failed_runs(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> FailedRunsOut:
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+        check_may_organise(session, user, found)
+        return failed_runs_out(found.name, failed_runs(session, [found.id], limit))
+
+
+@router.post(
+    "/competitions/{competition}/failed-runs/queue-again",
+    operation_id="queue_failed_runs_again",
+    summary="Score all failed submissions after all, for organisers",
+    description="Of the competition, or of one phase or task of it; at most 1000 at once.",
+    status_code=202,
+    responses=error_responses(401, 403, 404, 422),
+)
+def queue_failed_runs_again(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    phase: Annotated[str | None, Query(description="only of this phase", examples=["evaluation"])] = None,
+    task: Annotated[str | None, Query(description="only of this task", examples=["idiom-detection"])] = None,
+) -> AllQueuedAgain:
+    with writing(serving.engine) as session:
+        found = find_competition(session, competition)
+        check_may_organise(session, user, found)
+        check_names(found, phase, task)
+        again = queue_all_again(session, found.id, phase=phase, task=task, actor=user, now=serving.clock())
+    return AllQueuedAgain(runs=again)
+
+
+@router.post(
+    "/competitions/{competition}/failed-runs/{run_id}/queue-again",
+    operation_id="queue_failed_run_again",
+    summary="Score a failed submission after all, for organisers",
+    description="For when the cause is mended. Workers hear of it within a minute.",
+    status_code=202,
+    responses=error_responses(401, 403, 404, 422),
+)
+def queue_failed_run_again(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    run_id: Annotated[int, Path(ge=1, le=LARGEST_ID)],
+) -> QueuedAgain:
+    with writing(serving.engine) as session:
+        found = find_competition(session, competition)
+        check_may_organise(session, user, found)
+        if not queue_again(session, run_id, competition_id=found.id, actor=user, now=serving.clock()):
+            raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
+    return QueuedAgain(run_id=run_id)
+
+
+def check_names(competition: Competition, phase: str | None, task: str | None) -> None:
+    """Raises NotFound for a phase or task that the competition does not have: nothing failed there for a reason."""
+    phases, tasks = [one.name for one in competition.phases], [one.name for one in competition.tasks]
+    for what, wanted, known in (("phase", phase, phases), ("task", task, tasks)):
+        if wanted is not None and wanted not in known:
+            raise NotFound(f"Competition '{competition.name}' has no {what} '{wanted}'; it has {', '.join(known)}.")

@@ -1,0 +1,183 @@
+"""One's own submissions: the list with its filters, scores over time, two of them side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+from markupsafe import Markup
+
+from app.base import links
+from app.base.db import reading
+from app.feedback.chart import chart_svg
+from app.feedback.compare import NotComparable, compare
+from app.feedback.history import MOST_SHOWN, History, Place, history_of, places_of
+from app.feedback.items import ComparedItem, ItemComparison, Showing, compare_items
+from app.models import RunStatus, Submission
+from app.submissions.find import current_run, get_submission, list_submissions
+from app.web.html.guards import to_login
+from app.web.html.rendering import render
+from app.web.http.context import ServingHere
+from app.web.http.identity import VisitorHere
+
+router = APIRouter()
+
+PAGE_LENGTH = 30
+ITEMS_SHOWN = 50
+#: Longer texts in an address name nothing.
+Name = Annotated[str, Query(max_length=200)]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What the list is narrowed to; empty: everything."""
+
+    competition: str
+    phase: str
+    task: str
+    status: str
+
+    def fit(self, places: Sequence[Place]) -> list[Place]:
+        """The places that are left."""
+        wanted = ((self.competition, "competition"), (self.phase, "phase"), (self.task, "task"))
+        return [place for place in places if all(name in ("", getattr(place, part)) for name, part in wanted)]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPage:
+    """Some of the items that are looked at; number: of this page, of `count`; first: the place of its first item."""
+
+    rows: Sequence[ComparedItem]
+    number: int
+    count: int
+    first: int
+
+    @property
+    def last(self) -> int:
+        """The place of its last item."""
+        return self.first + len(self.rows) - 1
+
+
+@router.get("/submissions")
+def read_submissions(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    competition: Name = "",
+    phase: Name = "",
+    task: Name = "",
+    status: Name = "",
+    board: Name = "",
+    after: Annotated[UUID | None, Query()] = None,
+) -> Response:
+    if visitor.user is None:
+        return to_login(request)
+    now, filters = serving.clock(), Filters(competition, phase, task, status)
+    state = next((one for one in RunStatus if one == status), None)
+    with reading(serving.engine) as session:
+        found, cursor = list_submissions(
+            session,
+            visitor.user,
+            competition=competition or None,
+            phase=phase or None,
+            task=task or None,
+            status=state,
+            after=after,
+            limit=PAGE_LENGTH,
+        )
+        places = places_of(session, visitor.user)
+        left = filters.fit(places)
+        history = history_of(session, visitor.user, left[0], now, board=board) if len(left) == 1 else None
+    return render(
+        request,
+        "submissions.html",
+        rows=[(submission, current_run(submission)) for submission in found],
+        places=places,
+        left=left,
+        filters=filters,
+        is_filtered=any((competition, phase, task, state)),
+        states=list(RunStatus),
+        history=history,
+        chart=_chart(history),
+        following=_following(filters, board, cursor) if cursor else None,
+        is_first=after is None,
+    )
+
+
+@router.get("/submissions/compare")
+def read_comparison(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    a: Annotated[UUID, Query()],
+    b: Annotated[UUID | None, Query()] = None,
+    show: Name = "",
+    page: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
+) -> Response:
+    """Without `b` it is compared with the one before it. show, page: of the items, where these are compared."""
+    if visitor.user is None:
+        return to_login(request)
+    now, comparison, items, refusal = serving.clock(), None, ItemComparison(), None
+    showing = next((one for one in Showing if one == show), Showing.ALL)
+    with reading(serving.engine) as session:
+        one = get_submission(session, a, visitor.user)
+        place = one.phase_task
+        others, _ = list_submissions(
+            session,
+            visitor.user,
+            competition=place.phase.competition.name,
+            task=place.task.name,
+            status=RunStatus.SCORED,
+            limit=MOST_SHOWN,
+        )
+        other = b or _one_before(one, others)
+        try:
+            comparison = compare(session, a, other, visitor.user, now) if other else None
+            items = compare_items(session, comparison) if comparison else items
+        except NotComparable as error:
+            refusal = error
+    return render(
+        request,
+        "compare.html",
+        refusal.status if refusal else 200,
+        one=one,
+        chosen=(a, other),
+        others=others,
+        comparison=comparison,
+        items=items,
+        showing=showing,
+        paged=_paged(items.shown(showing), page),
+        refusal=refusal,
+    )
+
+
+def _paged(rows: Sequence[ComparedItem], number: int) -> ItemPage:
+    """The page with this number; the last one, if there are not so many."""
+    count = max(1, -(-len(rows) // ITEMS_SHOWN))
+    number = min(number, count)
+    start = (number - 1) * ITEMS_SHOWN
+    return ItemPage(rows[start : start + ITEMS_SHOWN], number, count, start + 1)
+
+
+def _one_before(one: Submission, newest_first: Sequence[Submission]) -> UUID | None:
+    """The one that was sent last before it, of the same phase if there is any; else the newest other one."""
+    rest = [other for other in newest_first if other.id != one.id]
+    before = [other for other in rest if other.submitted_at <= one.submitted_at]
+    same_phase = [other for other in before if other.phase_task_id == one.phase_task_id]
+    return next((other.id for other in [*same_phase, *before, *rest]), None)
+
+
+def _chart(history: History | None) -> Markup | None:
+    """Of two or more: one point is no course."""
+    if history is None or len(history.attempts) < 2:
+        return None
+    title = f"{history.board.title}, {history.place.phase_title}: scores over time"
+    return Markup(chart_svg(history.attempts, history.column, title))  # noqa: S704 - escaped by ElementTree
+
+
+def _following(filters: Filters, board: str, cursor: UUID) -> str:
+    named = {name: getattr(filters, name) for name in ("competition", "phase", "task", "status")}
+    return links.submissions(**named, board=board, after=str(cursor))

@@ -1,0 +1,176 @@
+"""A submission's page, live until its state is final."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+from uuid import UUID
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.base import links
+from app.base.db import reading, writing
+from app.boards.marks import mark_of_submission
+from app.boards.rows import decimals_of, with_decimals
+from app.cards.edits import frozen_by, is_of_team
+from app.cards.kept import card_of_submission
+from app.competitions.columns import BoardColumn, board_columns
+from app.competitions.find import boards_of, find_competition
+from app.competitions.visibility import rounded
+from app.feedback.scores import OwnScores, own_scores_of
+from app.models import TERMINAL, Board, RunStatus, ScoringRun, Submission
+from app.people.roles import may_organise
+from app.runs.stages import stage_of
+from app.submissions.choices import NoChoice, boards_entered, choose_entry, withdraw_choice
+from app.submissions.find import current_run, get_submission
+from app.web.html.guards import to_login
+from app.web.html.rendering import check_form, render
+from app.web.http.context import Serving, ServingHere
+from app.web.http.identity import VisitorHere
+from app.web.http.looking import Looking, LookingHere, looking_as
+from app.web.submissions.api import check_visible, wait_for_change
+from evergold.scoring.task import Score
+from evergold.scoring.tasks import TASKS
+
+router = APIRouter()
+
+FormText = Annotated[str, Form()]
+#: How long the live part of the page waits for news before it asks again.
+LIVE_SECONDS = 20.0
+#: A task with more scores than this (languages by views) shows those of its boards.
+SCORES_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a scored submission means for a board: the score in its ranking column; whether its team chose it there."""
+
+    board: Board
+    column: BoardColumn
+    score: Score
+    is_chosen: bool
+
+
+@router.get("/submissions/{submission_id}")
+def read_submission(
+    request: Request, serving: ServingHere, visitor: VisitorHere, looking: LookingHere, submission_id: UUID
+) -> Response:
+    if visitor.user is None:
+        return to_login(request)
+    return render(request, "submission.html", **_shown(serving, looking, submission_id), is_update=False)
+
+
+@router.post("/submissions/{submission_id}/choice")
+def choose(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    submission_id: UUID,
+    board: FormText = "",
+    action: FormText = "choose",
+    csrf_token: FormText = "",
+) -> Response:
+    """Let it count, on one board or on all, or no longer."""
+    if visitor.user is None:
+        return RedirectResponse(f"/login?next={links.submission(submission_id)}", 303)
+    check_form(request, csrf_token)
+    looking, now = looking_as(visitor, None), serving.clock()
+    try:
+        with writing(serving.engine) as session:
+            if action == "withdraw":
+                withdraw_choice(session, submission_id, visitor.user, now)
+            else:
+                choose_entry(session, submission_id, visitor.user, now, board=board or None)
+    except NoChoice as error:
+        shown = _shown(serving, looking, submission_id, error)
+        return render(request, "submission.html", error.status, **shown, is_update=False)
+    return RedirectResponse(links.submission(submission_id), 303)
+
+
+@router.get("/submissions/{submission_id}/live")
+async def read_live(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    submission_id: UUID,
+    seen: Annotated[str | None, Query(max_length=40)] = None,
+) -> Response:
+    """The part of the page that changes, as soon as its stamp is not `seen` any more."""
+    if visitor.user is None:  # logged out meanwhile: the whole page has to go there
+        return Response(status_code=204, headers={"HX-Refresh": "true"})
+    await run_sync(check_visible, serving, submission_id, visitor.user)
+    await wait_for_change(request, serving, submission_id, seconds=LIVE_SECONDS, seen=seen)
+    shown = await run_sync(_shown, serving, looking_as(visitor, None), submission_id)
+    same_stage = seen is not None and seen.partition(".")[0] == shown["status"] and "." in seen
+    return render(request, "submission_live.html", **shown, is_update=True, is_announced=not same_stage)
+
+
+def _shown(serving: Serving, looking: Looking, submission_id: UUID, error: NoChoice | None = None) -> dict[str, Any]:
+    """What both the page and its live part show."""
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        submission = get_submission(session, submission_id, looking.user)
+        run = current_run(submission)
+        stage = stage_of(session, run, submission.phase_task.task.task_type, now)
+        own = own_scores_of(session, submission, looking.user, now, seen_as=looking.seen_as)
+        choosable = boards_entered(session, submission) if own.has_choice else []
+        card, mark = card_of_submission(session, submission), mark_of_submission(session, submission)
+        is_editable = frozen_by(session, submission) is None and is_of_team(session, submission, looking.user)
+        is_organiser = may_organise(session, looking.user, submission.phase_task.phase.competition)
+        competition = find_competition(session, submission.phase_task.phase.competition.name)
+    phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
+    boards = [board for board in boards_of(competition, phase) if _stands_on(submission, board)]
+    return {
+        "submission": submission,
+        "run": run,
+        "status": RunStatus(run.status),
+        "stage": stage,
+        "message": stage.message,
+        "reasons": stage.waiting.reasons if stage.waiting and is_organiser else (),
+        "is_final": run.status in TERMINAL,
+        "phase": phase,
+        "competition": competition,
+        "task": submission.phase_task.task,
+        "own": own,
+        "card": card,
+        "card_is_editable": is_editable,
+        "mark": mark,
+        "choosable": choosable,
+        "seen_as": looking.seen_as,
+        "error": error,
+        "standings": _standings(boards, run, own),
+        "scores": _scores(boards, own),
+        "errors": [problem for problem in run.problems if problem.get("severity") != "warning"],
+        "warnings": [problem for problem in run.problems if problem.get("severity") == "warning"],
+        "metrics": TASKS[submission.phase_task.task.task_type].metrics,
+    }
+
+
+def _stands_on(submission: Submission, board: Board) -> bool:
+    return board.task_id == submission.phase_task.task_id and board.track in (None, submission.track)
+
+
+def _scores(boards: list[Board], own: OwnScores) -> list[Score]:
+    """All of them, or, where these are many, those that stand on boards: the report has them all."""
+    if len(own.scores) <= SCORES_SHOWN:
+        return list(own.scores)
+    on_boards = {(column["metric"], column["split"]) for board in boards for column in board.columns}
+    return [score for score in own.scores if (score.metric, score.split) in on_boards]
+
+
+def _standings(boards: list[Board], run: ScoringRun, own: OwnScores) -> list[Standing]:
+    if not own.view.own_scores:
+        return []
+    scores = {(score.metric, score.split): score for score in run.scores}
+    precision, found = own.view.precision, []
+    for board in boards:
+        score = scores.get((board.rank_metric, board.rank_split))
+        column = next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
+        if score is not None:
+            value = rounded(score.value, decimals_of(column, precision))
+            shown = Score(score.metric, score.split, value, score.reason, score.signature)
+            is_chosen = board.name in own.chosen_for
+            found.append(Standing(board, with_decimals(column, precision), shown, is_chosen))
+    return found

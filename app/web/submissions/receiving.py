@@ -1,0 +1,161 @@
+"""From an upload request to an accepted submission: the same way for the API and for the form on the page.
+
+What is hopeless is refused before the file is read; the file is stored; the limits are checked again under the lock;
+the workers are told after the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import structlog
+from anyio.to_thread import run_sync
+from fastapi import Request
+
+from app.base.db import reading, writing
+from app.base.queue import send_run
+from app.cards.edits import field_names, sent_card
+from app.cards.form import CardForm
+from app.cards.kept import form_of
+from app.competitions.find import find_phase_task
+from app.competitions.limits import declared_limits
+from app.models import User
+from app.submissions.accept import accept_submission, check_said, check_words, find_replay, precheck
+from app.teams.find import find_team
+from app.web.http.arrival import arrival_of
+from app.web.http.context import Serving
+from app.web.http.multipart import Incoming, Upload, receive_upload
+from app.web.http.rate_limits import limits_of
+from evergold.scoring.tasks import TASKS
+
+log = structlog.get_logger(__name__)
+
+
+#: What an upload may say beside its file.
+UPLOAD_FIELDS = frozenset({"track", "method", "description"})
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where an upload goes: names of competition, phase and task."""
+
+    competition: str
+    phase: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What an upload may be: its size, what method cards ask, and what is to be checked before its file is kept."""
+
+    limit_bytes: int
+    form: CardForm
+    check: Callable[[Mapping[str, str]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """created: False when an Idempotency-Key brought back an earlier submission."""
+
+    submission_id: UUID
+    created: bool
+
+
+async def receive_submission(
+    request: Request,
+    serving: Serving,
+    user: User,
+    target: Target,
+    *,
+    idempotency_key: str | None = None,
+    more_fields: frozenset[str] = frozenset(),
+    before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
+) -> Received:
+    """The accepted submission. `more_fields`: what a form sends besides; `before_file` sees them before the file."""
+    expected = await run_sync(_refuse_early, request, serving, user, target, idempotency_key)
+    incoming, arrived_at = incoming_of(request), list[datetime]()
+    upload = await receive_upload(
+        replace(incoming, chunks=_noting_the_end(incoming.chunks, request, serving, arrived_at)),
+        folder=serving.settings.storage_dir,
+        limit_bytes=expected.limit_bytes,
+        fields=more_fields | UPLOAD_FIELDS | field_names(expected.form),
+        before_file=before_file,
+        before_storing=expected.check,
+    )
+    return await run_sync(_accept, serving, user, target, upload, idempotency_key, arrived_at[0])
+
+
+async def _noting_the_end(
+    chunks: AsyncIterator[bytes], request: Request, serving: Serving, arrived_at: list[datetime]
+) -> AsyncIterator[bytes]:
+    """The chunks; and the moment when the last one was here, which counts: nobody is late because our disk is busy."""
+    async for chunk in chunks:
+        yield chunk
+    arrived_at.append(arrival_of(request, serving))
+
+
+def _refuse_early(
+    request: Request, serving: Serving, user: User, target: Target, idempotency_key: str | None
+) -> Expected:
+    """Every refusal that is sure before a byte was read."""
+    check_words("", "", idempotency_key)
+    limits = limits_of(request)
+    with reading(serving.engine) as session:
+        phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
+        team = find_team(session, user, phase_task.phase.competition_id)
+        limits.hit(limits.rules.uploads, f"team {team.id}" if team else f"user {user.id}", serving.clock())
+        is_replay = bool(idempotency_key and find_replay(session, user, idempotency_key))
+        if not is_replay:
+            precheck(session, user, phase_task, arrival_of(request, serving))
+        declared = declared_limits(phase_task.phase, phase_task)
+    form, limit_bytes = form_of(phase_task), min(declared.upload_bytes, serving.settings.upload_limit_bytes)
+
+    def check(fields: Mapping[str, str]) -> None:
+        if not is_replay:
+            check_said(phase_task, **said_with(fields, form))
+
+    return Expected(limit_bytes, form, check)
+
+
+def said_with(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]:
+    """What the fields of an upload say, as `accept_submission` takes it."""
+    return {
+        "track": fields.get("track"),
+        "method": fields.get("method", ""),
+        "description": fields.get("description", ""),
+        "card": sent_card(fields, form),
+    }
+
+
+def _accept(serving: Serving, user: User, target: Target, upload: Upload, key: str | None, now: datetime) -> Received:
+    with writing(serving.engine) as session:
+        phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
+        accepted = accept_submission(
+            session,
+            user=user,
+            phase_task=phase_task,
+            upload=upload.file,
+            filename=upload.filename,
+            **said_with(upload.fields, form_of(phase_task)),
+            idempotency_key=key,
+            now=now,
+        )
+        needs_gpu = TASKS[phase_task.task.task_type].needs_gpu
+    if accepted.created:
+        log.info("submission_accepted", submission_id=str(accepted.submission.id), run_id=accepted.run_id)
+        send_run(accepted.run_id, needs_gpu=needs_gpu)  # after the commit; if it fails, the sweep sends it
+    return Received(accepted.submission.id, accepted.created)
+
+
+def incoming_of(request: Request) -> Incoming:
+    """The request's body, not read yet."""
+    declared = request.headers.get("content-length", "")
+    return Incoming(
+        chunks=request.stream(),
+        content_type=request.headers.get("content-type", ""),
+        content_length=int(declared) if declared.isdigit() else None,
+    )

@@ -1,0 +1,204 @@
+"""The upload form: what the file must look like, what is left of quota and time; then the upload itself."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, TypeVar
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.base import links
+from app.base.db import reading
+from app.base.errors import EvergoldError, Forbidden, NotFound
+from app.base.storage import stored_path
+from app.cards.kept import form_of
+from app.competitions.find import find_phase_task, other_open_tasks
+from app.competitions.limits import Quota, declared_limits, phase_state, quota
+from app.competitions.tracks import tracks_of
+from app.models import PhaseTask, PublicFile, User
+from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS
+from app.teams.find import find_team
+from app.teams.registration import RegistrationNeeded, Standing, standing
+from app.web.html.guards import to_login
+from app.web.html.rendering import check_form, render
+from app.web.http import csrf
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import headers_of
+from app.web.http.identity import Visitor, VisitorHere
+from app.web.submissions.receiving import UPLOAD_FIELDS, Target, receive_submission
+from app.web.submissions.validation_receiving import receive_validation
+from evergold.scoring.tasks import TASKS
+
+router = APIRouter()
+
+Received = TypeVar("Received")
+
+#: Forms have keys of their own, so that a double click or a reload submits once.
+KEY_START = "form-"
+#: A look into downloads of text, so that the form can show what a file looks like.
+PREVIEWED = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".cupt")
+PREVIEW_BYTES, PREVIEW_LINES = 2_000, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The first lines of a download. is_input: predictions are made for what stands there."""
+
+    file: PublicFile
+    lines: list[str]
+    is_input: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What was typed, and what was wrong with it."""
+
+    fields: Mapping[str, str]
+    error: EvergoldError | None = None
+
+
+@router.get("/competitions/{competition}/phases/{phase}/tasks/{task}/submit")
+def read_form(
+    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, phase: str, task: str
+) -> Response:
+    return _page(request, serving, visitor, Target(competition, phase, task), Form({}))
+
+
+@router.post("/competitions/{competition}/phases/{phase}/tasks/{task}/submit")
+async def send_form(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    competition: str,
+    phase: str,
+    task: str,
+    key: Annotated[str, Query(max_length=100)] = "",
+) -> Response:
+    if visitor.user is None or visitor.login is None:
+        return to_login(request)
+    receive = partial(receive_submission, more_fields=frozenset({csrf.FORM_FIELD}))
+    target = Target(competition, phase, task)
+    return await _send(
+        request, serving, visitor, visitor.user, target, key, receive, lambda one: links.submission(one.submission_id)
+    )
+
+
+@router.post("/competitions/{competition}/phases/{phase}/tasks/{task}/validate")
+async def send_to_check(
+    request: Request,
+    serving: ServingHere,
+    visitor: VisitorHere,
+    competition: str,
+    phase: str,
+    task: str,
+    key: Annotated[str, Query(max_length=100)] = "",
+) -> Response:
+    """The same form's other button: the file is only checked, and whatever else was typed is not kept."""
+    if visitor.user is None or visitor.login is None:
+        return RedirectResponse(f"/login?next={links.submit(competition, phase, task)}", 303)
+    receive = partial(receive_validation, more_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD})
+    target = Target(competition, phase, task)
+    return await _send(
+        request, serving, visitor, visitor.user, target, key, receive, lambda one: links.validation(one.validation_id)
+    )
+
+
+async def _send(
+    request: Request,
+    serving: Serving,
+    visitor: Visitor,
+    user: User,
+    target: Target,
+    key: str,
+    receive: Callable[..., Awaitable[Received]],
+    followed_at: Callable[[Received], str],
+) -> Response:
+    """To where the upload is followed; or the form again, with what was typed and what was wrong."""
+    typed: dict[str, str] = {}
+
+    def before_file(fields: Mapping[str, str]) -> None:
+        typed.update(fields)
+        check_form(request, typed.pop(csrf.FORM_FIELD, None))
+
+    own_key = KEY_START + key if key else None
+    try:
+        received = await receive(request, serving, user, target, idempotency_key=own_key, before_file=before_file)
+    except (NotFound, Forbidden) as error:
+        if not isinstance(error, RegistrationNeeded):
+            raise
+        return await run_sync(_page, request, serving, visitor, target, Form(typed, error))
+    except EvergoldError as error:
+        return await run_sync(_page, request, serving, visitor, target, Form(typed, error))
+    return RedirectResponse(followed_at(received), 303)
+
+
+def _page(request: Request, serving: Serving, visitor: Visitor, target: Target, form: Form) -> Response:
+    now = serving.clock()
+    with reading(serving.engine) as session:
+        phase_task = find_phase_task(session, target.competition, target.phase, target.task)
+        team = find_team(session, visitor.user, phase_task.phase.competition_id) if visitor.user else None
+        used = quota(session, team, phase_task, now, user=visitor.user)
+        mine = standing(session, phase_task.phase.competition, visitor.user) if visitor.user else None
+        elsewhere = other_open_tasks(session, phase_task, now)
+    phase = phase_task.phase
+    response = render(
+        request,
+        "submit.html",
+        form.error.status if form.error else 200,
+        phase_task=phase_task,
+        card_form=form_of(phase_task),
+        phase=phase,
+        task=phase_task.task,
+        task_type=TASKS[phase_task.task.task_type],
+        state=phase_state(phase, now),
+        limit_bytes=min(declared_limits(phase, phase_task).upload_bytes, serving.settings.upload_limit_bytes),
+        used=used,
+        obstacle=_obstacle(visitor.user, mine, used, phase_task),
+        missing=mine.missing if mine else None,
+        previews=_previews(serving, phase_task),
+        elsewhere=elsewhere,
+        tracks=tracks_of(phase.competition),
+        form=form,
+        form_key=secrets.token_urlsafe(18),
+        method_characters=METHOD_CHARACTERS,
+        description_characters=DESCRIPTION_CHARACTERS,
+        now=now,
+    )
+    if form.error:
+        response.headers.update(headers_of(form.error, now))
+    response.headers["Cache-Control"] = "no-store"  # the form's key is for one file: going back gets a new form
+    return response
+
+
+def _obstacle(user: User | None, mine: Standing | None, used: Quota, phase_task: PhaseTask) -> str:
+    """What, besides the dates, already stands against an upload, as a word for the template."""
+    if phase_task.gold is None:
+        return "gold"
+    if user is None:
+        return "login"
+    if mine is not None and mine.missing:
+        return "registration"
+    if used.remaining == 0:
+        return "limit"
+    return "pause" if used.rejected_last_hour >= used.rejected_per_hour else ""
+
+
+def _previews(serving: Serving, phase_task: PhaseTask) -> list[Preview]:
+    """The downloads of text, those called templates first."""
+    files = [file for file in phase_task.files if file.name.lower().endswith(PREVIEWED)]
+    files.sort(key=lambda file: "template" not in file.name.lower())
+    return [preview for file in files if (preview := _preview(serving, file, phase_task.items_sha256))]
+
+
+def _preview(serving: Serving, file: PublicFile, items_sha256: str | None) -> Preview | None:
+    try:
+        with stored_path(serving.settings.storage_dir, file.sha256).open("rb") as stored:
+            start = stored.read(PREVIEW_BYTES).decode("utf-8-sig", errors="replace")
+    except OSError:
+        return None
+    return Preview(file, start.splitlines()[:PREVIEW_LINES], is_input=file.sha256 == items_sha256)

@@ -1,0 +1,94 @@
+"""From an upload request to a queued validation: the same way for the API and for the form on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+import structlog
+from anyio.to_thread import run_sync
+from fastapi import Request
+
+from app.base.db import reading, writing
+from app.base.queue import send_validation
+from app.cards.edits import field_names
+from app.cards.kept import form_of
+from app.competitions.find import find_phase_task
+from app.competitions.limits import declared_limits
+from app.models import User
+from app.submissions.accept import check_words
+from app.submissions.validations import accept_validation, check_may_validate, find_validation_replay
+from app.web.http.context import Serving
+from app.web.http.multipart import Upload, receive_upload
+from app.web.http.rate_limits import limits_of
+from app.web.submissions.receiving import Target, incoming_of
+from evergold.scoring.tasks import TASKS
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedValidation:
+    """created: False when an Idempotency-Key brought back an earlier one."""
+
+    validation_id: UUID
+    created: bool
+
+
+async def receive_validation(
+    request: Request,
+    serving: Serving,
+    user: User,
+    target: Target,
+    *,
+    idempotency_key: str | None = None,
+    more_fields: frozenset[str] = frozenset(),
+    before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
+) -> ReceivedValidation:
+    """`more_fields`: what a form sends besides, which is not kept; `before_file` sees them before the file."""
+    limit_bytes, of_card = await run_sync(_refuse_early, request, serving, user, target, idempotency_key)
+    upload = await receive_upload(
+        incoming_of(request),
+        folder=serving.settings.storage_dir,
+        limit_bytes=limit_bytes,
+        fields=more_fields | of_card,
+        before_file=before_file,
+    )
+    return await run_sync(_accept, serving, user, target, upload, idempotency_key)
+
+
+def _refuse_early(
+    request: Request, serving: Serving, user: User, target: Target, key: str | None
+) -> tuple[int, frozenset[str]]:
+    """Every refusal that is sure before a byte was read; returns how large the file may be, and the fields of method
+    cards that its form has."""
+    check_words("", "", key)
+    limits, now = limits_of(request), serving.clock()
+    with reading(serving.engine) as session:
+        phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
+        limits.hit(limits.rules.validations, f"user {user.id}", now)
+        if not (key and find_validation_replay(session, user, key, now)):
+            check_may_validate(session, user, phase_task, now)
+        declared = declared_limits(phase_task.phase, phase_task)
+        of_card = field_names(form_of(phase_task))
+        return min(declared.upload_bytes, serving.settings.upload_limit_bytes), of_card
+
+
+def _accept(serving: Serving, user: User, target: Target, upload: Upload, key: str | None) -> ReceivedValidation:
+    with writing(serving.engine) as session:
+        phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
+        accepted = accept_validation(
+            session,
+            user=user,
+            phase_task=phase_task,
+            upload=upload.file,
+            filename=upload.filename,
+            idempotency_key=key,
+            now=serving.clock(),
+        )
+        needs_gpu = TASKS[phase_task.task.task_type].needs_gpu
+    if accepted.created:
+        log.info("validation_accepted", validation_id=str(accepted.validation.id))
+        send_validation(accepted.validation.id, needs_gpu=needs_gpu)  # after the commit; else the sweep sends it
+    return ReceivedValidation(accepted.validation.id, accepted.created)

@@ -1,0 +1,127 @@
+"""The API of validations: send a file that is only checked, and hear what was found."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from sqlalchemy import select
+
+from app.base import links
+from app.base.db import reading
+from app.models import CHECKED, User, Validation
+from app.submissions.accept import KEY_CHARACTERS
+from app.submissions.validations import get_validation
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiSubmitter, ApiUser
+from app.web.http.waiting import wait_for_news
+from app.web.submissions.problems_csv import PROBLEMS_CSV_RESPONSE, problems_csv_response
+from app.web.submissions.receiving import Target
+from app.web.submissions.validation_receiving import receive_validation
+from app.web.submissions.validation_schemas import ValidationOut, validation_out
+
+router = APIRouter(prefix=links.API, tags=["submissions"])
+
+_FILE_BODY: dict[str, Any] = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "required": ["file"],
+                "properties": {"file": {"type": "string", "format": "binary", "description": "your predictions"}},
+            },
+            "example": {"file": "my_predictions.csv"},
+        }
+    },
+}
+
+
+@router.post(
+    "/competitions/{competition}/phases/{phase}/tasks/{task}/validations",
+    operation_id="create_validation",
+    summary="Have a file checked without submitting it",
+    description="A worker reads the file as it would read a submission's, and scores nothing. It costs no quota and "
+    "counts nowhere, nobody else sees it, and after a day nothing is left of it. How many files one person may have "
+    "checked is bounded. With an `Idempotency-Key` a repeated request is the same check.",
+    status_code=202,
+    responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 507),
+    openapi_extra={"requestBody": _FILE_BODY},
+)
+async def create_validation(
+    request: Request,
+    response: Response,
+    serving: ServingHere,
+    user: ApiSubmitter,
+    competition: Annotated[str, Path(examples=["demo"])],
+    phase: Annotated[str, Path(examples=["evaluation"])],
+    task: Annotated[str, Path(examples=["idiom-detection"])],
+    idempotency_key: Annotated[
+        str | None, Header(description=f"at most {KEY_CHARACTERS} characters of your choice, new for each check")
+    ] = None,
+) -> ValidationOut:
+    target = Target(competition, phase, task)
+    received = await receive_validation(request, serving, user, target, idempotency_key=idempotency_key)
+    validation = await run_sync(_load, serving, received.validation_id, user)
+    response.headers["Location"] = validation.links.self
+    return validation
+
+
+@router.get(
+    "/validations/{validation_id}",
+    operation_id="get_validation",
+    summary="What was found in a file that was only checked",
+    description="With `wait` the answer comes as soon as the state is final (`valid`, `invalid`, `failed`), or when "
+    "the time is over: look at `status`.",
+    responses=error_responses(401, 404, 422),
+)
+async def read_validation(
+    request: Request,
+    serving: ServingHere,
+    user: ApiUser,
+    validation_id: UUID,
+    wait: Annotated[float, Query(ge=0, le=3600, description="seconds; the server may wait less long")] = 0,
+) -> ValidationOut:
+    await run_sync(_load, serving, validation_id, user)
+    await wait_for_check(request, serving, validation_id, seconds=wait)
+    return await run_sync(_load, serving, validation_id, user)
+
+
+@router.get(
+    "/validations/{validation_id}/problems.csv",
+    operation_id="get_validation_problems_csv",
+    summary="What is wrong with a file that was only checked, as CSV",
+    response_class=Response,
+    responses=PROBLEMS_CSV_RESPONSE | error_responses(401, 404, 422),
+)
+def read_validation_problems(serving: ServingHere, user: ApiUser, validation_id: UUID) -> Response:
+    with reading(serving.engine) as session:
+        validation = get_validation(session, validation_id, user, serving.clock())
+    return problems_csv_response(validation.problems, validation.filename)
+
+
+async def wait_for_check(
+    request: Request, serving: Serving, validation_id: UUID, *, seconds: float, seen: str | None = None
+) -> None:
+    """Return when the check has ended, when its status is not `seen` any more, or when the time is over."""
+    await wait_for_news(
+        request,
+        serving,
+        lambda: _status(serving, validation_id),
+        lambda status: status in CHECKED or not status or (seen is not None and status != seen),
+        seconds=seconds,
+    )
+
+
+def _load(serving: Serving, validation_id: UUID, user: User) -> ValidationOut:
+    with reading(serving.engine) as session:
+        return validation_out(get_validation(session, validation_id, user, serving.clock()))
+
+
+def _status(serving: Serving, validation_id: UUID) -> str:
+    """Empty for one that was forgotten meanwhile."""
+    with reading(serving.engine) as session:
+        return str(session.scalar(select(Validation.status).where(Validation.id == validation_id)) or "")

@@ -1,0 +1,164 @@
+"""The API of teams: one's own team in a competition, its members, its invitation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import NotFound
+from app.competitions.find import find_competition
+from app.models import User
+from app.people.mail import public_address
+from app.teams.find import view_team
+from app.teams.invitations import find_invitation, invite, revoke_invitation
+from app.teams.membership import create_team, join_team, leave_team, remove_member, rename_team, transfer_team
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiSubmitter, ApiUser
+from app.web.http.paths import CompetitionName
+from app.web.teams.schemas import InvitationOut, JoinRequest, TeamCaptain, TeamName, TeamOut, team_out
+
+router = APIRouter(prefix=links.API, tags=["taking part"])
+
+TEAM = "/competitions/{competition}/team"
+Member = Annotated[str, Path(examples=["grace"], description="a member's user name")]
+
+
+@router.get(
+    TEAM,
+    operation_id="get_team",
+    summary="Your team in a competition",
+    description="404 where you have none: the first upload makes one of you alone.",
+    responses=error_responses(401, 404),
+)
+def read_team(serving: ServingHere, user: ApiUser, competition: CompetitionName) -> TeamOut:
+    with reading(serving.engine) as session:
+        return _team(session, serving, user, competition)
+
+
+@router.post(
+    TEAM,
+    operation_id="create_team",
+    summary="Found a team",
+    status_code=201,
+    responses=error_responses(401, 403, 404, 409, 413, 422),
+)
+def post_team(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName, form: TeamName) -> TeamOut:
+    with writing(serving.engine) as session:
+        create_team(session, find_competition(session, competition), user, form.name, serving.clock())
+        return _team(session, serving, user, competition)
+
+
+@router.delete(
+    TEAM,
+    operation_id="leave_team",
+    summary="Leave your team",
+    description="What it submitted stays with it, and counts for your quota from now on, too.",
+    status_code=204,
+    responses=error_responses(401, 403, 404),
+)
+def delete_team(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName) -> None:
+    with writing(serving.engine) as session:
+        leave_team(session, find_competition(session, competition), user, serving.clock())
+
+
+@router.put(
+    f"{TEAM}/name",
+    operation_id="rename_team",
+    summary="Give your team another name, for its captain",
+    description="409 `names_fixed` once the name stands in official results, or the organisers' date has passed.",
+    responses=error_responses(401, 403, 404, 409, 413, 422),
+)
+def put_name(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName, form: TeamName) -> TeamOut:
+    with writing(serving.engine) as session:
+        rename_team(session, find_competition(session, competition), user, form.name, serving.clock())
+        return _team(session, serving, user, competition)
+
+
+@router.put(
+    f"{TEAM}/captain",
+    operation_id="transfer_team",
+    summary="Make another member the captain, for the captain",
+    responses=error_responses(401, 403, 404, 413, 422),
+)
+def put_captain(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName, form: TeamCaptain) -> TeamOut:
+    with writing(serving.engine) as session:
+        transfer_team(session, find_competition(session, competition), user, form.username, serving.clock())
+        return _team(session, serving, user, competition)
+
+
+@router.post(
+    f"{TEAM}/members",
+    operation_id="join_team",
+    summary="Join the team that invites you",
+    description="Who is alone in another team leaves it. What you have used of a quota counts for the team, too.",
+    responses=error_responses(401, 403, 404, 409, 413, 422),
+)
+def post_member(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName, form: JoinRequest) -> TeamOut:
+    now = serving.clock()
+    with writing(serving.engine) as session:
+        found = find_competition(session, competition)
+        join_team(session, found, user, find_invitation(session, found, form.invitation, now), now)
+        return _team(session, serving, user, competition)
+
+
+@router.delete(
+    f"{TEAM}/members/{{username}}",
+    operation_id="remove_team_member",
+    summary="Remove a member, for the captain",
+    description="The open invitation ends, for whoever is removed may know it.",
+    status_code=204,
+    responses=error_responses(401, 403, 404, 422),
+)
+def delete_member(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName, username: Member) -> None:
+    with writing(serving.engine) as session:
+        remove_member(session, find_competition(session, competition), user, username, serving.clock())
+
+
+@router.post(
+    f"{TEAM}/invitation",
+    operation_id="invite_to_team",
+    summary="Make a link that invites to your team, for its captain",
+    description="The link before ends. Whoever has the link may join, until it ends or the team is full.",
+    status_code=201,
+    responses=error_responses(401, 403, 404, 409),
+)
+def post_invitation(
+    request: Request, serving: ServingHere, user: ApiSubmitter, competition: CompetitionName
+) -> InvitationOut:
+    with writing(serving.engine) as session:
+        found = find_competition(session, competition)
+        invitation, secret = invite(session, found, user, serving.clock())
+        link = invitation_link(request, serving, found.name, secret)
+        return InvitationOut(link=link, expires_at=invitation.expires_at)
+
+
+@router.delete(
+    f"{TEAM}/invitation",
+    operation_id="revoke_invitation",
+    summary="End the link that invites to your team, for its captain",
+    status_code=204,
+    responses=error_responses(401, 403, 404),
+)
+def delete_invitation(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName) -> None:
+    with writing(serving.engine) as session:
+        revoke_invitation(session, find_competition(session, competition), user, serving.clock())
+
+
+def invitation_link(request: Request, serving: Serving, competition: str, secret: str) -> str:
+    """For the captain alone to see: so, without a `base_url`, the address by which they came will do."""
+    path = links.join_team(competition, secret)
+    if serving.settings.base_url:
+        return public_address(serving.settings, path)
+    return str(request.base_url).rstrip("/") + path
+
+
+def _team(session: Session, serving: Serving, user: User, competition: str) -> TeamOut:
+    view = view_team(session, find_competition(session, competition), user, serving.clock())
+    if view is None:
+        raise NotFound("You have no team in this competition.")
+    return team_out(view)

@@ -1,0 +1,122 @@
+"""The API of registrations: how one stands in a competition, registering, and the organisers' answers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
+from app.models import Competition, RegistrationStatus, User
+from app.people.roles import check_may_organise, find_user
+from app.teams.registration import decide, list_registrations, register, standing
+from app.web.http.context import Serving, ServingHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser, ApiSubmitter, ApiUser
+from app.web.http.paths import CompetitionName
+from app.web.http.rate_limits import limits_of
+from app.web.teams.registration_schemas import (
+    RegisteredList,
+    RegisteredOut,
+    RegistrationDecision,
+    RegistrationOut,
+    RegistrationRequest,
+    registered_out,
+    registration_out,
+)
+
+router = APIRouter(prefix=links.API)
+
+TAKING_PART, ORGANISING = ["taking part"], ["organising"]
+
+
+@router.get(
+    "/competitions/{competition}/registration",
+    operation_id="get_registration",
+    summary="How you stand in a competition",
+    tags=[*TAKING_PART],
+    responses=error_responses(401, 404),
+)
+def read_registration(serving: ServingHere, user: ApiUser, competition: CompetitionName) -> RegistrationOut:
+    with reading(serving.engine) as session:
+        found = find_competition(session, competition)
+        return registration_out(found, standing(session, found, user))
+
+
+@router.put(
+    "/competitions/{competition}/registration",
+    operation_id="register_for_competition",
+    summary="Register for a competition",
+    description="Where a competition is open to all and has no terms, the first upload does this by itself. Where an "
+    "address counts, a link is mailed that confirms it. Registering again is right after newer terms or another "
+    "address. 403 `registration_needed` where the organisers have refused.",
+    tags=[*TAKING_PART],
+    responses=error_responses(401, 403, 404, 413, 422, 429),
+)
+def put_registration(
+    request: Request, serving: ServingHere, user: ApiSubmitter, competition: CompetitionName, form: RegistrationRequest
+) -> RegistrationOut:
+    register_here(request, serving, user, competition, form.accepted_terms_sha256)
+    return read_registration(serving, user, competition)
+
+
+@router.get(
+    "/competitions/{competition}/registrations",
+    operation_id="list_registrations",
+    summary="Who has registered, for organisers",
+    tags=[*ORGANISING],
+    responses=error_responses(401, 403, 404, 422),
+)
+def read_registrations(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    status: Annotated[RegistrationStatus | None, Query(description="only of this status")] = None,
+) -> RegisteredList:
+    with reading(serving.engine) as session:
+        found = _organised(session, competition, user)
+        rows = list_registrations(session, found, status=status)
+        return RegisteredList(registrations=[registered_out(row) for row in rows])
+
+
+@router.put(
+    "/competitions/{competition}/registrations/{username}",
+    operation_id="decide_registration",
+    summary="Approve or refuse a registration, for organisers",
+    description="Also of somebody who has not registered yet. The person gets a mail; again changes nothing.",
+    tags=[*ORGANISING],
+    responses=error_responses(401, 403, 404, 413, 422),
+)
+def put_decision(
+    serving: ServingHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    username: Annotated[str, Path(examples=["ada"], description="a user name or an e-mail address")],
+    form: RegistrationDecision,
+) -> RegisteredOut:
+    with writing(serving.engine) as session:
+        found = _organised(session, competition, user)
+        theirs = find_user(session, username)
+        decide(session, found, theirs, form.status, serving.settings, serving.clock(), actor=user)
+        return registered_out(next(row for row in list_registrations(session, found) if row.user_id == theirs.id))
+
+
+def register_here(request: Request, serving: Serving, user: User, competition: str, accepted: str | None) -> None:
+    """Register; for the page, too. Mails that confirm an address are as rare as those for a forgotten password."""
+    limits, now = limits_of(request), serving.clock()
+
+    def not_too_often() -> None:
+        limits.hit(limits.rules.confirmations, f"user {user.id}", now)
+
+    with writing(serving.engine) as session:
+        found = find_competition(session, competition)
+        register(session, found, user, serving.settings, now, accepted=accepted, before_mail=not_too_often)
+
+
+def _organised(session: Session, name: str, user: User) -> Competition:
+    found = find_competition(session, name)
+    check_may_organise(session, user, found)
+    return found

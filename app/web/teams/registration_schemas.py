@@ -1,0 +1,123 @@
+"""Registering for a competition, and what organisers see of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from app.base import links
+from app.models import Competition, Registration, RegistrationMode, RegistrationStatus
+from app.teams.registration import MISSING_WORDS, Missing, Standing
+from app.web.http.schemas import ApiModel, Moment, example
+
+_TERMS_SHA256 = "0f9d2c7e6a1b4c5d8e3f7a6b9c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6b7c8d"
+_EXAMPLE = {
+    "competition": "demo",
+    "mode": "approval",
+    "terms": "Use the data for research only.",
+    "terms_sha256": _TERMS_SHA256,
+    "status": "pending",
+    "has_accepted_terms": True,
+    "missing": "approval",
+    "message": "The organisers have not answered your registration yet; you will get a mail when they have.",
+    "page": "/competitions/demo/registration",
+}
+_EXAMPLE_LISTED = {
+    "username": "ada",
+    "display_name": "Ada Lovelace",
+    "email": "ada@example.org",
+    "status": "pending",
+    "registered_at": "2026-01-10T12:00:00Z",
+    "terms_accepted_at": "2026-01-10T12:00:00Z",
+    "decided_at": None,
+    "decided_by": None,
+}
+
+
+class RegistrationOut(ApiModel):
+    """How you stand in a competition."""
+
+    model_config = example(_EXAMPLE)
+
+    competition: str
+    mode: RegistrationMode = Field(description="who may take part")
+    terms: str = Field(description="Markdown; empty: there is nothing to accept")
+    terms_sha256: str | None
+    status: RegistrationStatus | None = Field(description="null: you have not registered")
+    has_accepted_terms: bool = Field(description="as they are now")
+    missing: Missing | None = Field(description="what stands between you and a submission; null: nothing")
+    message: str = Field(description="the same in words; empty: nothing")
+    page: str
+
+
+class RegistrationRequest(ApiModel):
+    """What registering needs."""
+
+    model_config = example({"accepted_terms_sha256": _TERMS_SHA256})
+
+    accepted_terms_sha256: str | None = Field(
+        None,
+        max_length=64,
+        description="the `terms_sha256` of the terms that you have read and accept, if there are any",
+    )
+
+
+class RegisteredOut(ApiModel):
+    """Somebody's registration, as organisers see it."""
+
+    model_config = example(_EXAMPLE_LISTED)
+
+    username: str
+    display_name: str
+    email: str
+    status: RegistrationStatus
+    registered_at: Moment
+    terms_accepted_at: Moment | None
+    decided_at: Moment | None
+    decided_by: str | None = Field(description="null: the competition's own rule")
+
+
+class RegisteredList(ApiModel):
+    """Everybody who has registered, in the order in which they came."""
+
+    model_config = example({"registrations": [_EXAMPLE_LISTED]})
+
+    registrations: list[RegisteredOut]
+
+
+class RegistrationDecision(ApiModel):
+    """The organisers' answer."""
+
+    model_config = example({"status": "approved"})
+
+    status: Literal[RegistrationStatus.APPROVED, RegistrationStatus.REFUSED]
+
+
+def registration_out(competition: Competition, found: Standing) -> RegistrationOut:
+    """How somebody stands."""
+    return RegistrationOut(
+        competition=competition.name,
+        mode=found.rules.mode,
+        terms=found.rules.terms,
+        terms_sha256=found.rules.terms_sha256,
+        status=RegistrationStatus(found.row.status) if found.row else None,
+        has_accepted_terms=found.has_accepted,
+        missing=found.missing,
+        message=MISSING_WORDS[found.missing] if found.missing else "",
+        page=links.registration(competition.name),
+    )
+
+
+def registered_out(row: Registration) -> RegisteredOut:
+    """A registration; its user must be loaded."""
+    return RegisteredOut(
+        username=row.user.username,
+        display_name=row.user.display_name,
+        email=row.user.email,
+        status=RegistrationStatus(row.status),
+        registered_at=row.registered_at,
+        terms_accepted_at=row.terms_accepted_at,
+        decided_at=row.decided_at,
+        decided_by=row.decided_by,
+    )

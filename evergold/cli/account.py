@@ -1,0 +1,113 @@
+"""`evergold register`, `login`, `logout`: an account, and a token for the other commands."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evergold.cli.connection import ServerOption, chosen, connected
+from evergold.cli.output import TEAM_PANEL, CommandError, JsonOption, ask, print_json, read_password, remark, say
+from evergold.client import credentials
+
+if TYPE_CHECKING:
+    import httpx
+
+    from evergold.client.http import Json
+
+commands = typer.Typer()
+
+
+PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")]
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def register(
+    server: ServerOption = None,
+    username: Annotated[str, typer.Option(help="3 to 40 letters a-z, digits and . _ -; asked for if missing.")] = "",
+    email: Annotated[str, typer.Option(help="Your e-mail address; asked for if missing.")] = "",
+    display_name: Annotated[str, typer.Option(help="The name that boards show; default: the user name.")] = "",
+    password_stdin: PasswordStdin = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make an account and log in with it."""
+    from evergold.client import http as api
+
+    address, _ = chosen(server)
+    username = username or ask("User name", "--username")
+    email = email or ask("E-mail address", "--email")
+    password = read_password(password_stdin, confirm=True)
+    with connected(address, None) as client:
+        api.register(client, username=username, email=email, password=password, display_name=display_name)
+        document = _log_in(client, address, username, password)
+    _say_logged_in(document, as_json)
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def login(
+    server: ServerOption = None,
+    username: Annotated[str, typer.Option(help="User name or e-mail address; asked for if missing.")] = "",
+    password_stdin: PasswordStdin = False,
+    token_stdin: Annotated[
+        bool, typer.Option("--token-stdin", help="Read a token, made on the account page, from stdin.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Log in: the server's address and a token are kept for the other commands."""
+    address, _ = chosen(server)
+    if token_stdin:
+        document = _keep_token(address, sys.stdin.readline().strip())
+    else:
+        username = username or ask("User name or e-mail address", "--username")
+        password = read_password(password_stdin, confirm=False)
+        with connected(address, None) as client:
+            document = _log_in(client, address, username, password)
+    _say_logged_in(document, as_json)
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def logout() -> None:
+    """Log out: the token is revoked, and forgotten here."""
+    from evergold.client import http as api
+
+    stored = credentials.load()
+    if stored is None:
+        say("You were not logged in.")
+        return
+    credentials.forget()
+    try:
+        with connected(stored.server, stored.token) as client:
+            if stored.token_id is not None:
+                api.revoke_token(client, stored.token_id)
+    except CommandError as error:
+        remark(f"The token is forgotten here, but was not revoked: {error.message} The account page can do it.")
+    say(f"Logged out of {stored.server}.")
+
+
+def _log_in(client: httpx.Client, address: str, username: str, password: str) -> Json:
+    from evergold.client import http as api
+
+    made = api.create_token(client, username=username, password=password, name=f"evergold on {platform.node()}"[:100])
+    return _keep(credentials.Credentials(address, made["secret"], made["username"], made["id"]))
+
+
+def _keep_token(address: str, token: str) -> Json:
+    from evergold.client import http as api
+
+    with connected(address, token) as client:
+        account = api.who_am_i(client)
+    return _keep(credentials.Credentials(address, token, account["username"]))
+
+
+def _keep(found: credentials.Credentials) -> Json:
+    path = credentials.store(found)
+    return {"server": found.server, "username": found.username, "credentials": str(path)}
+
+
+def _say_logged_in(document: Json, as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+    else:
+        say(f"Logged in to {document['server']} as {document['username']}; kept in {document['credentials']}.")

@@ -1,0 +1,157 @@
+"""`evergold announce`: what organisers tell everybody, on the pages, in a feed, and by mail to whom they choose."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evergold.cli.connection import ServerOption, chosen, connected, logged_in, quoted
+from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, remark, say
+
+if TYPE_CHECKING:
+    import httpx
+
+    from evergold.client.http import Json
+
+commands = typer.Typer()
+announce = typer.Typer(no_args_is_help=True, help="Announcements of a competition: on its page, in a feed, by mail.")
+commands.add_typer(announce, name="announce", rich_help_panel=PANEL)
+
+CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
+NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="As `evergold announce list` shows it.")]
+
+
+@announce.command("list")
+def show(competition: CompetitionArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
+    """List the announcements, the pinned ones first, then the newest."""
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        listed = _listed(client, competition)
+    if as_json:
+        print_json({"announcements": listed})
+        return
+    rows = [
+        (str(one["id"]), one["published_at"][:16], "yes" if one["is_pinned"] else "", one["title"]) for one in listed
+    ]
+    print_table(["Number", "Published (UTC)", "Pinned", "Title"], rows, numbers=["Number"])
+
+
+@announce.command()
+def publish(
+    competition: CompetitionArgument,
+    title: Annotated[str, typer.Option(help="One line.")],
+    text: Annotated[str, typer.Option(metavar="FILE", help="A file with Markdown; - for the standard input.")],
+    pin: Annotated[bool, typer.Option("--pin", help="It stands above the others.")] = False,
+    mail: Annotated[
+        str,
+        typer.Option(metavar="GROUP", help="all, entered:PHASE, without-valid:PHASE, organisers; default: nobody."),
+    ] = "",
+    preview: Annotated[bool, typer.Option("--preview", help="Only say how many people would get the mail.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Send the mails without asking back.")] = False,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Announce something, and send it by mail if a group is named."""
+    from evergold.client.http import tell
+
+    form = {"title": title, "text": _read(text), "is_pinned": pin, "mail": mail}
+    with logged_in(server) as (client, address):
+        if preview or (mail and not yes):
+            counted = _count(client, competition, mail)
+            if preview:
+                print_json(counted) if as_json else say(_in_words(counted))
+                return
+            _ask_back(counted)
+        key = {"Idempotency-Key": str(uuid.uuid4())}
+        made = tell(client, "POST", _path(competition), json=form, headers=key).json()
+    if as_json:
+        print_json(made)
+        return
+    say(f"Announcement {made['id']} of {competition}: {address}{made['page']}")
+    if mail:
+        say(f"Mails written: {made['mailed_count']}.")
+
+
+@announce.command()
+def edit(
+    competition: CompetitionArgument,
+    number: NumberArgument,
+    title: Annotated[str | None, typer.Option(help="Default: as it is.")] = None,
+    text: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A file with Markdown, - for stdin; default: as it is.")
+    ] = None,
+    pin: Annotated[bool | None, typer.Option("--pin/--unpin", help="Put it above the others, or not any more.")] = None,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Change an announcement; it says when it was edited, and no mail goes out."""
+    from evergold.client.http import tell
+
+    with logged_in(server) as (client, _):
+        one = next((one for one in _listed(client, competition) if one["id"] == number), None)
+        if one is None:
+            raise CommandError(f"{competition} has no announcement {number}.", name="not_found")
+        form = {
+            "title": one["title"] if title is None else title,
+            "text": one["text"] if text is None else _read(text),
+            "is_pinned": one["is_pinned"] if pin is None else pin,
+        }
+        changed = tell(client, "PUT", f"{_path(competition)}/{number}", json=form).json()
+    if as_json:
+        print_json(changed)
+    else:
+        say(f"Changed announcement {number} of {competition}.")
+
+
+@announce.command()
+def withdraw(competition: CompetitionArgument, number: NumberArgument, server: ServerOption = None) -> None:
+    """Withdraw an announcement; mails that went out cannot be called back."""
+    from evergold.client.http import tell
+
+    with logged_in(server) as (client, _):
+        tell(client, "DELETE", f"{_path(competition)}/{number}")
+    say(f"Withdrew announcement {number} of {competition}.")
+
+
+def _path(competition: str) -> str:
+    return f"/competitions/{quoted(competition)}/announcements"
+
+
+def _listed(client: httpx.Client, competition: str) -> list[Json]:
+    from evergold.client.http import ask
+
+    found: list[Json] = ask(client, _path(competition)).json()["announcements"]
+    return found
+
+
+def _count(client: httpx.Client, competition: str, group: str) -> Json:
+    from evergold.client.http import ask
+
+    if not group:
+        return {"group": "", "receivers": 0, "switched_off": 0}
+    counted: Json = ask(client, f"{_path(competition)}/receivers", params={"group": group}).json()
+    return counted
+
+
+def _in_words(counted: Json) -> str:
+    people = "1 person" if counted["receivers"] == 1 else f"{counted['receivers']} people"
+    return f"{people} would get a mail, {counted['switched_off']} more want no such mails."
+
+
+def _ask_back(counted: Json) -> None:
+    """Where nobody can answer, it has to be said beforehand."""
+    remark(_in_words(counted))
+    if not sys.stdin.isatty():
+        raise CommandError("Nothing was sent: say --yes to send mails without being asked.", Code.USAGE)
+    typer.confirm("Send them?", abort=True, err=True)
+
+
+def _read(place: str) -> str:
+    try:
+        return sys.stdin.read() if place == "-" else Path(place).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise CommandError(f"{place} is not a text file in UTF-8.") from None

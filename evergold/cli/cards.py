@@ -1,0 +1,114 @@
+"""`evergold card`: the method card of a submission, shown and changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evergold.cli.connection import ServerOption, chosen, connected
+from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_table, remark, say
+
+if TYPE_CHECKING:
+    from evergold.client.http import Json
+
+commands = typer.Typer()
+
+#: What every card has, as the server's forms call it.
+PARTS = {
+    "method": "Method",
+    "summary": "Summary",
+    "paper": "Paper",
+    "code": "Code",
+    "data": "Data used",
+    "languages": "Languages",
+}
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def card(
+    submission_id: Annotated[str, typer.Argument(metavar="ID", help="A submission of your team.")],
+    file: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", exists=True, dir_okay=False, help="A whole card, as JSON or YAML."),
+    ] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change this and leave the rest; repeated.")
+    ] = None,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the method card of a submission, or change it, until the official results are frozen."""
+    from evergold.client import http as api
+
+    if file and change:
+        raise CommandError("--from gives a whole card, --set changes parts of it: use one of them.", Code.USAGE)
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        found = api.get_card(client, submission_id)
+        if file or change:
+            wanted = read_card(file) if file else _changed(found, change or [])
+            found = api.edit_card(client, submission_id, wanted, found["version"])
+            remark(f"Saved: {address}{found['page']}")
+    if as_json:
+        print_json(found)
+    else:
+        _show(found)
+
+
+def read_card(path: Path) -> dict[str, Any]:
+    """A card from a file of JSON or YAML: a mapping."""
+    from evergold.yaml_lines import read_yaml
+
+    try:
+        node, faults = read_yaml(path, str(path))  # JSON is YAML, too
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}.", Code.USAGE) from None
+    for fault in faults:
+        raise CommandError(f"{path}, line {fault.line}: {fault.message}.", Code.USAGE)
+    found = node.plain() if node else None
+    if not isinstance(found, dict):
+        raise CommandError(f"{path} has no card: expected is a mapping such as `code: https://…`.", Code.USAGE)
+    return found
+
+
+def _changed(found: Json, pairs: list[str]) -> dict[str, Any]:
+    """The card as it is, with these parts changed; an empty value takes away."""
+    card, asked = found["card"], {field["name"]: field for field in found["form"]["fields"]}
+    wanted = {part: card[part] for part in PARTS}
+    fields = {one["name"]: one["value"] for one in card["answers"]}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not sign:
+            raise CommandError(f"--set {pair} is not NAME=VALUE.", Code.USAGE)
+        if name == "languages":
+            wanted[name] = value.replace(",", " ").split()
+        elif name in PARTS:
+            wanted[name] = value
+        elif name in asked:
+            fields[name] = value
+        else:
+            known = ", ".join([*PARTS, *asked])
+            raise CommandError(f"There is no '{name}' on this card; there are {known}.", Code.USAGE)
+    return {**wanted, "fields": fields}
+
+
+def _show(found: Json) -> None:
+    card = found["card"]
+    rows = [(title, _words(card[part])) for part, title in PARTS.items() if card[part]]
+    rows += [(answer["title"], _words(answer["value"])) for answer in card["answers"]]
+    print_table(["About", "Said"], rows)
+    for change in found["history"]:
+        when = change["changed_at"][:16].replace("T", " ")
+        remark(f"{when} UTC, {change['changed_by']}: {', '.join(change['changed'])}")
+    if found["frozen_at"]:
+        remark("The official results are frozen, and the card with them.")
+    elif not rows:
+        say("Nothing is said yet: `evergold card ID --set code=https://…`.")
+
+
+def _words(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) if isinstance(value, list) else str(value)

@@ -1,0 +1,33 @@
+"""`evergold choose`: which submission counts, where teams say so themselves."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from evergold.cli.connection import ServerOption, chosen, connected
+from evergold.cli.output import TEAM_PANEL, JsonOption, print_json, say
+
+commands = typer.Typer()
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def choose(
+    submission_id: Annotated[str, typer.Argument(metavar="ID", help="A scored submission of your team.")],
+    board: Annotated[str | None, typer.Option(metavar="NAME", help="Only on this board; default: on all.")] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Choose it no longer.")] = False,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let a submission be the one that counts, where the entry rule is `chosen`; the last choice is right."""
+    from evergold.client import http as api
+
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        submission = api.choose_submission(client, submission_id, board=board, undo=undo)
+    if as_json:
+        print_json(submission)
+        return
+    boards = ", ".join(submission["choice"]["boards"])
+    say(f"Your team stands with this submission on: {boards}." if boards else "This submission is chosen no longer.")

@@ -1,0 +1,91 @@
+"""What the commands that talk to a server share: which server, with which token, and errors as exit codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evergold.cli.output import Code, CommandError
+from evergold.client import credentials
+
+if TYPE_CHECKING:
+    import httpx
+
+    from evergold.client.http import Place, Refused
+
+
+ServerOption = Annotated[
+    str | None,
+    typer.Option("--server", metavar="URL", help="The server; default: EVERGOLD_SERVER, else that of the last log-in."),
+]
+#: Refusals that are nobody's mistake: a limit, or a phase that is not open.
+_REFUSALS = frozenset({"limit_reached", "phase_not_open", "gold_missing", "no_choice", "registration_needed"})
+
+
+def chosen(server: str | None) -> tuple[str, str | None]:
+    """The server's address, and the token for it if there is one."""
+    try:
+        return credentials.choose(server)
+    except credentials.BadAddress as error:
+        raise CommandError(str(error), Code.USAGE) from None
+
+
+@contextmanager
+def connected(address: str, token: str | None) -> Iterator[httpx.Client]:
+    """A client for the server; what goes wrong inside becomes a CommandError with its exit code."""
+    from evergold.client.http import Refused, Unreachable, connect
+    from evergold.version import version
+
+    try:
+        with connect(address, token, version()) as client:
+            yield client
+    except Unreachable as error:
+        raise CommandError(f"Cannot reach {address}: {error}.", Code.NETWORK, name="network") from None
+    except Refused as error:
+        raise refused(error, address) from None
+
+
+@contextmanager
+def logged_in(server: str | None) -> Iterator[tuple[httpx.Client, str]]:
+    """The same with a token, and the server's address; raises CommandError where there is none."""
+    address, token = chosen(server)
+    if not token:
+        raise CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
+    with connected(address, token) as client:
+        yield client, address
+
+
+def refused(error: Refused, address: str) -> CommandError:
+    """A server's error in the words of the command line."""
+    if error.code == "not_evergold":
+        code = Code.NETWORK if error.status >= 500 else Code.ERROR
+        return CommandError(f"{address} is not an Evergold server, or not well: {error.message}", code, name=error.code)
+    message = error.message
+    if error.status == 401:
+        message += " (`evergold login` gets a token.)"
+    fields = error.details.get("fields")
+    if isinstance(fields, dict):
+        message = " ".join([message, *(f"{name}: {sentence}" for name, sentence in fields.items())])
+    code = Code.REFUSED if error.code in _REFUSALS else Code.ERROR
+    return CommandError(message, code, name=error.code, details=error.details)
+
+
+def quoted(name: str) -> str:
+    """A name as a part of a path."""
+    from urllib.parse import quote
+
+    return quote(name.strip("/"), safe="")
+
+
+def parse_place(text: str, last: str) -> Place:
+    """`competition/phase/…`; `last` names the third part."""
+    from evergold.client.http import Place
+
+    parts = text.strip("/").split("/")
+    if len(parts) != 3 or not all(parts):
+        wanted = f"COMPETITION/PHASE/{last}"
+        raise CommandError(f"'{text}' is not {wanted}; `evergold competitions` lists what there is.", Code.USAGE)
+    return Place(*parts)

@@ -1,0 +1,75 @@
+"""`evergold export …`: what organisers take out of this server's database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evergold.cli.connection import ServerOption, logged_in, quoted
+from evergold.cli.output import PANEL, CommandError, JsonOption, print_json, print_table, remark, say
+
+commands = typer.Typer()
+exports = typer.Typer(no_args_is_help=True, help="Take out what organisers need: declarations, predictions, people.")
+
+
+commands.add_typer(exports, name="export", rich_help_panel=PANEL)
+
+
+@exports.command()
+def predictions(
+    competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
+    phase: Annotated[str, typer.Option(metavar="NAME", help="Only of this phase.")] = "",
+    task: Annotated[str, typer.Option(metavar="NAME", help="Only of this task.")] = "",
+    entries: Annotated[bool, typer.Option("--entries", help="Only what stands on a board now.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to; default: COMPETITION-predictions.zip."),
+    ] = None,
+    server: ServerOption = None,
+) -> None:
+    """Download all predictions and method cards of a competition as one zip, with a manifest."""
+    from evergold.client.http import download
+
+    target = output or Path(f"{competition.strip('/')}-predictions.zip")
+    asked = {"phase": phase, "task": task, "only": "entries" if entries else "all"}
+    with logged_in(server) as (client, _):
+        try:
+            size_bytes = download(client, f"/competitions/{quoted(competition)}/predictions.zip", target, params=asked)
+        except OSError as error:
+            raise CommandError(f"Cannot write {target}: {error.strerror}.") from None
+    remark(f"Wrote {target} ({size_bytes:,} bytes).")
+
+
+@exports.command()
+def participants(
+    competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List who takes part: user name, e-mail address, team, and how much each has sent."""
+    from evergold.client.http import ask
+
+    path = f"/competitions/{quoted(competition)}/participants"
+    with logged_in(server) as (client, _):
+        if csv:
+            say(ask(client, f"{path}.csv").text.rstrip("\r\n"))
+            return
+        listed = ask(client, path).json()
+    if as_json:
+        print_json(listed)
+        return
+    rows = [
+        (
+            one["username"],
+            one["email"],
+            one["display_name"],
+            one["team"],
+            (one["registered_at"] or "")[:10],
+            ", ".join(f"{phase} {sent}" for phase, sent in one["submissions"].items() if sent),
+        )
+        for one in listed["participants"]
+    ]
+    print_table(["User", "E-mail", "Name", "Team", "Registered", "Sent"], rows)

@@ -1,0 +1,173 @@
+"""`evergold competitions`, `board`, `status`: looking at what a server has."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evergold.cli.connection import ServerOption, chosen, connected, parse_place
+from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_table, remark, say
+from evergold.cli.submissions import outcome_code, show_submission
+
+if TYPE_CHECKING:
+    from evergold.client.http import Json
+
+commands = typer.Typer()
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def competitions(server: ServerOption = None, as_json: JsonOption = False) -> None:
+    """List the competitions with their phases, tasks and boards."""
+    from evergold.client import http as api
+
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        listed = api.list_competitions(client)
+    if as_json:
+        print_json({"competitions": listed})
+        return
+    rows = [
+        (
+            f"{competition['name']}/{phase['name']}",
+            phase["state"],
+            _names(phase["tasks"]),
+            _names(phase["boards"]),
+            _names(competition["tracks"]),
+        )
+        for competition in listed
+        for phase in competition["phases"]
+    ]
+    print_table(["Competition/phase", "State", "Tasks", "Boards", "Tracks"], rows)
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def board(
+    place: Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/BOARD")],
+    server: ServerOption = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with full precision.")] = False,
+    table: Annotated[str, typer.Option(metavar="FORMAT", help="Print a table: `markdown` or `latex`.")] = "",
+    column: Annotated[
+        list[str] | None, typer.Option(metavar="'METRIC SPLIT'", help="A column of the table; may be repeated.")
+    ] = None,
+    decimals: Annotated[int | None, typer.Option(min=0, max=6, help="Decimals of the table's scores.")] = None,
+    official: Annotated[bool, typer.Option("--official", help="The table as it was when the phase closed.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a leaderboard."""
+    from evergold.client import http as api
+
+    wanted = parse_place(place, "BOARD")
+    if not table and (column or official or decimals is not None):
+        raise CommandError("--column, --decimals and --official belong to --table.", Code.USAGE)
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        if table:
+            asked = {"format": table, "column": column, "decimals": decimals, "official": official or None}
+            say(api.get_board_table(client, wanted, {k: v for k, v in asked.items() if v is not None}).rstrip("\n"))
+            return
+        if csv:
+            say(api.get_board_csv(client, wanted).rstrip("\r\n"))
+            return
+        document = api.get_board(client, wanted)
+    if as_json:
+        print_json(document)
+    else:
+        _show_board(document)
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def cite(
+    place: Annotated[str, typer.Argument(metavar="COMPETITION[/PHASE/BOARD]")],
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print BibTeX for a competition, or for a board as it was when its phase closed."""
+    from evergold.client import http as api
+
+    wanted = parse_place(place, "BOARD") if "/" in place.strip("/") else None
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        found = api.get_citation(client, place.strip("/"), wanted)
+    if as_json:
+        print_json({"bibtex": found})
+    else:
+        say(found.rstrip("\n"))
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def status(
+    submission_id: Annotated[str, typer.Argument(metavar="[ID]", help="A submission; default: list my latest.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=200, help="How many are listed.")] = 20,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a submission (the exit code tells its state), or list mine."""
+    from evergold.client import http as api
+
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        if submission_id:
+            submission = api.get_submission(client, submission_id)
+            show_submission(submission, as_json)
+            raise typer.Exit(outcome_code(submission))
+        listed = api.list_submissions(client, limit)
+    if as_json:
+        print_json({"submissions": listed})
+        return
+    rows = [(s["id"], _when(s["submitted_at"]), _where(s), s["status"], s["method"]) for s in listed]
+    print_table(["Id", "Submitted (UTC)", "Task", "Status", "Method"], rows)
+
+
+def _show_board(document: Json) -> None:
+    say(f"{document['competition']}/{document['phase']}: {document['title']}")
+    visibility = document["visibility"]
+    if visibility["board"] != "public":
+        until = f" until {_when(visibility['board_at'])} UTC" if visibility["board_at"] else ""
+        what = "This board is hidden" if visibility["board"] == "hidden" else "This board shows ranks without scores"
+        remark(f"{what} from participants{until}." if document["rows"] else f"{what}{until}.")
+    columns = document["columns"]
+    titles = [column["title"] for column in columns]
+    with_tracks = document["track"] is None and any(row["track"] for row in document["rows"])
+    rows = [
+        [
+            "" if row["rank"] is None else str(row["rank"]),
+            _team(row),
+            *([row["track"] or ""] if with_tracks else []),
+            *(_cell(cell, column) for cell, column in zip(row["cells"], columns, strict=True)),
+            row["method"] or "",
+        ]
+        for row in document["rows"]
+    ]
+    track = ["Track"] if with_tracks else []
+    print_table(["Rank", "Team", *track, *titles, "Method"], rows, numbers=["Rank", *titles])
+
+
+def _team(row: Json) -> str:
+    """With what the row is, where it is not just a team's of this phase."""
+    notes = [row["kind"]] if row["kind"] != "team" else []
+    notes += [f"from {row['carried_from']}"] if row["carried_from"] else []
+    notes += [f"{row['status']}: {row['note']}".removesuffix(": ")] if row["status"] else []
+    return f"{row['team']} ({', '.join(notes)})" if notes else str(row["team"])
+
+
+def _cell(cell: Json, column: Json) -> str:
+    if cell["value"] is None:
+        return "–"
+    if column["out_of"] is not None:
+        return f"{cell['value']:.0f}/{column['out_of']}"
+    value = cell["value"] * 100 if column["percent"] else cell["value"]
+    return f"{value:.{column['decimals']}f}"
+
+
+def _names(things: list[Json]) -> str:
+    return ", ".join(thing["name"] for thing in things)
+
+
+def _where(submission: Json) -> str:
+    return "/".join(submission[part] for part in ("competition", "phase", "task"))
+
+
+def _when(moment: str) -> str:
+    return datetime.fromisoformat(moment).astimezone(UTC).strftime("%Y-%m-%d %H:%M")

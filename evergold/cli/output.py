@@ -1,0 +1,134 @@
+"""How the command line speaks: tables and colours on a terminal, plain lines or JSON for everything else.
+
+Data go to stdout, everything said about them to stderr. The exit codes are documented in docs/cli.md.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+from typing import Annotated, Any
+
+import typer
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+class Code(IntEnum):
+    """Exit codes. Wrong usage has its own: 2 always means that a file was rejected."""
+
+    OK = 0
+    ERROR = 1
+    REJECTED = 2
+    REFUSED = 3
+    FAILED = 4
+    NETWORK = 5
+    USAGE = 64
+    INTERRUPTED = 130
+
+
+class CommandError(Exception):
+    """What went wrong, in a sentence, and the exit code to leave with; `document` is its form under --json."""
+
+    def __init__(
+        self, message: str, code: Code = Code.ERROR, *, name: str = "error", details: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.document = {"error": {"code": name, "message": message, "details": dict(details or {})}}
+
+
+def say(text: str) -> None:
+    """A line of data on stdout."""
+    typer.echo(text)
+
+
+def remark(text: str) -> None:
+    """A line about what happens, on stderr."""
+    typer.echo(text, err=True)
+
+
+def complain(text: str) -> None:
+    """An error, on stderr."""
+    typer.echo(f"{typer.style('Error:', fg=typer.colors.RED)} {text}", err=True)
+
+
+def print_json(document: object) -> None:
+    """One JSON document on stdout."""
+    typer.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()) -> None:
+    """A table on a terminal; elsewhere lines with tabs, the headings first. `numbers`: columns set to the right."""
+    rows = [[_one_line(cell) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in [columns, *rows]:
+            say("\t".join(row))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))  # Text: what teams write is never markup
+    Console().print(table)
+
+
+def print_problems(problems: Sequence[Mapping[str, Any]], omitted: int) -> None:
+    """The problems of a file, by line; elsewhere than on a terminal one sentence per line."""
+    if sys.stdout.isatty():
+        print_table(
+            ["Line", "Column", "Problem"],
+            [(_place(problem), problem.get("column") or "", problem["message"]) for problem in problems],
+            numbers=["Line"],
+        )
+    else:
+        for problem in problems:
+            say(problem["sentence"])
+    if omitted:
+        say(f"… and {omitted} more.")
+
+
+def _one_line(text: str) -> str:
+    """Without line ends, and without the control characters that could play tricks on a terminal."""
+    return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+
+
+def _place(problem: Mapping[str, Any]) -> str:
+    line = "" if problem.get("line") is None else str(problem["line"])
+    return f"{problem['file']}:{line}" if problem.get("file") else line
+
+
+PANEL = "Organising"
+
+
+def count(number: int, what: str) -> str:
+    """`1 error`, `2 errors`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+TEAM_PANEL = "Taking part"
+
+
+def ask(question: str, option: str) -> str:
+    """An answer from the terminal, or, where there is none, an error that names the option."""
+    if not sys.stdin.isatty():
+        raise CommandError(f"There is no terminal to ask on; use {option}.", Code.USAGE)
+    answer: str = typer.prompt(question, err=True)
+    return answer
+
+
+def read_password(from_stdin: bool, *, confirm: bool) -> str:
+    """A password, asked for on the terminal, or the first line of stdin."""
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        raise CommandError("There is no terminal to ask for the password on; use --password-stdin.", Code.USAGE)
+    password: str = typer.prompt("Password", hide_input=True, confirmation_prompt=confirm, err=True)
+    return password

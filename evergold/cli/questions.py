@@ -1,0 +1,132 @@
+"""`evergold questions`: ask the organisers of a competition, and answer as one of them."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evergold.cli.connection import ServerOption, chosen, connected, logged_in, quoted
+from evergold.cli.output import TEAM_PANEL, CommandError, JsonOption, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from evergold.client.http import Json
+
+commands = typer.Typer()
+questions = typer.Typer(no_args_is_help=True, help="Questions to the organisers of a competition.")
+commands.add_typer(questions, name="questions", rich_help_panel=TEAM_PANEL)
+
+CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
+NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="As `evergold questions list` shows it.")]
+TextOption = Annotated[str, typer.Option("--text", metavar="FILE", help="A text file; - for the standard input.")]
+
+
+@questions.command("list")
+def show(
+    competition: CompetitionArgument,
+    waiting: Annotated[bool, typer.Option("--open", help="Only those that are neither answered nor closed.")] = False,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the questions that you may see: public ones, your own; organisers see all."""
+    from evergold.client.http import ask as look
+
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        listed: list[Json] = look(client, _path(competition)).json()["questions"]
+    listed = [one for one in listed if not (waiting and one["closed_at"])]
+    if as_json:
+        print_json({"questions": listed})
+        return
+    rows = [
+        (str(one["id"]), one["asked_at"][:16], one["asker"] or "", _state(one), one["title"], one["answer"])
+        for one in listed
+    ]
+    print_table(["Number", "Asked (UTC)", "By", "State", "Question", "Answer"], rows, numbers=["Number"])
+
+
+@questions.command()
+def ask(
+    competition: CompetitionArgument,
+    title: Annotated[str, typer.Option(help="In a few words.")],
+    text: TextOption,
+    show_name: Annotated[
+        bool, typer.Option("--show-name", help="Others may learn who asked, if the answer is for everybody.")
+    ] = False,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask the organisers; their answer comes by mail."""
+    from evergold.client.http import tell
+
+    form = {"title": title, "text": _read(text), "shows_name": show_name}
+    with logged_in(server) as (client, address):
+        key = {"Idempotency-Key": str(uuid.uuid4())}
+        asked = tell(client, "POST", _path(competition), json=form, headers=key).json()
+    if as_json:
+        print_json(asked)
+    else:
+        say(f"Asked: {address}{asked['page']}")
+
+
+@questions.command()
+def answer(
+    competition: CompetitionArgument,
+    number: NumberArgument,
+    text: TextOption,
+    public: Annotated[
+        bool, typer.Option("--public", help="Everybody sees question and answer; else the asker alone.")
+    ] = False,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question as an organiser, or answer it otherwise; whoever asked gets a mail."""
+    from evergold.client.http import tell
+
+    form = {"answer": _read(text), "is_public": public}
+    with logged_in(server) as (client, address):
+        answered = tell(client, "PUT", f"{_path(competition)}/{number}/answer", json=form).json()
+    if as_json:
+        print_json(answered)
+    else:
+        say(f"Answered {'for everybody' if public else 'privately'}: {address}{answered['page']}")
+
+
+@questions.command()
+def close(competition: CompetitionArgument, number: NumberArgument, server: ServerOption = None) -> None:
+    """Close a question without an answer, as an organiser; nobody gets a mail."""
+    from evergold.client.http import tell
+
+    with logged_in(server) as (client, _):
+        tell(client, "PUT", f"{_path(competition)}/{number}/closed")
+    say(f"Closed question {number} of {competition}.")
+
+
+@questions.command()
+def reopen(competition: CompetitionArgument, number: NumberArgument, server: ServerOption = None) -> None:
+    """Open a closed question again, as an organiser."""
+    from evergold.client.http import tell
+
+    with logged_in(server) as (client, _):
+        tell(client, "DELETE", f"{_path(competition)}/{number}/closed")
+    say(f"Opened question {number} of {competition} again.")
+
+
+def _path(competition: str) -> str:
+    return f"/competitions/{quoted(competition)}/questions"
+
+
+def _state(one: Json) -> str:
+    if one["answered_at"]:
+        return "public" if one["is_public"] else "private"
+    return "closed" if one["closed_at"] else "waits"
+
+
+def _read(place: str) -> str:
+    try:
+        return sys.stdin.read() if place == "-" else Path(place).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise CommandError(f"{place} is not a text file in UTF-8.") from None

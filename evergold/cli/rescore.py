@@ -1,0 +1,203 @@
+"""`evergold rescore`, `rescorings`: score submissions anew beside the scores that stand, compare, publish or drop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evergold.cli.connection import ServerOption, chosen, connected
+from evergold.cli.output import PANEL, Code, CommandError, JsonOption, count, print_json, print_table, remark, say
+
+if TYPE_CHECKING:
+    import httpx
+
+    from evergold.client.http import Json
+
+commands = typer.Typer()
+rescore = typer.Typer(no_args_is_help=True, help="Score submissions anew as a set, and publish or drop it.")
+commands.add_typer(rescore, name="rescore", rich_help_panel=PANEL)
+
+SetArgument = Annotated[str, typer.Argument(metavar="COMPETITION/SET", help="As `evergold rescorings` lists them.")]
+#: How often `publish --wait` asks whether the set is ready.
+ASK_SECONDS = 5.0
+
+
+@rescore.command()
+def start(
+    place: Annotated[str, typer.Argument(metavar="COMPETITION[/PHASE[/TASK]]", help="What to score anew.")],
+    note: Annotated[str, typer.Option(metavar="TEXT", help="Why; teams read it once the set is published.")],
+    also: Annotated[
+        list[str] | None, typer.Option(metavar="PHASE[/TASK]", help="More of the same competition.")
+    ] = None,
+    gold: Annotated[
+        int | None, typer.Option(min=1, metavar="VERSION", help="Of the sealed gold; default: the newest.")
+    ] = None,
+    with_rejected: Annotated[bool, typer.Option("--with-rejected", help="Try rejected files again, too.")] = False,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a set: a second run for every scored submission. No board changes before it is published."""
+    competition, _, tasks = place.strip("/").partition("/")
+    form = {
+        "tasks": [*([tasks] if tasks else []), *(also or [])],
+        "note": note,
+        "gold_version": gold,
+        "with_rejected": with_rejected,
+    }
+    with _organiser(server) as (client, address):
+        from evergold.client.http import tell
+
+        document = tell(client, "POST", _sets(competition), json=form).json()
+    _show(document, as_json)
+    remark(f"Started: {address}{document['page']}")
+
+
+@commands.command(rich_help_panel=PANEL)
+def rescorings(
+    competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the rescoring sets of a competition, the newest first."""
+    with _organiser(server) as (client, _):
+        from evergold.client.http import ask
+
+        listed = ask(client, _sets(competition)).json()
+    if as_json:
+        print_json(listed)
+        return
+    if not listed["rescorings"]:
+        say("There is none.")
+        return
+    rows = [(str(one["number"]), one["state"], _done(one), _tasks(one), one["note"]) for one in listed["rescorings"]]
+    print_table(["Set", "State", "Scored", "Tasks", "Why"], rows, numbers=["Set"])
+
+
+@rescore.command()
+def status(place: SetArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
+    """Show a set and how far it is."""
+    with _organiser(server) as (client, _):
+        from evergold.client.http import ask
+
+        document = ask(client, _set(place)).json()
+    _show(document, as_json)
+
+
+@rescore.command()
+def diff(place: SetArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
+    """Show who moves by how much, board by board, those who move most first."""
+    with _organiser(server) as (client, _):
+        from evergold.client.http import ask
+
+        document = ask(client, f"{_set(place)}/diff").json()
+    if as_json:
+        print_json(document)
+        return
+    for board in document["boards"]:
+        moves = board["moves"]
+        say(f"{board['title']}: {count(len(moves), 'row')} of {len(moves) + board['unchanged']} changed.")
+        if moves:
+            rows = [_move(move) for move in moves]
+            headings = ["Before", "After", f"{board['column']} before", f"{board['column']} after", "Cells"]
+            print_table(["Team", *headings, "What happens"], rows, numbers=headings)
+    progress = document["progress"]
+    if progress["waiting"] or progress["failed"]:
+        remark(f"So far: {progress['waiting']} are not scored anew yet, {progress['failed']} failed on our side.")
+
+
+@rescore.command()
+def publish(
+    place: SetArgument,
+    tell_teams: Annotated[
+        bool, typer.Option("--tell-teams", help="Write to teams whose place changed on a board that they can see.")
+    ] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Until everything is scored.")] = False,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Put the new scores in the place of the old ones, on all boards at once."""
+    with _organiser(server) as (client, _):
+        document = _published(client, place, tell_teams=tell_teams, wait=wait)
+    _show(document, as_json)
+
+
+@rescore.command()
+def drop(place: SetArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
+    """End a set without a change to any board."""
+    with _organiser(server) as (client, _):
+        from evergold.client.http import tell
+
+        document = tell(client, "POST", f"{_set(place)}/drop").json()
+    _show(document, as_json)
+
+
+# ------------------------------------------------------------------------------------------------------------- helpers
+
+
+@contextmanager
+def _organiser(server: str | None) -> Iterator[tuple[httpx.Client, str]]:
+    """A client that is logged in."""
+    address, token = chosen(server)
+    if not token:
+        raise CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
+    with connected(address, token) as client:
+        yield client, address
+
+
+def _published(client: httpx.Client, place: str, *, tell_teams: bool, wait: bool) -> Json:
+    from evergold.client.http import Refused, tell
+
+    while True:
+        try:
+            document: Json = tell(client, "POST", f"{_set(place)}/publish", params={"tell_teams": tell_teams}).json()
+        except Refused as error:
+            # What failed waits for somebody to mend its cause.
+            if not wait or error.code != "rescoring_not_ready" or error.details.get("failed"):
+                raise
+        else:
+            return document
+        time.sleep(ASK_SECONDS)
+
+
+def _sets(competition: str) -> str:
+    from urllib.parse import quote
+
+    return f"/competitions/{quote(competition.strip('/'), safe='')}/rescorings"
+
+
+def _set(place: str) -> str:
+    """The path of `COMPETITION/SET`."""
+    parts = place.strip("/").split("/")
+    if len(parts) != 2 or not parts[0] or not (parts[1].isascii() and parts[1].isdecimal()):
+        raise CommandError(f"'{place}' is not COMPETITION/SET; `evergold rescorings` lists them.", Code.USAGE)
+    return f"{_sets(parts[0])}/{int(parts[1])}"
+
+
+def _show(document: Json, as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+        return
+    say(f"Set {document['number']} of {document['competition']}, {document['state']}: {document['note']}")
+    rows = [(f"{one['phase']}/{one['task']}", str(one["gold_version"] or "plain gold")) for one in document["tasks"]]
+    print_table(["Task", "Gold version"], rows)
+    if document["progress"]:
+        say(f"Scored anew: {_done(document)}.")
+
+
+def _done(document: dict[str, Any]) -> str:
+    progress = document["progress"]
+    return f"{progress['scored'] + progress['rejected']} of {progress['of']}" if progress else ""
+
+
+def _tasks(document: dict[str, Any]) -> str:
+    return ", ".join(f"{one['phase']}/{one['task']}" for one in document["tasks"])
+
+
+def _move(move: dict[str, Any]) -> tuple[str, ...]:
+    ranks = ["–" if move[name] is None else str(move[name]) for name in ("rank_before", "rank_after")]
+    scores = ["–" if move[name] is None else f"{move[name]:.4f}" for name in ("score_before", "score_after")]
+    return (move["team"], *ranks, *scores, str(move["cells_changed"]), move["words"])

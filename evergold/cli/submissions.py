@@ -1,0 +1,162 @@
+"""`evergold submit`: a file on its way to the server."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evergold.cli.cards import read_card
+from evergold.cli.connection import ServerOption, chosen, connected, parse_place
+from evergold.cli.output import (
+    TEAM_PANEL,
+    Code,
+    CommandError,
+    JsonOption,
+    print_json,
+    print_problems,
+    print_table,
+    remark,
+    say,
+)
+
+if TYPE_CHECKING:
+    from evergold.client.http import Json
+
+
+commands = typer.Typer()
+PredictionArgument = Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True)]
+#: Which exit code a submission's state leads to; one that is still on its way is no error.
+_CODES = {"scored": Code.OK, "rejected": Code.REJECTED, "failed": Code.FAILED}
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def submit(
+    file: PredictionArgument,
+    to: Annotated[str, typer.Option("--to", metavar="COMPETITION/PHASE/TASK", help="Where it goes.")],
+    track: Annotated[str, typer.Option(help="The track, where the competition has tracks.")] = "",
+    method: Annotated[str, typer.Option(help="The name of your method, for the board.")] = "",
+    description: Annotated[str, typer.Option(help="Notes for yourself and the organisers.")] = "",
+    card: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Its method card, as JSON or YAML."),
+    ] = None,
+    wait: Annotated[bool, typer.Option(help="Wait for the scores.")] = True,
+    idempotency_key: Annotated[
+        str, typer.Option(metavar="KEY", help="Uploads with the same key count once; default: a new key each time.")
+    ] = "",
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Submit a file, and wait for its scores; the exit code says what became of it."""
+    from evergold.client import http as api
+
+    place, said = parse_place(to, "TASK"), read_card(card) if card else None
+    address, token = chosen(server)
+    if not token:
+        raise CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
+    with connected(address, token) as client:
+        with upload_progress(file) as sent:
+            submission = api.submit(
+                client,
+                place,
+                file,
+                track=track,
+                method=method,
+                description=description,
+                card=said,
+                idempotency_key=idempotency_key or uuid.uuid4().hex,
+                sent=sent,
+                noticed=lambda reason: remark(f"The upload did not arrive ({reason}); trying again."),
+            )
+        remark(f"Accepted as {submission['id']}: {address}{submission['links']['page']}")
+        if wait:
+            with _live() as show:
+                submission = api.await_end(client, submission, show)
+    show_submission(submission, as_json)
+    raise typer.Exit(outcome_code(submission))
+
+
+def outcome_code(submission: Json) -> Code:
+    """0 scored (or not ended yet), 2 rejected, 4 failed."""
+    return _CODES.get(submission["status"], Code.OK)
+
+
+def show_submission(submission: Json, as_json: bool) -> None:
+    """Scores, problems, or where the submission is by now."""
+    if as_json:
+        print_json(submission)
+        return
+    say(_in_words(submission))
+    if submission["scores"]:
+        _show_scores(submission["scores"], submission["visibility"]["precision"])
+    if submission["problems"]:
+        if submission["status"] == "scored":
+            say("Noticed in the file:")
+        print_problems(submission["problems"], submission["problems_omitted"])
+
+
+def _show_scores(scores: list[Json], precision: int | None) -> None:
+    """A row for each; what was not entered is said once, below. precision: decimals that the phase shows."""
+    from evergold.scoring.left_out import left_out
+
+    missing = left_out([(score["split"], score["value"], score["reason"]) for score in scores])
+    shown = [score for number, score in enumerate(scores) if number not in missing.rows]
+    if shown:
+        rows = [(score["metric"], score["split"], _value(score, precision)) for score in shown]
+        print_table(["Metric", "Split", "Value"], rows, numbers=["Value"])
+    if missing.parts:
+        remark(f"Not entered: {', '.join(missing.parts)}.")
+
+
+def _in_words(submission: Json) -> str:
+    position = submission["queue_position"]
+    return f"{submission['message']} Number {position} in line." if position else str(submission["message"])
+
+
+def _value(score: Json, precision: int | None) -> str:
+    decimals = 6 if precision is None else min(6, precision)
+    return f"{score['value']:.{decimals}f}" if score["value"] is not None else f"– ({score['reason']})"
+
+
+# --------------------------------------------------------------------------------------------------------- on the way
+
+
+@contextmanager
+def upload_progress(file: Path) -> Iterator[Callable[[int], None]]:
+    """A bar of the upload, on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda sent_bytes: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("Uploading", total=file.stat().st_size)
+        yield lambda sent_bytes: progress.update(task, completed=sent_bytes)
+
+
+@contextmanager
+def _live() -> Iterator[Callable[[Json], None]]:
+    """One line that changes, on a terminal; elsewhere a line when it has to wait for a worker that is not there."""
+    if not sys.stderr.isatty():
+        told: set[str] = set()
+
+        def tell_once(submission: Json) -> None:
+            if submission.get("stage") == "waiting" and not told:
+                remark(_in_words(submission))
+                told.add("waiting")
+
+        yield tell_once
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status("queued") as line:
+        yield lambda submission: line.update(escape(_in_words(submission)))

@@ -1,0 +1,154 @@
+"""`evergold registration` and `evergold team …`: taking part in a competition, alone or with others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
+
+import typer
+
+from evergold.cli.connection import ServerOption, chosen, connected
+from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from evergold.client.http import Json
+
+commands = typer.Typer()
+teams = typer.Typer(no_args_is_help=True, help="Your team in a competition.")
+commands.add_typer(teams, name="team", rich_help_panel=TEAM_PANEL)
+
+CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
+MemberArgument = Annotated[str, typer.Argument(metavar="USER", help="A member's user name.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def registration(
+    competition: CompetitionArgument,
+    register: Annotated[bool, typer.Option("--register", help="Register, or do it again after a change.")] = False,
+    accept_terms: Annotated[
+        bool, typer.Option("--accept-terms", help="With --register: you have read the terms, and accept them.")
+    ] = False,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how you stand in a competition, and its terms; or register for it."""
+    if accept_terms and not register:
+        raise CommandError("--accept-terms belongs to --register.", Code.USAGE)
+    path = f"/competitions/{quote(competition, safe='')}/registration"
+    document = _call(server, "GET", path)
+    if register:
+        accepted = document["terms_sha256"] if accept_terms else None
+        document = _call(server, "PUT", path, json={"accepted_terms_sha256": accepted})
+    if as_json:
+        print_json(document)
+        return
+    if document["terms"] and not document["has_accepted_terms"]:
+        say(f"Terms:\n\n{document['terms'].rstrip()}\n")
+    say(document["message"] or f"You can take part in {competition}.")
+
+
+@teams.command("show")
+def show(competition: CompetitionArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
+    """Show your team and its members."""
+    _show(_call(server, "GET", _path(competition)), as_json)
+
+
+@teams.command()
+def create(
+    competition: CompetitionArgument, name: NameArgument, server: ServerOption = None, as_json: JsonOption = False
+) -> None:
+    """Found a team; you are its captain."""
+    _show(_call(server, "POST", _path(competition), json={"name": name}), as_json)
+
+
+@teams.command()
+def rename(
+    competition: CompetitionArgument, name: NameArgument, server: ServerOption = None, as_json: JsonOption = False
+) -> None:
+    """Give your team another name, as its captain, until names are fixed."""
+    _show(_call(server, "PUT", _path(competition, "name"), json={"name": name}), as_json)
+
+
+@teams.command()
+def invite(
+    competition: CompetitionArgument,
+    revoke: Annotated[bool, typer.Option("--revoke", help="End the link that there is.")] = False,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a link with which others join your team; the one before ends."""
+    document = _call(server, "DELETE" if revoke else "POST", _path(competition, "invitation"))
+    if as_json:
+        print_json(document or {"link": None})
+    else:
+        say("The link works no more." if revoke else document["link"])
+
+
+@teams.command()
+def join(
+    competition: CompetitionArgument,
+    invitation: Annotated[str, typer.Argument(metavar="LINK", help="The link that you were sent.")],
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Join the team that invites you; who is alone in another team leaves it."""
+    _show(_call(server, "POST", _path(competition, "members"), json={"invitation": invitation}), as_json)
+
+
+@teams.command()
+def leave(competition: CompetitionArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
+    """Leave your team; what it has submitted stays with it."""
+    _call(server, "DELETE", _path(competition))
+    _done(as_json, "You have left your team.")
+
+
+@teams.command()
+def remove(
+    competition: CompetitionArgument, username: MemberArgument, server: ServerOption = None, as_json: JsonOption = False
+) -> None:
+    """Remove a member, as the captain; the link that invites ends, too."""
+    _call(server, "DELETE", _path(competition, "members", username))
+    _done(as_json, f"{username} is a member no more.")
+
+
+@teams.command()
+def transfer(
+    competition: CompetitionArgument, username: MemberArgument, server: ServerOption = None, as_json: JsonOption = False
+) -> None:
+    """Make another member the captain."""
+    _show(_call(server, "PUT", _path(competition, "captain"), json={"username": username}), as_json)
+
+
+def _path(competition: str, *more: str) -> str:
+    return "/".join(["/competitions", quote(competition, safe=""), "team", *(quote(part, safe="") for part in more)])
+
+
+def _call(server: str | None, method: str, path: str, **body: Json) -> Json:
+    """The server's answer; empty where it has nothing to say."""
+    from evergold.client import http as api
+
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        answer = api.ask(client, path) if method == "GET" else api.tell(client, method, path, **body)
+        document: Json = answer.json() if answer.content else {}
+        return document
+
+
+def _show(document: Json, as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+        return
+    say(document["name"])
+    rows = [
+        (one["username"], one["display_name"], "captain" if one["is_captain"] else "member")
+        for one in document["members"]
+    ]
+    print_table(["User", "Name", "Role"], rows)
+
+
+def _done(as_json: bool, sentence: str) -> None:
+    if as_json:
+        print_json({"done": sentence})
+    else:
+        say(sentence)

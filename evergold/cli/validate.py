@@ -1,0 +1,131 @@
+"""`evergold validate`: a file checked at home, or by the server without submitting it."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evergold.cli.connection import ServerOption, chosen, connected, parse_place
+from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_problems, remark, say
+from evergold.cli.submissions import PredictionArgument, upload_progress
+
+if TYPE_CHECKING:
+    from evergold.client.http import Json
+
+commands = typer.Typer()
+
+_CODES = {"valid": Code.OK, "invalid": Code.REJECTED, "failed": Code.FAILED}
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def validate(
+    file: PredictionArgument,
+    task: Annotated[str, typer.Option(metavar="TYPE", help="At home: the task type, e.g. idiom-detection.")] = "",
+    items: Annotated[
+        Path | None, typer.Option(metavar="FILE", exists=True, help="At home: the blind file of the phase.")
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the task, as the competition sets it.")
+    ] = None,
+    to: Annotated[
+        str,
+        typer.Option("--to", metavar="COMPETITION/PHASE/TASK", help="Let the server check it; nothing is submitted."),
+    ] = "",
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a file at home, exactly as the server would, without network or gold; or let the server check it.
+
+    With --task and --items at home; with --to on the server: that costs nothing of the quota, and counts nowhere.
+    """
+    if to:
+        if task or items or option:
+            raise CommandError("--to lets the server check; --task, --items and --option are for at home.", Code.USAGE)
+        _on_the_server(file, to, server, as_json)
+        return
+    if not task or items is None:
+        raise CommandError("Say --task and --items to check at home, or --to to let the server check.", Code.USAGE)
+    _at_home(file, task, items, _options(option or []), as_json)
+
+
+# ------------------------------------------------------------------------------------------------------- on the server
+
+
+def _on_the_server(file: Path, to: str, server: str | None, as_json: bool) -> None:
+    from evergold.client import http as api
+
+    place = parse_place(to, "TASK")
+    address, token = chosen(server)
+    if not token:
+        raise CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
+    with connected(address, token) as client, upload_progress(file) as sent:
+        validation = api.validate(
+            client,
+            place,
+            file,
+            idempotency_key=uuid.uuid4().hex,
+            sent=sent,
+            noticed=lambda reason: remark(f"The upload did not arrive ({reason}); trying again."),
+        )
+    _show(validation, as_json)
+    raise typer.Exit(_CODES[validation["status"]])
+
+
+def _show(validation: Json, as_json: bool) -> None:
+    if as_json:
+        print_json(validation)
+        return
+    say(str(validation["message"]))
+    if validation["problems"]:
+        if validation["status"] == "valid":
+            say("Noticed in the file:")
+        print_problems(validation["problems"], validation["problems_omitted"])
+
+
+# ------------------------------------------------------------------------------------------------------------- at home
+
+
+def _at_home(file: Path, task: str, items: Path, options: dict[str, Any], as_json: bool) -> None:
+    from evergold import scoring
+    from evergold.scoring.excerpts import with_excerpts
+
+    try:
+        warnings = scoring.validate(task, items, file, options)
+    except scoring.InvalidPrediction as error:
+        told = with_excerpts(error, file)
+        _show_problems(told.problems, told.omitted, as_json)
+        raise typer.Exit(Code.REJECTED) from None
+    except (scoring.ScoringError, OSError) as error:
+        raise CommandError(str(error)) from None
+    if as_json:
+        print_json({"valid": True, "problems": [], "warnings": [warning.as_dict() for warning in warnings]})
+        return
+    for warning in warnings:
+        remark(f"Warning: {warning}")
+    say("The file can be scored.")
+
+
+def _show_problems(problems: tuple[Any, ...], omitted: int, as_json: bool) -> None:
+    told = [problem.as_dict() for problem in problems]
+    if as_json:
+        print_json({"valid": False, "problems": told, "problems_omitted": omitted, "warnings": []})
+    else:
+        print_problems(told, omitted)
+
+
+def _options(pairs: list[str]) -> dict[str, Any]:
+    """NAME=VALUE pairs, each value JSON or plain text."""
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, sign, text = pair.partition("=")
+        if not sign:
+            raise CommandError(f"--option {pair} is not NAME=VALUE.", Code.USAGE)
+        try:
+            options[name] = json.loads(text)
+        except ValueError:
+            options[name] = text
+    return options

@@ -1,0 +1,376 @@
+"""Reads what a team uploaded: a plain file, or a zip (on a laptop also a folder). Nothing is extracted to disk.
+
+Content decides what a file is, never its name. Sizes are counted while reading: an archive may lie about them.
+What the files must contain is left to `tables`, `cupt` and the tasks.
+"""
+
+from __future__ import annotations
+
+import io
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, NoReturn
+
+from evergold.scoring.errors import InvalidFile, InvalidPrediction, Problem, Problems, shorten
+from evergold.scoring.file_kinds import HEAD_BYTES, document_kind, is_zip, other_kind
+
+_KIB, _MIB = 1024, 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much an upload may contain; everything is counted while reading.
+
+    entries: names in a zip, folders and ignored files included; total_bytes: all members together, unpacked;
+    member_bytes: one file, unpacked; ratio: unpacked over packed size of a member, looked at only above
+    `RATIO_APPLIES_ABOVE_BYTES`, since small honest files compress well; name_characters: one member's whole path.
+    """
+
+    entries: int = 1_000
+    total_bytes: int = 256 * _MIB
+    member_bytes: int = 64 * _MIB
+    ratio: int = 200
+    name_characters: int = 255
+
+
+LIMITS = Limits()
+RATIO_APPLIES_ABOVE_BYTES = 4 * _MIB
+
+_CHUNK_BYTES = 64 * _KIB
+# No honest central directory needs more than this per entry (46 bytes, the name, times); zipfile reads it at once.
+_DIRECTORY_BYTES_PER_ENTRY = 2 * _KIB
+_DIRECTORY_BYTES_AT_LEAST = 128 * _KIB
+
+_IGNORED_NAMES = {".DS_Store", "Thumbs.db", "desktop.ini"}
+_IGNORED_FOLDER = "__MACOSX"
+_PLAIN_TYPES = (0, stat.S_IFREG, stat.S_IFDIR)
+# Only these two: every zip tool writes them, and an LZMA header could ask for gigabytes before the first byte.
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# What zipfile raises on damaged input. Not OSError: a disk that cannot be read is no participant's fault.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+
+
+def read_single(
+    path: Path | bytes,
+    limits: Limits = LIMITS,
+    error: type[InvalidFile] = InvalidPrediction,
+    *,
+    npz: bool = False,
+) -> tuple[str | None, bytes]:
+    """The one file that was sent: `(None, content)` for a plain file, `(name, content)` for the only member of a zip.
+
+    path: the upload (any name, no extension needed), or its bytes; the member may lie inside folders. `__MACOSX`,
+    `.DS_Store`, `Thumbs.db` and folder entries do not count. npz: a NumPy .npz, itself a zip, counts as one plain file.
+    Raises `error` when there is not exactly one file, or when the archive is damaged, dangerous or of another kind;
+    OSError when `path` cannot be opened.
+    """
+    with _opened(path) as file:
+        if not _starts_as_zip(file):
+            return None, _read_plain(file, limits, error)
+        with _zip(file, limits, error) as archive:
+            members = _checked_members(archive, limits, error)
+            if npz and members and all(name.endswith(".npy") for name in members):
+                file.seek(0)
+                return None, _read_limited(file, limits.member_bytes, error)
+            if len(members) != 1:
+                _refuse_count(list(members), error)
+            ((name, info),) = members.items()
+            return name, _read_member(archive, name, info, limits.total_bytes, limits, error, npz)
+
+
+def read_members(
+    path: Path | bytes, limits: Limits = LIMITS, error: type[InvalidFile] = InvalidPrediction
+) -> dict[str, bytes]:
+    """All files of a zip or of a folder at once, by their paths; arguments and errors as for `iterate_members`."""
+    return dict(iterate_members(path, limits, error))
+
+
+def iterate_members(
+    path: Path | bytes, limits: Limits = LIMITS, error: type[InvalidFile] = InvalidPrediction
+) -> Iterator[tuple[str, bytes]]:
+    """The files of a zip or of a folder, one after the other: path with `/` inside it, and content; in sorted order.
+
+    path: the upload (any name), its bytes, or a folder. `__MACOSX`, `.DS_Store`, `Thumbs.db` and folder entries are
+    left out. Only one file is held in memory here; who lets go of it before asking for the next has only one in all.
+    Raises `error` when it is no zip, empty, damaged, dangerous, or larger than `limits`, be it after some files;
+    OSError when it cannot be opened.
+    """
+    left_bytes = limits.total_bytes
+    if isinstance(path, Path) and path.is_dir():
+        for name, place in _folder_files(path, limits, error).items():
+            with place.open("rb") as plain:
+                content = _read_limited(plain, min(limits.member_bytes, left_bytes), error)
+            left_bytes -= len(content)
+            yield name, content
+            del content
+        return
+    with _opened(path) as file, _zip_of_files(file, limits, error) as (archive, members):
+        for name in sorted(members):
+            content = _read_member(archive, name, members[name], left_bytes, limits, error)
+            left_bytes -= len(content)
+            yield name, content
+            del content
+
+
+def member_names(
+    path: Path | bytes, limits: Limits = LIMITS, error: type[InvalidFile] = InvalidPrediction
+) -> list[str]:
+    """The paths that `iterate_members` will give, without reading a file; arguments and errors as there."""
+    if isinstance(path, Path) and path.is_dir():
+        return list(_folder_files(path, limits, error))
+    with _opened(path) as file, _zip_of_files(file, limits, error) as (_, members):
+        return sorted(members)
+
+
+def begins_as_zip(path: Path) -> bool:
+    """Whether the file begins as zips do."""
+    with path.open("rb") as file:
+        return _starts_as_zip(file)
+
+
+def is_ignored(name: str) -> bool:
+    """Whether a path inside an archive is what desktop systems add by themselves."""
+    parts = PurePosixPath(name).parts
+    return _IGNORED_FOLDER in parts or bool(parts) and (parts[-1] in _IGNORED_NAMES or parts[-1].startswith("._"))
+
+
+class _OutsideFile(zipfile.BadZipFile, OSError):
+    """An OSError too, because zipfile tries a place before the beginning of small files and expects one."""
+
+
+class _BoundedFile(io.RawIOBase):
+    """A file for zipfile, which trusts what a zip says of itself: no large read at once, no place outside the file."""
+
+    def __init__(self, file: BinaryIO, read_bytes: int) -> None:
+        self._file, self._read_bytes = file, read_bytes
+        self._size_bytes = file.seek(0, io.SEEK_END)
+
+    def read(self, size: int = -1) -> bytes:
+        # read(n) allocates n bytes beforehand: no more than the file can fill.
+        left_bytes = max(self._size_bytes - self._file.tell(), 0)
+        data = self._file.read(min(size if size >= 0 else left_bytes, left_bytes, self._read_bytes + 1))
+        if len(data) > self._read_bytes:
+            raise zipfile.BadZipFile("the list of its files is too long")
+        return data
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._file.tell(), io.SEEK_END: self._size_bytes}[whence]
+        if not 0 <= base + offset <= self._size_bytes:
+            raise _OutsideFile("it points outside itself")
+        return self._file.seek(base + offset)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+
+def _opened(path: Path | bytes) -> BinaryIO:
+    return io.BytesIO(path) if isinstance(path, bytes) else path.open("rb")
+
+
+def _starts_as_zip(file: BinaryIO) -> bool:
+    head = file.read(HEAD_BYTES)
+    file.seek(0)
+    return is_zip(head)
+
+
+def _read_plain(file: BinaryIO, limits: Limits, error: type[InvalidFile]) -> bytes:
+    data = _read_limited(file, limits.member_bytes, error)
+    kind = other_kind(data[:HEAD_BYTES])
+    if kind:
+        _refuse("wrong-archive", f"this is {kind}: send the plain file, or a zip that contains only this file", error)
+    return data
+
+
+def _refuse_plain(file: BinaryIO, error: type[InvalidFile]) -> NoReturn:
+    head = file.read(HEAD_BYTES)
+    kind = other_kind(head) or ("a plain file" if head else "an empty file")
+    _refuse("not-a-zip", f"this is {kind}: send a zip", error)
+
+
+def _read_limited(file: BinaryIO, limit_bytes: int, error: type[InvalidFile]) -> bytes:
+    # read(n) allocates n bytes beforehand: no more than the file can fill.
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    data = file.read(min(size, limit_bytes) + 1)
+    if len(data) > limit_bytes:
+        _refuse("file-too-large", f"the file is larger than {_size(limit_bytes)}", error)
+    return data
+
+
+def _zip(file: BinaryIO, limits: Limits, error: type[InvalidFile]) -> zipfile.ZipFile:
+    directory_bytes = max(_DIRECTORY_BYTES_AT_LEAST, limits.entries * _DIRECTORY_BYTES_PER_ENTRY)
+    try:
+        return zipfile.ZipFile(_BoundedFile(file, directory_bytes))
+    except _DAMAGED as fault:
+        _refuse("damaged-archive", f"the zip is damaged or incomplete ({_reason(fault)}): {_AGAIN}", error)
+
+
+@contextmanager
+def _zip_of_files(
+    file: BinaryIO, limits: Limits, error: type[InvalidFile]
+) -> Iterator[tuple[zipfile.ZipFile, dict[str, zipfile.ZipInfo]]]:
+    """A zip and the files in it that count, at least one."""
+    if not _starts_as_zip(file):
+        _refuse_plain(file, error)
+    with _zip(file, limits, error) as archive:
+        members = _checked_members(archive, limits, error)
+        if not members:
+            _refuse("empty-archive", "the zip contains no file", error)
+        yield archive, members
+
+
+_AGAIN = "make it again and upload the whole file"
+
+
+def _reason(fault: Exception) -> str:
+    said = shorten(str(fault)) or "it ends too early"
+    return "its end is missing" if said == "File is not a zip file" else said
+
+
+def _checked_members(archive: zipfile.ZipFile, limits: Limits, error: type[InvalidFile]) -> dict[str, zipfile.ZipInfo]:
+    """The files that count, by normalised name; all that is wrong with names, kinds and declared sizes is raised."""
+    entries = archive.infolist()
+    if len(entries) > limits.entries:
+        message = f"the zip has {len(entries)} entries, at most {limits.entries} are allowed"
+        _refuse("too-many-entries", message, error)
+    _refuse_documents([entry.filename for entry in entries], error)
+    problems, members = Problems(), dict[str, zipfile.ZipInfo]()
+    for entry in entries:
+        if entry.filename.endswith("/") and not _name_fault(entry, limits) or is_ignored(entry.filename):
+            continue
+        fault = _name_fault(entry, limits) or _entry_fault(entry, limits)
+        name = str(PurePosixPath(entry.filename))
+        if fault:
+            problems.add(*fault, text=entry.orig_filename)
+        elif name in members:
+            problems.add("duplicate-member", f"{shorten(name)} is in the zip twice", text=name)
+        else:
+            members[name] = entry
+    problems.raise_if_any(error)
+    return members
+
+
+def _name_fault(entry: zipfile.ZipInfo, limits: Limits) -> tuple[str, str] | None:
+    name, shown = entry.orig_filename, shorten(entry.orig_filename)
+    if not name or len(name) > limits.name_characters or not name.isprintable():
+        message = f"a name in the zip is empty, longer than {limits.name_characters} characters or unprintable: {shown}"
+        return "bad-member-name", message
+    if "\\" in name:
+        return (
+            "bad-member-name",
+            f"{shown}: folders in a zip are separated by /, not by a backslash; use another zip tool",
+        )
+    if name.startswith("/") or name[1:2] == ":" or ".." in PurePosixPath(name).parts:
+        return "bad-member-name", f"{shown}: absolute names and names with .. are not allowed in a zip"
+    return None
+
+
+def _entry_fault(entry: zipfile.ZipInfo, limits: Limits) -> tuple[str, str] | None:
+    shown = shorten(entry.filename)
+    if stat.S_IFMT(entry.external_attr >> 16) not in _PLAIN_TYPES:
+        return "not-a-plain-file", f"{shown} is a link or a device, not a file: send the file itself"
+    if entry.flag_bits & 0x1:
+        return "encrypted", f"{shown} is protected by a password: zip it without one"
+    if entry.compress_type not in _COMPRESSIONS:
+        return (
+            "unsupported-compression",
+            f"{shown} is compressed in an unusual way: use ordinary zip compression (Deflate)",
+        )
+    if entry.file_size > limits.member_bytes:
+        return "file-too-large", f"{shown} is larger than {_size(limits.member_bytes)}"
+    return None
+
+
+def _refuse_documents(names: list[str], error: type[InvalidFile]) -> None:
+    """Office files are zips too: say so instead of listing their parts."""
+    if kind := document_kind(names):
+        message = f"this is {kind}: export it as plain text (for a table: CSV, UTF-8) and send that"
+        _refuse("wrong-archive", message, error)
+
+
+def _refuse_count(names: list[str], error: type[InvalidFile]) -> NoReturn:
+    if not names:
+        _refuse("empty-archive", "the zip contains no file", error)
+    listed = ", ".join(shorten(name) for name in names[:5]) + (", …" if len(names) > 5 else "")
+    _refuse("several-files", f"the zip must contain exactly one file, it contains {len(names)}: {listed}", error)
+
+
+def _read_member(
+    archive: zipfile.ZipFile,
+    name: str,
+    entry: zipfile.ZipInfo,
+    left_bytes: int,
+    limits: Limits,
+    error: type[InvalidFile],
+    npz: bool = False,
+) -> bytes:
+    shown, data, size = shorten(name), io.BytesIO(), 0
+    try:
+        for chunk in _chunks(archive, entry):
+            size += data.write(chunk)
+            if size > limits.member_bytes:
+                _refuse("file-too-large", f"{shown} is larger than {_size(limits.member_bytes)}", error)
+            if size > left_bytes:
+                _refuse("archive-too-large", f"the zip unpacks to more than {_size(limits.total_bytes)}", error)
+            if size > max(RATIO_APPLIES_ABOVE_BYTES, limits.ratio * entry.compress_size):
+                message = f"{shown} unpacks to more than {limits.ratio} times its size: this looks like a zip bomb"
+                _refuse("zip-bomb", message, error)
+        if size != entry.file_size:
+            raise zipfile.BadZipFile("its size is not what the zip says")
+    except _DAMAGED as fault:
+        message = f"{shown} in the zip is damaged ({_reason(fault)}): {_AGAIN}"
+        _refuse("damaged-archive", message, error)
+    content = data.getvalue()  # no copy: the buffer itself
+    _refuse_nested(name, content[:HEAD_BYTES], error, npz)
+    return content
+
+
+def _chunks(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+    with archive.open(entry) as member:
+        while chunk := member.read(_CHUNK_BYTES):
+            yield chunk
+
+
+def _refuse_nested(name: str, head: bytes, error: type[InvalidFile], npz: bool) -> None:
+    if is_zip(head) and not (npz and name.endswith(".npz")):
+        kind: str | None = "a zip (or an Office document)"
+    else:
+        kind = other_kind(head)
+    if kind:
+        message = f"{shorten(name)} inside the zip is {kind}: put the plain file into the zip"
+        _refuse("nested-archive", message, error)
+
+
+def _folder_files(folder: Path, limits: Limits, error: type[InvalidFile]) -> dict[str, Path]:
+    """The files that count, by their paths inside the folder, in sorted order; at least one."""
+    files: dict[str, Path] = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if is_ignored(name) or not path.is_file():
+            continue
+        if len(files) >= limits.entries:
+            _refuse("too-many-entries", f"the folder has more than {limits.entries} files", error)
+        files[name] = path
+    if not files:
+        _refuse("empty-archive", "the folder contains no file", error)
+    return files
+
+
+def _size(limit_bytes: int) -> str:
+    return f"{limit_bytes / _MIB:g} MiB" if limit_bytes >= _MIB else f"{limit_bytes} bytes"
+
+
+def _refuse(code: str, message: str, error: type[InvalidFile]) -> NoReturn:
+    raise error([Problem(code, message)])

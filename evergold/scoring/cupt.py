@@ -1,0 +1,154 @@
+"""CUPT, the PARSEME format: CoNLL-U columns plus `PARSEME:MWE`. The header, and the lines of every sentence.
+
+Works on bytes: only the columns ID, FORM, LEMMA and PARSEME:MWE are ever looked at, the others may hold anything.
+The MWE column is in `cupt_codes`, the organisers' files are in `cupt_corpus`, the teams' in `cupt_prediction`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import NamedTuple
+
+from evergold.scoring.cupt_codes import Note
+from evergold.scoring.errors import InvalidFile, Problems, Severity
+
+ID, FORM, LEMMA, MWE = "ID", "FORM", "LEMMA", "PARSEME:MWE"
+
+_LONGEST_HEADER_BYTES = 10_000
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Sentence(NamedTuple):
+    """The token lines of one sentence as they stand, the number of each line in the file, the comments before them."""
+
+    rows: list[bytes]
+    lines: Sequence[int]
+    comments: list[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The columns of a file, and where those that matter stand (lemma: None where there is no such column)."""
+
+    names: tuple[str, ...]
+    id: int
+    form: int
+    lemma: int | None
+    mwe: int
+
+
+def opened(
+    data: bytes,
+    file: str | None,
+    problems: Problems,
+    error: type[InvalidFile],
+    needed: tuple[str, ...] = (ID, FORM, MWE),
+) -> tuple[bytes, Header]:
+    """The content with plain line ends and without byte order mark (either is a warning), and its header.
+
+    Raises `error` at once when there is no usable header: without one nothing else can be said about the file.
+    """
+    if data.startswith(_BYTE_ORDER_MARK):
+        data = data[len(_BYTE_ORDER_MARK) :]
+        message = "the file starts with a byte order mark; it is overlooked"
+        problems.add("byte-order-mark", message, file=file, line=1, severity="warning")
+    if b"\r" in data and b"\r\n" in data:  # the first test is much the quicker one
+        data = data.replace(b"\r\n", b"\n")
+        message = "the lines end with CR LF (Windows) where CUPT has LF; they are read as if they had"
+        problems.add("windows-line-ends", message, file=file, line=1, severity="warning")
+    end = data.find(b"\n")
+    header = _read_header(data[:end] if end >= 0 else data, file, problems, needed)
+    if header is None:
+        raise error(problems.errors, problems.omitted)
+    return data, header
+
+
+def sentences(data: bytes) -> Iterator[Sentence]:
+    """The sentences of a file in order; its first line, the header, is left out.
+
+    data: as `opened` returns it. A sentence ends at an empty line; further empty lines, and comments without tokens,
+    are skipped. Lazy: no more than one sentence is held in memory.
+    """
+    start, line = data.find(b"\n") + 1 or len(data), 2
+    while start < len(data):
+        end = data.find(b"\n\n", start)
+        block = data[start:end] if end >= 0 else data[start:].removesuffix(b"\n")
+        rows = block.split(b"\n")
+        first = 0
+        while first < len(rows) and (not rows[first] or rows[first][:1] == b"#"):
+            first += 1
+        if first < len(rows):
+            yield _sentence(block, rows, first, line)
+        line += len(rows) + 1
+        start = end + 2 if end >= 0 else len(data)
+
+
+def sentence_id(comments: Sequence[bytes]) -> str | None:
+    """What a sentence is called: the last word of its `source_sent_id` or `sent_id`; None where it has neither."""
+    for comment in comments:
+        name, _, value = comment.partition(b"=")
+        if name.strip(b"# \t") in (b"source_sent_id", b"sent_id") and value.strip():
+            return value.split()[-1].decode("utf-8", "replace")
+    return None
+
+
+def note_columns(sentence: Sentence, header: Header, file: str | None, problems: Problems, name: str | None) -> bool:
+    """Whether every token line has as many columns as the header; a problem for each that has not."""
+    expected, place = len(header.names), _place(name)
+    if set(map(bytes.count, sentence.rows, repeat(b"\t"))) == {expected - 1}:
+        return True
+    sound = True
+    for row, line in zip(sentence.rows, sentence.lines, strict=True):
+        count = row.count(b"\t") + 1
+        if count != expected:
+            sound = False
+            message = f"{count} column{'s' if count != 1 else ''} where the first line names {expected}{place}"
+            problems.add("wrong-columns", message, file=file, line=line)
+    return sound
+
+
+def noter(problems: Problems, file: str | None, lines: Sequence[int] | Mapping[int, int], name: str | None) -> Note:
+    """Where `read_mwes` notes what it finds in one sentence. lines: the number in the file of each token line."""
+    place = _place(name)
+
+    def note(code: str, message: str, row: int, severity: Severity) -> None:
+        problems.add(code, message + place, file=file, line=lines[row], column=MWE, severity=severity)
+
+    return note
+
+
+def _place(name: str | None) -> str:
+    return f" (sentence {name})" if name else ""
+
+
+def _read_header(first: bytes, file: str | None, problems: Problems, needed: tuple[str, ...]) -> Header | None:
+    if first.startswith((b"\xff\xfe", b"\xfe\xff")):
+        problems.add("wrong-encoding", "the file is UTF-16: save it as UTF-8", file=file, line=1)
+        return None
+    before, equals, after = first[:_LONGEST_HEADER_BYTES].partition(b"=")
+    if not equals or len(first) > _LONGEST_HEADER_BYTES or before.strip(b"# \t") != b"global.columns":
+        message = "the first line must name the columns: `# global.columns = ID FORM LEMMA … PARSEME:MWE`"
+        shown = first[:200].decode("utf-8", "replace")
+        problems.add("missing-header", message, file=file, line=1, text=shown)
+        return None
+    names = tuple(after.decode("utf-8", "replace").split())
+    wrong = [name for name in needed if names.count(name) != 1]
+    for name in wrong:
+        fault = "names twice" if name in names else "lacks"
+        problems.add("wrong-columns", f"the first line {fault} the column {name}", file=file, line=1, column=name)
+    if wrong:
+        return None
+    lemma = names.index(LEMMA) if LEMMA in names else None
+    return Header(names, names.index(ID), names.index(FORM), lemma, names.index(MWE))
+
+
+def _sentence(block: bytes, rows: list[bytes], first: int, line: int) -> Sentence:
+    """Splits a block at its first token line; comments between tokens are skipped, as the official evaluator does."""
+    comments, tokens = rows[:first], rows[first:]
+    lines: Sequence[int] = range(line + first, line + len(rows))
+    if block.rfind(b"\n#") >= sum(map(len, comments)) + len(comments):
+        kept = [(number, row) for number, row in zip(lines, tokens, strict=True) if row[:1] != b"#"]
+        lines, tokens = [number for number, _ in kept], [row for _, row in kept]
+    return Sentence(tokens, lines, comments)

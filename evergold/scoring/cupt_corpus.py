@@ -1,0 +1,215 @@
+"""The organisers' CUPT files, blind, annotated and training: kept small, to stay in memory for many predictions."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import NamedTuple
+
+from evergold.scoring.cupt import (
+    FORM,
+    ID,
+    LEMMA,
+    MWE,
+    Header,
+    Sentence,
+    note_columns,
+    noter,
+    opened,
+    sentence_id,
+    sentences,
+)
+from evergold.scoring.cupt_codes import NO_MWE, Tokens, read_mwes
+from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems
+
+#: Nearly all IDs are among these.
+_LOW_NUMBERS = frozenset(b"%d" % number for number in range(200))
+_TOKEN_ID = re.compile(rb"[0-9]{1,6}(?:\.[0-9]{1,6}|-[0-9]{1,6})?")
+
+
+class Mwe(NamedTuple):
+    """One annotated MWE: its sentence (from 0), the positions of its tokens, its category or None."""
+
+    sentence: int
+    tokens: Tokens
+    category: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CuptItems:
+    """What a prediction of one file must cover: n sentences, m token lines, ranges and empty nodes included.
+
+    sentence_ids: names for messages (the last word of `source_sent_id` or `sent_id`, else the sentence's number);
+    keys: `ID<tab>FORM<tab>` of every token line, one after the other; key_starts, first_rows: n + 1 places each, where
+    a sentence begins in `keys` and among the token lines; range_rows: which token lines are ranges; fingerprint: equal
+    if and only if the tokens are: tells gold and prediction of different texts apart.
+    """
+
+    sentence_ids: tuple[str, ...]
+    keys: bytes
+    key_starts: array[int]
+    first_rows: array[int]
+    range_rows: array[int]
+    fingerprint: str
+
+    def __len__(self) -> int:
+        return len(self.sentence_ids)
+
+    def key(self, sentence: int) -> bytes:
+        """`ID<tab>FORM<tab>` of the token lines of one sentence."""
+        return self.keys[self.key_starts[sentence] : self.key_starts[sentence + 1]]
+
+    def ids(self, sentence: int) -> list[bytes]:
+        """The ID column of one sentence, one entry per token line."""
+        return self.key(sentence).split(b"\t")[:-1:2]
+
+    def forms(self, sentence: int) -> list[bytes]:
+        """The FORM column of one sentence, one entry per position: ranges left out."""
+        forms, ranges = self.key(sentence).split(b"\t")[1::2], self.ranges(sentence)
+        return [form for row, form in enumerate(forms) if row not in ranges] if ranges else forms
+
+    def ranges(self, sentence: int) -> list[int]:
+        """Which token lines of one sentence are ranges, counted from its first."""
+        first, last = self.first_rows[sentence], self.first_rows[sentence + 1]
+        start, end = bisect_left(self.range_rows, first), bisect_left(self.range_rows, last)
+        return [row - first for row in self.range_rows[start:end]]
+
+
+@dataclass(frozen=True, slots=True)
+class CuptGold:
+    """An annotated file, kept small: its items, per sentence the lemmas of its positions (tab between), its MWEs."""
+
+    items: CuptItems
+    lemmas: tuple[bytes, ...]
+    mwes: tuple[Mwe, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingMwes:
+    """Under which lemmas and forms MWEs are annotated in training files.
+
+    lemmas: one `lemma_key` per annotated multiset of lemmas; spans: the forms from first to last token, words in gaps
+    included, tab between.
+    """
+
+    lemmas: frozenset[bytes]
+    spans: frozenset[bytes]
+
+    def __or__(self, other: TrainingMwes) -> TrainingMwes:
+        return TrainingMwes(self.lemmas | other.lemmas, self.spans | other.spans)
+
+
+def lemma_key(lemmas: Sequence[bytes]) -> bytes:
+    """The multiset of some lemmas as one value: equal whatever the order of the tokens."""
+    return b"\t".join(sorted(lemmas))
+
+
+def read_items(data: bytes, file: str | None = None) -> CuptItems:
+    """The sentences and tokens of a blind (or annotated) file; the MWE column may hold anything.
+
+    file: its name for messages. Raises InvalidItems with every problem: header, columns, IDs, no sentence at all.
+    """
+    problems = Problems()
+    items = _read_corpus(data, file, problems, InvalidItems, annotated=False).items
+    problems.raise_if_any(InvalidItems)
+    return items
+
+
+def read_gold(data: bytes, file: str | None = None) -> CuptGold:
+    """The items of an annotated file, its lemmas and MWEs. A code on a range belongs to the words of the range.
+
+    Raises InvalidGold with every problem: what `read_items` refuses, no LEMMA column, what `read_mwes` calls errors.
+    """
+    problems = Problems()
+    gold = _read_corpus(data, file, problems, InvalidGold, annotated=True)
+    problems.raise_if_any(InvalidGold)
+    return gold
+
+
+def read_training(data: bytes, file: str | None = None) -> TrainingMwes:
+    """Under which lemmas and forms MWEs occur in a training file.
+
+    As in the official evaluator a lemma `_` is replaced by the form here (not so in the test data), and codes on ranges
+    do not count. Raises InvalidGold: header, columns, what `read_mwes` calls errors.
+    """
+    problems = Problems()
+    data, header = opened(data, file, problems, InvalidGold, (ID, FORM, LEMMA, MWE))
+    lemmas: set[bytes] = set()
+    spans: set[bytes] = set()
+    at_the_end = header.mwe == len(header.names) - 1
+    for sentence in sentences(data):
+        if at_the_end and all(map(bytes.endswith, sentence.rows, repeat(b"\t" + NO_MWE))):  # as in most sentences
+            note_columns(sentence, header, file, problems, sentence_id(sentence.comments))
+            continue
+        rows = _columns(sentence, header, file, problems)
+        if all([row[header.mwe] == NO_MWE for row in rows]):
+            continue
+        words = [row for row in rows if b"-" not in row[header.id]]
+        coded = {place: row[header.mwe] for place, row in enumerate(words) if row[header.mwe] != NO_MWE}
+        lines = [line for line, row in zip(sentence.lines, rows, strict=True) if b"-" not in row[header.id]]
+        note = noter(problems, file, lines, sentence_id(sentence.comments))
+        for tokens, _ in read_mwes(coded, (), (), note):
+            lemmas.add(lemma_key([_lemma_or_form(words[token], header) for token in tokens]))
+            spans.add(b"\t".join([row[header.form] for row in words[tokens[0] : tokens[-1] + 1]]))
+    problems.raise_if_any(InvalidGold)
+    return TrainingMwes(frozenset(lemmas), frozenset(spans))
+
+
+def _read_corpus(
+    data: bytes, file: str | None, problems: Problems, error: type[InvalidFile], *, annotated: bool
+) -> CuptGold:
+    """Everything in a file; without `annotated` the lemmas and MWEs stay out (a blind file has none)."""
+    data, header = opened(data, file, problems, error, (ID, FORM, LEMMA, MWE) if annotated else (ID, FORM, MWE))
+    names: list[str] = []
+    keys: list[bytes] = []
+    key_starts, first_rows, range_rows = array("q", [0]), array("q", [0]), array("q")
+    lemmas: list[bytes] = []
+    mwes: list[Mwe] = []
+    for number, sentence in enumerate(sentences(data)):
+        rows = _columns(sentence, header, file, problems)
+        ids = [row[header.id] for row in rows]
+        ranges = [row for row, token_id in enumerate(ids) if b"-" in token_id]
+        names.append(sentence_id(sentence.comments) or f"number {number + 1}")
+        keys.append(b"".join([b"%s\t%s\t" % (row[header.id], row[header.form]) for row in rows]))
+        range_rows.extend(first_rows[-1] + row for row in ranges)
+        key_starts.append(key_starts[-1] + len(keys[-1]))
+        first_rows.append(first_rows[-1] + len(rows))
+        if _ids_are_sound(ids, sentence, file, problems) and annotated and header.lemma is not None:
+            lemmas.append(b"\t".join([row[header.lemma] for row in rows if b"-" not in row[header.id]]))
+            coded = {place: row[header.mwe] for place, row in enumerate(rows) if row[header.mwe] != NO_MWE}
+            if coded:
+                found = read_mwes(coded, ranges, ids, noter(problems, file, sentence.lines, names[-1]))
+                mwes.extend(Mwe(number, members, category) for members, category in found)
+    if not names:
+        problems.add("empty-file", "the file has no sentence", file=file, line=1)
+    all_keys = b"".join(keys)
+    fingerprint = hashlib.sha256(all_keys + b"\n" + first_rows.tobytes()).hexdigest()
+    items = CuptItems(tuple(names), all_keys, key_starts, first_rows, range_rows, fingerprint)
+    return CuptGold(items, tuple(lemmas), tuple(mwes))
+
+
+def _columns(sentence: Sentence, header: Header, file: str | None, problems: Problems) -> list[list[bytes]]:
+    """The columns of each token line; none at all where a line has too few or too many, which is a problem."""
+    sound = note_columns(sentence, header, file, problems, sentence_id(sentence.comments))
+    return [row.split(b"\t") for row in sentence.rows] if sound else []
+
+
+def _ids_are_sound(ids: Sequence[bytes], sentence: Sentence, file: str | None, problems: Problems) -> bool:
+    """Whether the IDs can be understood. They need not count up: published gold (Turkish) has an ID twice."""
+    unusual = [row for row, token_id in enumerate(ids) if token_id not in _LOW_NUMBERS]
+    malformed = [row for row in unusual if not _TOKEN_ID.fullmatch(ids[row])]
+    for row in malformed:
+        message = "an ID is a number, a range like 3-4 or an empty node like 3.1"
+        shown = ids[row].decode("utf-8", "replace")
+        problems.add("malformed-id", message, file=file, line=sentence.lines[row], column=ID, text=shown)
+    return not malformed
+
+
+def _lemma_or_form(row: Sequence[bytes], header: Header) -> bytes:
+    lemma = b"_" if header.lemma is None else row[header.lemma]
+    return row[header.form] if lemma == b"_" else lemma

@@ -1,0 +1,113 @@
+"""Takes in a predicted CUPT file, whole or sentence by sentence, as long as its tokens are the expected ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise, repeat
+
+from evergold.scoring.cupt import Header, Sentence, noter
+from evergold.scoring.cupt_codes import NO_MWE, UNANNOTATED, Tokens, read_mwes, recurring_mwes
+from evergold.scoring.cupt_corpus import CuptItems, Mwe, lemma_key
+from evergold.scoring.cupt_scan import CodedTokens
+from evergold.scoring.errors import Problems
+
+
+class PredictionReader:
+    """Where the reading of one file stands: the next sentence of the items, and what was found so far."""
+
+    def __init__(self, items: CuptItems, header: Header, problems: Problems, file: str | None) -> None:
+        self.items, self.header, self.problems, self.file = items, header, problems, file
+        self.position = 0
+        self.mwes: list[Mwe] = []
+        self.lemmas: list[bytes] = []
+        self.line_count = 0
+        self.unannotated, self.first_unannotated = 0, 0
+        #: Where each category was first seen: line and sentence.
+        self.categories: dict[str, tuple[int, str]] = {}
+        self._usual = (header.id, header.form, header.mwe) == (0, 1, len(header.names) - 1)
+
+    def accept_all(self, coded: CodedTokens) -> None:
+        """Takes in the MWEs of a file that was scanned."""
+        for first, end in pairwise([*coded.firsts, len(coded.fields)]):
+            self.position = coded.sentences[first]
+            positions, lemmas, fields = coded.positions[first:end], coded.lemmas[first:end], coded.fields[first:end]
+            pattern = recurring_mwes(tuple(fields))
+            if pattern is None:
+                line_at = dict(zip(positions, coded.lines[first:end], strict=True))
+                lemma_at = dict(zip(positions, lemmas, strict=True))
+                self._take(dict(zip(positions, fields, strict=True)), (), line_at, lemma_at.__getitem__)
+                continue
+            for places, category in pattern:
+                tokens = tuple([positions[place] for place in places])
+                self._add(tokens, category, [lemmas[place] for place in places], coded.lines[first + places[0]])
+
+    def accept(self, sentence: Sentence) -> bool:
+        """Takes in the MWEs of the next sentence; False, with nothing done, where its tokens are not those expected."""
+        if self.position == len(self.items):
+            return False
+        rows = self.comparable(sentence)
+        expected = rows_of(self.items.key(self.position))
+        columns = len(self.header.names) if self._usual else 3
+        if len(rows) != len(expected) or not all(map(bytes.startswith, rows, expected)):
+            return False
+        if set(map(bytes.count, rows, repeat(b"\t"))) != {columns - 1}:
+            return False
+        fields = [row[row.rfind(b"\t") + 1 :] for row in rows]
+        coded = {row: field for row, field in enumerate(fields) if field != NO_MWE}
+        if coded:
+            ranges = self.items.ranges(self.position)
+            self._take(coded, ranges, sentence.lines, lambda row: self._lemma(sentence.rows[row]))
+        self.position += 1
+        return True
+
+    def comparable(self, sentence: Sentence) -> list[bytes]:
+        """The token lines with ID and FORM first and PARSEME:MWE last, as most files have them anyway."""
+        if self._usual:
+            return sentence.rows
+        chosen = (self.header.id, self.header.form, self.header.mwe)
+        tabs = len(self.header.names) - 1
+        rows = (row.split(b"\t") if row.count(b"\t") == tabs else None for row in sentence.rows)
+        return [b"\t".join([row[i] for i in chosen]) if row is not None else b"" for row in rows]
+
+    def _take(
+        self,
+        coded: dict[int, bytes],
+        ranges: Sequence[int],
+        lines: Sequence[int] | Mapping[int, int],
+        lemma: Callable[[int], bytes],
+    ) -> None:
+        """Adds the MWEs of the sentence at `position`. lines, lemma: by the row of a token line."""
+        if UNANNOTATED in coded.values():
+            unannotated = [row for row, field in coded.items() if field == UNANNOTATED]
+            self.first_unannotated = self.first_unannotated or lines[unannotated[0]]
+            self.unannotated += len(unannotated)
+            coded = {row: field for row, field in coded.items() if field != UNANNOTATED}
+        name = self.items.sentence_ids[self.position]
+        ids = self.items.ids(self.position) if any(row in coded for row in ranges) else ()
+        found = read_mwes(coded, ranges, ids, noter(self.problems, self.file, lines, name))
+        for tokens, category in found:
+            rows = [_row(token, ranges) for token in tokens]
+            self._add(tokens, category, [lemma(row) for row in rows], lines[rows[0]])
+
+    def _add(self, tokens: Tokens, category: str | None, lemmas: list[bytes], line: int) -> None:
+        self.mwes.append(Mwe(self.position, tokens, category))
+        self.lemmas.append(lemma_key(lemmas))
+        if category is not None and category not in self.categories:
+            self.categories[category] = (line, self.items.sentence_ids[self.position])
+
+    def _lemma(self, row: bytes) -> bytes:
+        """The LEMMA column of a token line, `_` where there is none: what the official evaluator takes."""
+        return UNANNOTATED if self.header.lemma is None else row.split(b"\t", self.header.lemma + 1)[self.header.lemma]
+
+
+def rows_of(key: bytes) -> list[bytes]:
+    """`ID<tab>FORM<tab>` of each token line of a sentence."""
+    columns = key.split(b"\t")
+    return [b"%s\t%s\t" % row for row in zip(columns[:-1:2], columns[1::2], strict=True)]
+
+
+def _row(token: int, ranges: Sequence[int]) -> int:
+    """On which token line of its sentence a position stands."""
+    for row in ranges:
+        token += row <= token
+    return token

@@ -1,0 +1,260 @@
+"""Reads a CSV table, every problem by line: encoding, header, number of fields, sizes. The tasks know what cells mean.
+
+The delimiter is a comma, the text UTF-8; columns are found by their names, in any order. Nothing is repaired: what is
+not as it must be is said, with a hint at the likely cause. Blank lines carry nothing and are passed over.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evergold.scoring.errors import Problems, shorten
+
+if TYPE_CHECKING:  # the class of csv.reader() has a name only for type checkers
+    from _csv import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class TableLimits:
+    """How large a table may be. The csv module itself refuses a cell of more than 131,072 characters."""
+
+    rows: int = 200_000
+    line_characters: int = 1_000_000
+
+
+TABLE_LIMITS = TableLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of a file that have the right number of fields.
+
+    lines: n line numbers, where each row begins (the header is line 1); columns: for each name that was asked for and
+    is in the file, n cells as they stand there, spaces included; skipped_rows: how many rows could not be read (each is
+    a problem): what they held is unknown, so that nothing should be called missing.
+    """
+
+    lines: Sequence[int]
+    columns: dict[str, Sequence[str]]
+    skipped_rows: int = 0
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __getitem__(self, column: str) -> Sequence[str]:
+        return self.columns[column]
+
+    def __contains__(self, column: object) -> bool:
+        return column in self.columns
+
+
+def read_table(
+    data: bytes,
+    columns: Sequence[str],
+    problems: Problems,
+    *,
+    optional: Sequence[str] = (),
+    others: bool = False,
+    file: str | None = None,
+    limits: TableLimits = TABLE_LIMITS,
+) -> Table | None:
+    """The table in `data`, or None when it cannot be read at all; everything wrong is added to `problems`, by line.
+
+    columns: names that the header must contain, exactly so, in any order; optional: names that it may contain;
+    others: whether further columns are passed over (organisers' files) or are a problem (participants' files);
+    file: the archive member to name in problems, if there are several. Raises nothing.
+    """
+    text = decode_text(data, problems, file=file)
+    if text is None or not _lines_are_bearable(text, problems, file, limits):
+        return None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header = _read_header(reader, problems, file)
+    if header is None or not _check_header(header, columns, optional, others, problems, reader.line_num, file):
+        return None
+    lines, rows, skipped = _read_rows(reader, len(header), problems, file, limits)
+    cells: Sequence[Sequence[str]] = list(zip(*rows, strict=True)) if rows else [()] * len(header)
+    known = {*columns, *optional}
+    table = {name: column for name, column in zip(header, cells, strict=True) if name in known}
+    return Table(lines, table, skipped)
+
+
+def decode_text(data: bytes, problems: Problems, *, file: str | None = None) -> str | None:
+    """The bytes as UTF-8 text without byte-order mark, or None with the problem: empty, binary, or another encoding."""
+    if not data.strip():
+        problems.add("empty-file", "the file is empty", file=file)
+        return None
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _is_utf16_without_mark(data):
+        message = "the file is UTF-16 (Excel calls it Unicode text), not UTF-8: save it again as UTF-8"
+        problems.add("not-utf-8", message, file=file)
+        return None
+    if (place := data.find(b"\0")) >= 0:
+        problems.add(
+            "not-text", "this is not a text file: it contains NUL bytes", file=file, line=_line_at(data, place)
+        )
+        return None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        # The codec counts from behind the byte-order mark.
+        mark_bytes = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+        _note_undecodable(data, fault.start + mark_bytes, problems, file)
+        return None
+
+
+def _is_utf16_without_mark(data: bytes) -> bool:
+    """Text in a European script has a NUL in every other byte then; a binary file has them anywhere."""
+    start = data[:200]
+    even, odd = start[0::2], start[1::2]
+    return any(len(a) > 2 and a.count(0) > 0.8 * len(a) and b.count(0) == 0 for a, b in ((even, odd), (odd, even)))
+
+
+def _note_undecodable(data: bytes, place: int, problems: Problems, file: str | None) -> None:
+    byte, line = data[place], _line_at(data, place)
+    start = data[:1000]
+    if sum(b < 0x20 and b not in b"\t\n\r\f" for b in start) > len(start) // 50:
+        problems.add("not-text", "this is not a text file", file=file)
+    elif byte >= 0xC2 and place > len(data) - 4:
+        problems.add("not-utf-8", "the file ends in the middle of a character: is it complete?", file=file, line=line)
+    else:
+        message = (
+            f"the byte 0x{byte:02X} is not UTF-8: the file looks like Latin-1 or Windows-1252 (Excel's plain CSV); "
+            "save it again as UTF-8"
+        )
+        problems.add("not-utf-8", message, file=file, line=line)
+
+
+def _line_at(data: bytes, place: int) -> int:
+    before = data[:place]
+    return 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
+
+
+def _lines_are_bearable(text: str, problems: Problems, file: str | None, limits: TableLimits) -> bool:
+    """False with a problem when a line is so long that splitting it into cells could fill the memory."""
+    if len(text) <= limits.line_characters:
+        return True
+    for number, line in enumerate(io.StringIO(text, newline=""), start=1):
+        if len(line) > limits.line_characters:
+            message = f"a line of more than {limits.line_characters:,} characters: is this a CSV file?"
+            problems.add("line-too-long", message, file=file, line=number)
+            return False
+    return True
+
+
+def _read_header(reader: Reader, problems: Problems, file: str | None) -> list[str] | None:
+    """The first line that is not blank."""
+    try:
+        header = next((row for row in reader if row), None)
+    except csv.Error as fault:
+        problems.add("bad-header", f"the header cannot be read: {fault}", file=file, line=1)
+        return None
+    if header is None:
+        problems.add("empty-file", "the file is empty", file=file)
+    return header
+
+
+def _check_header(
+    header: list[str],
+    columns: Sequence[str],
+    optional: Sequence[str],
+    others: bool,
+    problems: Problems,
+    line: int,
+    file: str | None,
+) -> bool:
+    """True when the header can be used; otherwise what is wrong with it, and probably why, is noted."""
+    expected = ",".join(columns)
+    missing = [name for name in columns if name not in header]
+    twice = sorted({name for name in header if header.count(name) > 1})
+    extra = [] if others else [name for name in header if name not in {*columns, *optional}]
+    loose = {_loosely(name): name for name in header}
+
+    def note(message: str, column: str | None = None) -> None:
+        problems.add("wrong-columns", message, file=file, line=line, column=column)
+
+    if missing and (delimiter := _other_delimiter(header, columns)):
+        note(f"the columns are separated by {delimiter}, they must be separated by commas")
+    elif missing and not any(_loosely(name) in loose for name in columns):
+        found = shorten(",".join(header))
+        note(f"the first line must be the header {expected}; it is {found}")
+    else:
+        for name in missing:
+            if written := loose.get(_loosely(name)):
+                note(f"the column {shorten(written)!r} must be written {name!r}")
+            else:
+                note(f"the column {name} is missing; the header must be {expected}")
+        miswritten = {loose.get(_loosely(name)) for name in missing}
+        for name in extra:
+            if name not in miswritten:
+                note(_unexpected(name, expected))
+        for name in twice:
+            note(f"the column {shorten(name)} is there twice")
+    return not (missing or twice or extra)
+
+
+def _loosely(name: str) -> str:
+    return "".join(name.split()).strip("'\"").casefold()
+
+
+def _other_delimiter(header: list[str], columns: Sequence[str]) -> str | None:
+    named = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+    wanted = {_loosely(name) for name in columns}
+    line = ",".join(header)
+    return next((name for sign, name in named.items() if wanted <= {_loosely(c) for c in line.split(sign)}), None)
+
+
+def _unexpected(name: str, expected: str) -> str:
+    if name.strip() and not name.startswith("Unnamed:"):
+        return f"the column {shorten(name)} is not expected; the header must be {expected}"
+    return (
+        f"there is a column without a name; the header must be {expected} "
+        "(pandas writes its row numbers there, unless told to_csv(…, index=False))"
+    )
+
+
+def _read_rows(
+    reader: Reader, width: int, problems: Problems, file: str | None, limits: TableLimits
+) -> tuple[list[int], list[list[str]], int]:
+    """The line numbers and the rows with `width` cells, and how many others there were, which are noted."""
+    lines: list[int] = []
+    rows: list[list[str]] = []
+    skipped = 0
+    while True:
+        line = reader.line_num + 1
+        try:
+            for row in reader:
+                if len(row) == width:
+                    lines.append(line)
+                    rows.append(row)
+                elif row:
+                    skipped += 1
+                    message = f"{_count(len(row), 'field')}, the header has {width}"
+                    problems.add("wrong-field-count", message, file=file, line=line)
+                line = reader.line_num + 1
+                if len(rows) > limits.rows:
+                    problems.add("too-many-rows", f"the file has more than {limits.rows:,} rows", file=file)
+                    return [], [], skipped + 1
+            return lines, rows, skipped
+        except csv.Error as fault:
+            skipped += 1
+            message, fatal = _quoting_fault(str(fault))
+            problems.add("bad-quoting", message, file=file, line=line)
+            if fatal:
+                return lines, rows, skipped
+
+
+def _quoting_fault(fault: str) -> tuple[str, bool]:
+    """What the csv module complains of, in words, and whether what follows can no longer be told apart."""
+    if "unexpected end" in fault:
+        return "a quotation mark is opened here and never closed", True
+    if "field larger" in fault:
+        return "a field is far too long: is a quotation mark opened here and never closed?", True
+    return "a quotation mark inside a quoted field must be doubled, and a comma must follow the closing one", False
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,203 @@
+"""What a task type is: a frozen dataclass of functions. A task's file fills one in, `evergold.scoring.tasks`
+registers it.
+
+The parts can be used and tested alone: `read_prediction` needs items, not gold: it runs on a participant's laptop too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from evergold.scoring.errors import InvalidOptions, Problem, shorten
+
+#: The reason of a score whose setting (or language, or track) the team left out; such a team stays out of that column.
+NOT_ENTERED = "not entered"
+
+
+class Options(BaseModel):
+    """What an organiser may set for a task type; unknown names are refused, values never change after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class HasWarnings(Protocol):
+    """Every Prediction carries what was noticed but did no harm."""
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]: ...
+
+
+O = TypeVar("O", bound=Options)  # noqa: E741 - O, I, G, P read as Options, Items, Gold, Prediction
+I = TypeVar("I")  # noqa: E741
+G = TypeVar("G")
+P = TypeVar("P", bound=HasWarnings)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a metric is, for people: shown beside boards and in the docs.
+
+    minimum, maximum: the theoretical range (None: unbounded); higher_is_better: which end wins;
+    percent: pages show the value times 100.
+    """
+
+    name: str
+    title: str
+    description: str
+    minimum: float | None = 0.0
+    maximum: float | None = 1.0
+    higher_is_better: bool = True
+    percent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One (metric, split) that a board may show, with the title it has unless the organiser gives another."""
+
+    metric: str
+    split: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One number of a run: a value, or None with the reason why it is undefined; never NaN, never 0 for "undefined"."""
+
+    metric: str
+    split: str
+    value: float | None
+    reason: str | None
+    signature: str
+
+    def __post_init__(self) -> None:
+        if (self.value is None) == (self.reason is None):
+            raise ValueError("a score has either a value or a reason")
+        if self.value is not None and not abs(self.value) < float("inf"):
+            raise ValueError("a score's value is finite")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemResult:
+    """What one item of a prediction came to, for people who look at single items. It gives the item's gold away.
+
+    item: its id as the items file has it; splits: the narrowest splits of the task's scores that it counts in, such as
+    `zero_shot/en`: an item that is asked in two settings has a result for each. gold, predicted: a label, a text, or a
+    finite number in the task's own unit; gold is None where there is no value of gold for the item alone.
+    found: for items that have any number of answers: how many are on both sides; gold and predicted are then how many
+    there are on each. is_right: None where right or wrong is not what is asked (numbers), or gold is None.
+    error: in the unit of gold, 0 is best: of numbers predicted minus gold, with its sign; of several answers how many
+    are on one side alone; None for labels and texts, and where gold is None.
+    """
+
+    item: str
+    splits: tuple[str, ...]
+    gold: str | float | None
+    predicted: str | float
+    is_right: bool | None = None
+    error: float | None = None
+    found: int | None = None
+
+
+@dataclass(frozen=True)
+class Task(Generic[O, I, G, P]):
+    """A task type.
+
+    name, version: `version` rises whenever any score could change;
+    options: the pydantic model of what organisers may set;
+    metrics: every metric that `score` returns, by name;
+    columns(options): every (metric, split) a board may show; these are stored as rows, all scores in the run's report;
+    read_items(path, options): what a prediction must cover, from the blind file or from gold (raises InvalidItems);
+    read_gold(path, options): the gold, a file or a folder (raises InvalidGold);
+    items_of(gold, options): the items that this gold demands, for when there is no blind file;
+    demands(items): what the items ask for, by name, each with what it is about (a language, a sentence, …): blind items
+    and those of gold must ask for the same;
+    read_prediction(path, items, options): the prediction, checked (raises InvalidPrediction with every problem);
+    score(gold, prediction, options): the scores, in a fixed order; pure arithmetic;
+    template(items, options): the text of an empty submission file, to download, or None where there is none;
+    template_name: what that file is called; None: there never is one, and nobody need read the items to know;
+    read_gold_with_train(path, train, options): for tasks that compare gold with training data given beside it;
+    report(gold, prediction, options): JSON-able aggregates for pages (histograms, tables), never per-item outcomes;
+    outcomes(gold, prediction, options): per item, what every score can be computed from again, also with items weighted
+    anew; JSON-able. It gives gold away: workers keep it sealed;
+    item_results(gold, prediction, options): per item, in a fixed order, what it came to, for people to look at; it is
+    asked for only where organisers declare gold to be public, and never moves a score;
+    text_reports(document, options): further formats of `evergold score --format NAME`, from what `report` gives;
+    needs_gpu: runs go to the `gpu` queue.
+    """
+
+    name: str
+    version: int
+    title: str
+    summary: str
+    options: type[O]
+    metrics: Mapping[str, Metric]
+    columns: Callable[[O], tuple[Column, ...]]
+    read_items: Callable[[Path, O], I]
+    read_gold: Callable[[Path, O], G]
+    items_of: Callable[[G, O], I]
+    read_prediction: Callable[[Path, I, O], P]
+    score: Callable[[G, P, O], list[Score]]
+    template: Callable[[I, O], str | None]
+    demands: Callable[[I], Mapping[str, object]] | None = None
+    read_gold_with_train: Callable[[Path, Sequence[Path], O], G] | None = None
+    report: Callable[[G, P, O], dict[str, Any]] | None = None
+    outcomes: Callable[[G, P, O], dict[str, Any]] | None = None
+    item_results: Callable[[G, P, O], list[ItemResult]] | None = None
+    text_reports: Mapping[str, Callable[[Any, O], str]] = field(default_factory=dict)
+    template_name: str | None = "template.csv"
+    needs_gpu: bool = False
+
+
+AnyTask = Task[Any, Any, Any, Any]
+
+
+def read_options(task: AnyTask, document: Mapping[str, Any] | None = None) -> Options:
+    """The task's options with its defaults filled in; raises InvalidOptions with every problem, each by option name."""
+    try:
+        options: Options = task.options.model_validate(dict(document or {}))
+    except ValidationError as invalid:
+        raise InvalidOptions(_option_problem(task, fault) for fault in invalid.errors(include_url=False)) from None
+    return options
+
+
+def read_gold(task: Task[O, I, G, P], path: Path, train: Sequence[Path], options: O) -> G:
+    """The gold, compared with training data if given; raises InvalidGold, or InvalidOptions where train has no use."""
+    if not train:
+        return task.read_gold(path, options)
+    if task.read_gold_with_train is None:
+        raise InvalidOptions([Problem("unknown-option", f"{task.name} has no use for training data")])
+    return task.read_gold_with_train(path, train, options)
+
+
+def _option_problem(task: AnyTask, fault: Mapping[str, Any]) -> Problem:
+    name = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        known = ", ".join(task.options.model_fields) or "none"
+        return Problem("unknown-option", f"{task.name} has no option {shorten(name)}; its options are: {known}")
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    return Problem("bad-option", f"{task.name}, option {name}: {message}" if name else f"{task.name}: {message}")
+
+
+def signature(task: str, version: int, metric: str, split: str, **parts: object) -> str:
+    """How a score was computed, as one line: `idiom-detection:1|macro_f1|zero_shot/all|labels:0,1|…`.
+
+    Two scores may be compared if and only if their signatures are equal. `parts` holds every option and choice that can
+    move the number, as `name:value` in the order given; sequences are joined by commas, None is written `none`.
+    """
+    named = [f"{name}:{_written(value)}" for name, value in parts.items()]
+    return "|".join([f"{task}:{version}", metric, split, *named])
+
+
+def _written(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ",".join(_written(part) for part in value)
+    return str(value)

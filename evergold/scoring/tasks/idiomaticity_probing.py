@@ -1,0 +1,242 @@
+"""idiomaticity-probing: does a representation of noun compounds know how idiomatic they are? NCIMP (He et al. 2025).
+
+Items: noun compounds in sentences, each with nine probes in which something else stands in the compound's place; the
+blind file is described in `probing_items`. Gold: human compositionality scores per compound, as CSV or as the authors'
+spreadsheet (`human_scores`), or a folder with `items.csv` and `human_scores.csv` (or `.xlsx`) side by side.
+Prediction: CSV `language,context,compound,probe,level,sim`, the cosine between the original and the probed sentence
+(level sent) or between the compound's tokens in both (level nc); or embeddings (`.npz`, `.safetensors`) with a tensor
+`<language>/<setting>/<level>` whose rows are those of the blind file, from which cosines are computed, then also after
+standardising every dimension (Appendix C). A language, setting and level may be left out; what is entered is complete.
+Score (§3, see `probing`): eight measures, mean, sd and Spearman's rho with the human scores with its p, per language,
+setting and level, and within each idiomaticity class. A compound without a human score is left out of rho, p and the
+classes only. When the human scores are all that is known, further compounds may be predicted: they count in the means.
+Deliberate: rho and p are always given; the paper shows a dash where p >= 0.05, which is left to pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import AfterValidator, Field
+
+from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, shorten
+from evergold.scoring.human_scores import CLASSES, HumanScore, HumanScores, is_spreadsheet, read_human_scores
+from evergold.scoring.probing import MEASURES, Floats, Summary, measure_compounds, summarise
+from evergold.scoring.probing_items import LEVELS, SETTINGS, Items, empty_predictions, items_of_scores, read_blind_items
+from evergold.scoring.probing_predictions import STANDARDISED, Prediction, Similarities, read_probing_prediction
+from evergold.scoring.probing_report import IDEALS, SMALLEST_CLASS, report_split
+from evergold.scoring.settings import LanguageNames, Texts
+from evergold.scoring.task import NOT_ENTERED, Column, Metric, Options, Score, Task, signature
+
+NAME, VERSION = "idiomaticity-probing", 1
+
+SMALL_CLASS = f"fewer than {SMALLEST_CLASS} compounds: their numbers would tell which they are"
+_PARTS = ("", "_sd", "_rho", "_p")
+_ITEMS_FILE, _SCORES_FILES = "items.csv", ("human_scores.csv", "human_scores.xlsx")
+
+
+def _known_levels(levels: tuple[str, ...]) -> tuple[str, ...]:
+    if unknown := [level for level in levels if level not in LEVELS]:
+        raise ValueError(f"a level is {' or '.join(LEVELS)}, not {shorten(unknown[0])!r}")
+    return levels
+
+
+class ProbingOptions(Options):
+    """languages: as written in the items; levels: sentence, noun compound, or both; standardised: whether embeddings
+    are scored in the standardised variant too."""
+
+    languages: LanguageNames = ("en", "pt")
+    levels: Annotated[Texts, AfterValidator(_known_levels), Field(min_length=1)] = LEVELS
+    standardised: bool = True
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The human scores by (language, compound), and the items where the gold is a folder that has them."""
+
+    human: HumanScores
+    items: Items | None = None
+
+
+def read_items(path: Path, options: ProbingOptions) -> Items:
+    """The items of a blind file, or those that gold demands; raises InvalidItems."""
+    if path.is_dir():
+        return read_items(path / _ITEMS_FILE, options)
+    if is_spreadsheet(path) or _is_human_scores(path):
+        return items_of_scores(read_human_scores(path, InvalidItems), options.languages)
+    return read_blind_items(path, options.languages)
+
+
+def read_gold(path: Path, options: ProbingOptions) -> Gold:
+    """The human scores (and items, from a folder); raises InvalidGold with every problem."""
+    if not path.is_dir():
+        return Gold(read_human_scores(path))
+    scores = next((path / name for name in _SCORES_FILES if (path / name).is_file()), None)
+    if scores is None:
+        raise InvalidGold([Problem("missing-file", f"the gold folder lacks {' or '.join(_SCORES_FILES)}")])
+    items = path / _ITEMS_FILE
+    return Gold(read_human_scores(scores), read_blind_items(items, options.languages) if items.is_file() else None)
+
+
+def items_of(gold: Gold, options: ProbingOptions) -> Items:
+    """The gold's own items; without them its compounds in both settings, and whatever else a prediction has."""
+    return gold.items or items_of_scores(gold.human, options.languages)
+
+
+def read_prediction(path: Path, items: Items, options: ProbingOptions) -> Prediction:
+    """The similarities per split; raises InvalidPrediction with every problem of the file."""
+    return read_probing_prediction(path, items, options.levels, options.standardised)
+
+
+def score(gold: Gold, prediction: Prediction, options: ProbingOptions) -> list[Score]:
+    """For every split the eight measures (`sim_syn`, …), each with `_sd`, `_rho` and `_p`; then, for splits that were
+    entered, the same within each idiomaticity class (`<split>/idiomatic`, …).
+
+    Null with a reason where a number is undefined, a split was not entered (`<split>/standardised` is entered by
+    sending embeddings) or a class is small.
+    """
+    scores: list[Score] = []
+    for split in _splits(options):
+        similarities = prediction.splits.get(split)
+        if similarities is None:
+            scores += _scores_without(split, NOT_ENTERED)
+            continue
+        measures = measure_compounds(similarities.values)
+        human, classes = _human(gold, split, similarities)
+        scores += _scores_of(split, measures, human)
+        for name in CLASSES:
+            members = np.array([found == name for found in classes], dtype=bool)
+            if members.sum() < SMALLEST_CLASS:
+                scores += _scores_without(f"{split}/{name}", SMALL_CLASS)
+            else:
+                scores += _scores_of(f"{split}/{name}", {m: v[members] for m, v in measures.items()}, human[members])
+    return scores
+
+
+def report(gold: Gold, prediction: Prediction, options: ProbingOptions) -> dict[str, Any]:
+    """Per entered split the measures, histograms and quantiles per probe, affinity by class; and the ideal values."""
+    splits = {}
+    for split in _splits(options):
+        if similarities := prediction.splits.get(split):
+            human, classes = _human(gold, split, similarities)
+            splits[split] = report_split(similarities.values, human, classes)
+    return {"ideals": IDEALS, "from_embeddings": prediction.from_embeddings, "splits": splits}
+
+
+def columns(options: ProbingOptions) -> tuple[Column, ...]:
+    """Every measure of every split, with its sd, rho and p; the classes are in the report."""
+    return tuple(
+        Column(f"{measure}{part}", split, f"{METRICS[measure + part].title}, {_split_title(split)}")
+        for split in _splits(options)
+        for measure in MEASURES
+        for part in _PARTS
+    )
+
+
+def template(items: Items, options: ProbingOptions) -> str:
+    """The empty submission: every probe of every item at every level."""
+    return empty_predictions(items, options.levels)
+
+
+def _splits(options: ProbingOptions) -> Iterator[str]:
+    variants = ("", f"/{STANDARDISED}") if options.standardised else ("",)
+    for language in options.languages:
+        for setting in SETTINGS:
+            for level in options.levels:
+                for variant in variants:
+                    yield f"{language}/{setting}/{level}{variant}"
+
+
+def _human(gold: Gold, split: str, similarities: Similarities) -> tuple[Floats, list[str | None]]:
+    """The human score (NaN: none) and the class of every compound of a split."""
+    language = split.partition("/")[0]
+    nothing = HumanScore(np.nan, None)
+    found = [gold.human.get((language, compound), nothing) for compound in similarities.compounds]
+    return np.array([one.compositionality for one in found]), [one.idiomaticity for one in found]
+
+
+def _scores_of(split: str, measures: dict[str, Floats], human: Floats) -> list[Score]:
+    scores: list[Score] = []
+    for measure in MEASURES:
+        summary: Summary = summarise(measures[measure], human)
+        numbers = (summary.mean, summary.sd, summary.rho, summary.p)
+        for part, number in zip(_PARTS, numbers, strict=True):
+            scores.append(_score(measure + part, split, number.value, number.reason))
+    return scores
+
+
+def _scores_without(split: str, reason: str) -> list[Score]:
+    return [_score(measure + part, split, None, reason) for measure in MEASURES for part in _PARTS]
+
+
+def _score(metric: str, split: str, value: float | None, reason: str | None) -> Score:
+    parts: dict[str, object] = {"similarity": "cosine", "sentences": "mean"}
+    if metric.endswith("_sd"):
+        parts["sd"] = "n-1"
+    if metric.endswith(("_rho", "_p")):
+        parts |= {"correlation": "spearman", "ties": "average-12-decimals"}
+    if metric.endswith("_p"):
+        parts["p"] = "two-sided-t"
+    return Score(metric, split, value, reason, signature(NAME, VERSION, metric, split, **parts))
+
+
+def _split_title(split: str) -> str:
+    language, setting, level, *variant = split.split("/")
+    names = {"nat": "Nat", "neut": "Neut", "sent": "Sent", "nc": "NC"}
+    return " ".join((language.upper(), names[setting], names[level], *variant))
+
+
+def _is_human_scores(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b"compositionality" in file.readline(1000)
+
+
+_MEASURE_TEXTS = {
+    "sim_syn": ("Sim(Syn)", "Similarity of the sentence with the compound and with its gold synonym; ideally 1."),
+    "sim_comp": ("Sim(Comp)", "Similarity when only the head or only the modifier is kept, whichever is closer."),
+    "sim_wordssyn": ("Sim(WordsSyn)", "Similarity when both words are replaced by synonyms of their own."),
+    "sim_rand": ("Sim(Rand)", "Mean similarity with five random compounds of like frequency."),
+    "affinity_syn_wordssyn": ("A(Syn|WordsSyn)", "Affinity: how much closer the synonym is than the words' synonyms."),
+    "affinity_syn_rand": ("A(Syn|Rand)", "Affinity: how much closer the synonym is than random compounds; ideally 1."),
+    "simr_syn": ("SimR(Syn)", "Similarity of the synonym, scaled so that random compounds have 0; ideally 1."),
+    "simr_wordssyn": ("SimR(WordsSyn)", "Similarity of the words' synonyms, scaled so that random compounds have 0."),
+}
+
+
+def _metrics() -> Iterator[Metric]:
+    for name, (title, text) in _MEASURE_TEXTS.items():
+        kind = name.partition("_")[0]
+        low, high = {"sim": (-1.0, 1.0), "affinity": (-2.0, 2.0), "simr": (None, 1.0)}[kind]
+        yield Metric(name, title, f"{text} Mean over the compounds.", low, high, name != "sim_rand")
+        yield Metric(
+            f"{name}_sd", f"{title} sd", f"Standard deviation of {title} over the compounds.", 0.0, None, False
+        )
+        rho = f"Spearman's rho of {title} with the human compositionality scores."
+        yield Metric(f"{name}_rho", f"{title} ρ", rho, -1.0, 1.0)
+        p = f"Two-sided p of that correlation ({title}); from 0.05 on the paper shows a dash."
+        yield Metric(f"{name}_p", f"{title} p", p, 0.0, 1.0, False)
+
+
+METRICS = {metric.name: metric for metric in _metrics()}
+
+TASK = Task(
+    name=NAME,
+    version=VERSION,
+    title="Idiomaticity probing",
+    summary="Do representations of noun compounds reflect how idiomatic they are? Similarities with nine probes.",
+    options=ProbingOptions,
+    metrics=METRICS,
+    columns=columns,
+    read_items=read_items,
+    read_gold=read_gold,
+    items_of=items_of,
+    demands=Items.demands,
+    read_prediction=read_prediction,
+    score=score,
+    template=template,
+    report=report,
+)

@@ -1,0 +1,384 @@
+"""mwe-identification: which tokens form multiword expressions, and of which category? PARSEME 1.1, 1.2 and 2.0.
+
+Gold: a CUPT file, or a folder `<LANG>/{test,train,dev,test.blind}.cupt`. Prediction: a CUPT file, or a zip or folder
+`<LANG>/test.system.cupt` with any of the task's languages. It must have the sentences and tokens (ID, FORM) of the
+blind file; comments, lemmas and all other columns may differ, since they are taken from gold: they cannot move a score.
+Scores, as the official evaluator's: MWE-based (equal token sets) and token-based (tokens of MWEs paired one-to-one)
+precision, recall and F1, per language, view and category; `macro` means over the languages, one not submitted counting
+0; diversity of the correctly found MWEs (2.0). Editions differ by options: unseen is what is not annotated in `train`
+(1.1) or in `train+dev` (1.2, 2.0; where a language has no dev.cupt, in train.cupt alone).
+Sources: Ramisch et al. 2018, 2020 and the official evaluator; what counts how is said in `mwe`.
+Deviations: the official evaluator decides by the prediction's lemmas what is seen; its text report (`parseme`), which
+is reproduced line by line, does so too, the scores do not. Where it warns or breaks (other tokens, `_` left in the MWE
+column, malformed codes), the file is rejected. Macro means are not rounded before F1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from evergold.scoring.cupt_folders import LanguageGold, LanguageItems, read_gold_files, read_item_files, read_submission
+from evergold.scoring.cupt_prediction import PredictedMwes
+from evergold.scoring.errors import InvalidGold, Problem
+from evergold.scoring.mwe import (
+    ALL,
+    MWE_BASED,
+    TOKEN_BASED,
+    TRAINING_VIEWS,
+    VIEWS,
+    Cell,
+    Counts,
+    GoldMwes,
+    found_diversity,
+    sentence_counts,
+)
+from evergold.scoring.mwe import outcomes as sentence_outcomes
+from evergold.scoring.mwe_languages import (
+    BASES,
+    DIVERSITY,
+    Counted,
+    cells_of,
+    count_all,
+    language_document,
+    macro_diversity,
+    macro_document,
+    macro_means,
+)
+from evergold.scoring.mwe_report import official_text
+from evergold.scoring.settings import LanguageNames, Texts
+from evergold.scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Score, Task, signature
+from evergold.scoring.task import Options as TaskOptions
+
+NAME, VERSION = "mwe-identification", 1
+MACRO = "macro"
+
+_PARTS = ("precision", "recall", "f1")
+_NO_TRAINING = "no training data"
+_NONE_IN_GOLD = "gold has no such MWE in any language"
+_NOTHING_FOUND = "no MWE was found"
+_ONE_TYPE = "fewer than two different MWEs were found"
+
+
+def _languages(names: tuple[str, ...]) -> tuple[str, ...]:
+    if MACRO in names:
+        raise ValueError(f"{MACRO!r} is the mean over languages, no language")
+    return names
+
+
+def _language(name: str) -> str:
+    return _languages((name.lower(),))[0]
+
+
+def _category_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not name or any(character in name for character in ":;/ \t"):
+            raise ValueError(f"{name!r} cannot be the name of a category")
+    return names
+
+
+Languages = Annotated[LanguageNames, AfterValidator(_languages)]
+Language = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$", max_length=40), AfterValidator(_language)]
+
+
+class Options(TaskOptions):
+    """languages: those of the task, whose folders gold has (None: all that it has). language: what the language of a
+    single gold file is called in splits (None: `all`). unseen_against: what an MWE must not be annotated in to be
+    unseen, in gold folders. categories: those a prediction may use (None: any). rank_by: which F1 is the first column.
+    """
+
+    languages: Languages | None = None
+    language: Language | None = None
+    unseen_against: Literal["train", "train+dev"] = "train+dev"
+    categories: Annotated[Texts, AfterValidator(_category_names), Field(min_length=1)] | None = None
+    rank_by: Literal["mwe", "token", "unseen"] = "mwe"
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Options:
+        if self.language is not None and self.languages is not None:
+            raise ValueError("give languages for gold in folders, or language for a single gold file, not both")
+        return self
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Gold by language; compared_with: what says what is seen, for signatures."""
+
+    files: LanguageGold
+    compared_with: str
+
+    @property
+    def languages(self) -> Mapping[str, GoldMwes]:
+        """Every language of the task, in the order of the options or of its name."""
+        return self.files.languages
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The predicted MWEs of the languages that were submitted."""
+
+    languages: Mapping[str, PredictedMwes]
+    warnings: tuple[Problem, ...] = ()
+
+
+def read_items(path: Path, options: Options) -> LanguageItems:
+    """The sentences and tokens of the blind file or of the blind files in folders; raises InvalidItems."""
+    return read_item_files(path, _wanted(options), _single(options))
+
+
+def read_gold(path: Path, options: Options) -> Gold:
+    """Gold with what train.cupt (and dev.cupt) beside it say; a single file stands alone. Raises InvalidGold."""
+    return read_gold_with_train(path, (), options)
+
+
+def read_gold_with_train(path: Path, train: Sequence[Path], options: Options) -> Gold:
+    """Gold of one language, compared with the training files given and none else; raises InvalidGold."""
+    with_dev = options.unseen_against == "train+dev"
+    files = read_gold_files(path, _wanted(options), _single(options), with_dev=with_dev, train=train)
+    return Gold(files, "files-given" if train else options.unseen_against)
+
+
+def items_of(gold: Gold, options: Options) -> LanguageItems:
+    """The sentences and tokens of gold."""
+    items = {language: of_language.corpus.items for language, of_language in gold.languages.items()}
+    return LanguageItems(items, gold.files.in_folders)
+
+
+def read_prediction(path: Path, items: LanguageItems, options: Options) -> Prediction:
+    """The MWEs of every submitted file; raises InvalidPrediction with the problems of all files, by line."""
+    return Prediction(*read_submission(path, items, options.categories))
+
+
+def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
+    """Per language, then (gold in folders) for `macro`: P, R and F1 of `fr`, `fr/unseen`, …, `fr/category/VID`.
+
+    `mwe_*` everywhere, `token_*` for languages and categories, each in [0, 1]; richness, entropy (natural logarithm)
+    and evenness for languages; `languages`, how many were submitted, for macro. 0/0 is 0. None with NOT_ENTERED in
+    languages that were not submitted; without training data in views that need it; for entropy and evenness where too
+    little was found; for macro where no language's gold has such an MWE (such a language stays out of the mean).
+    Raises InvalidGold when the prediction was checked against an items file with other tokens than gold.
+    """
+    _check_same_tokens(gold, prediction)
+    tables = count_all(gold.languages, prediction.languages)
+    scores: list[Score] = []
+    for language, of_gold in gold.languages.items():
+        table = tables[language].counts
+        for cell in cells_of([table]):
+            counts = table.get(cell, Counts())
+            values: _Three = (counts.precision, counts.recall, counts.f1)
+            reason = _NO_TRAINING if cell[0] in TRAINING_VIEWS and of_gold.training is None else NOT_ENTERED
+            known = language in prediction.languages and reason != _NO_TRAINING
+            scores += _three(gold, language, cell, values if known else None, reason)
+        scores += _diversity_of(gold, prediction, language)
+    return scores + _macro_scores(gold, prediction, tables) if gold.files.in_folders else scores
+
+
+def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
+    """For pages: `{"languages": {"fr": document, or null where not submitted}, "macro": document}`.
+
+    Per language counts by view and by category, see `mwe_report.language_report`: P, R and F1 follow by `mwe.Counts`,
+    the official text by `mwe_report.official_text`. macro, for gold in folders: see `mwe_languages.macro_document`.
+    """
+    _check_same_tokens(gold, prediction)
+    tables = count_all(gold.languages, prediction.languages)
+    documents = {
+        language: language_document(of_gold, prediction.languages.get(language), tables[language])
+        for language, of_gold in gold.languages.items()
+    }
+    means = {MACRO: macro_document(gold.languages, prediction.languages, tables)} if gold.files.in_folders else {}
+    return {"languages": documents, **means}
+
+
+def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
+    """Per sentence: `{"languages": {"fr": {"all": {"mwe": [[sentence, found, in gold, predicted], …], "token": …}, …},
+    or null where it was not submitted}}`, for every view and category; sentences are counted from 0, those without a
+    MWE on either side are left out. Raises InvalidGold as `score` does.
+    """
+    _check_same_tokens(gold, prediction)
+    found: dict[str, Any] = dict.fromkeys(gold.languages)
+    for language, predicted in prediction.languages.items():
+        cells: dict[str, dict[str, list[list[int]]]] = {}
+        for sentence, (split, basis), *counts in sentence_outcomes(gold.languages[language], predicted.mwes):
+            cells.setdefault(split, {}).setdefault(basis, []).append([sentence, *counts])
+        found[language] = cells
+    return {"languages": found}
+
+
+def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[ItemResult]:
+    """Per submitted language and sentence: how many MWEs gold has, how many are predicted, and how many are found.
+
+    Found is what has exactly the tokens of one of gold's, whatever its category; right is a sentence with no other MWE
+    on either side, error how many there are. Sentences go by their id, or by their number where they have none. Raises
+    InvalidGold as `score` does.
+    """
+    _check_same_tokens(gold, prediction)
+    results: list[ItemResult] = []
+    for language, of_gold in gold.languages.items():
+        predicted = prediction.languages.get(language)
+        if predicted is None:
+            continue
+        counts = sentence_counts(of_gold, predicted.mwes)
+        for name, (found, there, ours) in zip(of_gold.corpus.items.sentence_ids, counts, strict=True):
+            error = there + ours - 2 * found
+            results.append(ItemResult(name, (language,), there, ours, error == 0, error, found))
+    return results
+
+
+def parseme_text(document: Mapping[str, Any], options: Options) -> str:
+    """The official evaluator's report, from ours; of several languages one after the other, each under `# FR`."""
+    texts = []
+    for language, of_language in document["languages"].items():
+        text = official_text(of_language) if of_language is not None else NOT_ENTERED
+        texts.append(text if len(document["languages"]) == 1 else f"# {language.upper()}\n\n{text}")
+    return "\n\n".join(texts)
+
+
+def columns(options: Options) -> tuple[Column, ...]:
+    """Of macro and of each language that options name: global, views, diversity. Categories are in the report.
+
+    The F1 by which the edition ranks comes first: of macro, or of the one language.
+    """
+    wanted = _wanted(options) or (ALL,)
+    roots = (*wanted, MACRO) if options.language else (MACRO, *wanted)
+    cells = [(ALL, basis) for basis in BASES] + [(view, MWE_BASED) for view in VIEWS]
+    found = [
+        Column(f"{basis}_{part}", _split(root, split), _title(root, split, basis, part))
+        for root in roots
+        for split, basis in cells
+        for part in _PARTS
+    ]
+    found += [Column(name, root, f"{_root_title(root)} {name}") for root in roots for name in DIVERSITY]
+    found.append(Column("languages", MACRO, "Languages"))
+    metric = f"{TOKEN_BASED if options.rank_by == 'token' else MWE_BASED}_f1"
+    ranking = (metric, _split(roots[0], "unseen" if options.rank_by == "unseen" else ALL))
+    return tuple(sorted(found, key=lambda column: (column.metric, column.split) != ranking))
+
+
+def template(items: LanguageItems, options: Options) -> None:
+    """None: the empty submission is the blind file itself, which is public and too large to be rendered as a text."""
+    return
+
+
+def _wanted(options: Options) -> tuple[str, ...] | None:
+    return options.languages or ((options.language,) if options.language else None)
+
+
+def _single(options: Options) -> str:
+    wanted = _wanted(options)
+    return wanted[0] if wanted and len(wanted) == 1 else ALL
+
+
+def _check_same_tokens(gold: Gold, prediction: Prediction) -> None:
+    problems = [
+        Problem("token-mismatch", f"{language}: the items file has other sentences or tokens than gold")
+        for language, predicted in prediction.languages.items()
+        if language not in gold.languages or gold.languages[language].corpus.items.fingerprint != predicted.fingerprint
+    ]
+    if problems:
+        raise InvalidGold(problems)
+
+
+def _macro_scores(gold: Gold, prediction: Prediction, tables: Mapping[str, Counted]) -> list[Score]:
+    scores: list[Score] = []
+    trained = any(of_gold.training is not None for of_gold in gold.languages.values())
+    for cell, mean in macro_means(gold.languages, tables).items():
+        reason = _NONE_IN_GOLD if trained or cell[0] not in TRAINING_VIEWS else _NO_TRAINING
+        scores += _three(gold, MACRO, cell, mean, reason)
+    submitted = float(len(prediction.languages))
+    numbers = {**macro_diversity(gold.languages, prediction.languages), "languages": submitted}
+    return scores + [
+        Score(name, MACRO, value, None, _signed(gold, name, MACRO, ALL)) for name, value in numbers.items()
+    ]
+
+
+_Three = tuple[float, float, float]
+
+
+def _three(gold: Gold, root: str, cell: Cell, values: _Three | None, reason: str) -> Iterator[Score]:
+    """P, R and F1 of one cell, or why there are none."""
+    split, basis = cell
+    for part, value in zip(_PARTS, values or (None, None, None), strict=True):
+        metric, why = f"{basis}_{part}", reason if value is None else None
+        yield Score(metric, _split(root, split), value, why, _signed(gold, metric, root, split))
+
+
+def _diversity_of(gold: Gold, prediction: Prediction, language: str) -> Iterator[Score]:
+    predicted = prediction.languages.get(language)
+    found = found_diversity(gold.languages[language], predicted.mwes) if predicted else None
+    for name in DIVERSITY:
+        value = getattr(found, name, None)
+        undefined = _NOTHING_FOUND if name == "entropy" else _ONE_TYPE
+        reason = None if value is not None else undefined if found else NOT_ENTERED
+        yield Score(name, language, value, reason, _signed(gold, name, language, ALL))
+
+
+def _signed(gold: Gold, metric: str, root: str, split: str) -> str:
+    parts: dict[str, object] = {
+        "matching": "assignment" if metric.startswith(TOKEN_BASED) else "exact",
+        "lemmas": "gold",
+    }
+    if split in TRAINING_VIEWS:
+        parts["seen_in"] = gold.compared_with
+    if root == MACRO:
+        parts |= {"macro": "of-p-and-r", "languages": tuple(gold.languages)}
+    return signature(NAME, VERSION, metric, _split(root, split), **parts)
+
+
+def _split(root: str, split: str) -> str:
+    return root if split == ALL else f"{root}/{split}"
+
+
+def _title(root: str, split: str, basis: str, part: str) -> str:
+    view = [] if split == ALL else [split.replace("_", "-")]
+    name = {"precision": "P", "recall": "R", "f1": "F1"}[part]
+    return " ".join([_root_title(root), *view, {MWE_BASED: "MWE", TOKEN_BASED: "token"}[basis], name])
+
+
+def _root_title(root: str) -> str:
+    return root.capitalize() if root in (MACRO, ALL) else root.upper()
+
+
+def _metrics() -> Iterator[Metric]:
+    texts = {
+        MWE_BASED: ("MWE-based", "MWEs whose tokens are exactly right"),
+        TOKEN_BASED: ("Token-based", "tokens shared by gold and predicted MWEs, each paired with at most one"),
+    }
+    for basis, (title, text) in texts.items():
+        yield Metric(f"{basis}_precision", f"{title} P", f"Share of what is predicted: {text}.", percent=True)
+        yield Metric(f"{basis}_recall", f"{title} R", f"Share of what is in gold: {text}.", percent=True)
+        yield Metric(f"{basis}_f1", f"{title} F1", f"Harmonic mean of precision and recall of {text}.", percent=True)
+    types = "the MWEs that were found, a type being a multiset of lemmas"
+    yield Metric("richness", "Richness", f"Number of types among {types}.", maximum=None)
+    yield Metric("entropy", "Entropy", f"Shannon entropy (natural logarithm) of {types}.", maximum=None)
+    yield Metric("evenness", "Evenness", f"Entropy over its maximum, of {types}.")
+    yield Metric("languages", "Languages", "Number of languages that were submitted.", maximum=None)
+
+
+METRICS = {metric.name: metric for metric in _metrics()}
+
+TASK = Task(
+    name=NAME,
+    version=VERSION,
+    title="Identification of multiword expressions",
+    summary="Which tokens form multiword expressions, and of which category? PARSEME: CUPT files, P, R, F1.",
+    options=Options,
+    metrics=METRICS,
+    columns=columns,
+    read_items=read_items,
+    read_gold=read_gold,
+    items_of=items_of,
+    demands=LanguageItems.demands,
+    read_prediction=read_prediction,
+    score=score,
+    outcomes=outcomes,
+    item_results=item_results,
+    template=template,
+    template_name=None,
+    read_gold_with_train=read_gold_with_train,
+    report=report,
+    text_reports={"parseme": parseme_text},
+)

@@ -1,0 +1,333 @@
+"""mwe-paraphrase: rewrite a sentence so that its idiom is gone and its meaning stays. PARSEME 2.0, subtask 2.
+
+Gold: a folder `<LANG>/test.json`, or one JSON file: `source_sent_id`, `text` (the MWE in `[[…]]`), `raw_text`, `label`
+(`["Creative: …", "Minimal: …"]`; where one is missing, the other serves for both), `MWE_type`. Blind: test.blind.json,
+`source_sent_id` and `raw_text`. Prediction: a zip or folder `<LANG>/test.system.json` with any of the task's languages,
+or a JSON file where there is one; `source_sent_id` and `prediction` of every item, in any order.
+Scores, per language and MWE type: masked BERTScore (0 where the MWE stays, else the larger F1 of the two references;
+mean over the items), share of removed MWEs, variety, entropy and balance of the new words; `macro` is the mean over
+the task's languages, one not submitted counting 0. What is removed and new is said in `mwe_removed`, how BERTScore is
+computed in `bertscore`. Official are bert-base-multilingual-cased, layer 9, no idf, no rescaling.
+Source: the PARSEME 2.0 shared task and what its evaluator prints. Deviations: Japanese is split by SudachiPy in mode A
+alone, the official analyser being spaCy's model on top of it; an id that is missing, unknown or there twice rejects the
+file, as does a text with an invisible character that no sentence has (it would make an MWE look removed); BERTScore
+does not depend on neighbours in a batch unless `compatibility` is `upstream-64`.
+An empty prediction counts as removed, since every word of its sentence is gone, and has a BERTScore of 0.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, model_validator
+
+from evergold.scoring.bertscore import Compatibility, bertscore_signature
+from evergold.scoring.encoders import Encoder, load_encoder
+from evergold.scoring.errors import InvalidGold, InvalidOptions, Problem, shorten
+from evergold.scoring.models import LAYERS, MODEL_NAME, Precision, current_settings
+from evergold.scoring.paraphrase import ID, BlindFile, GoldFile, blind, read_blind_files, read_gold_files
+from evergold.scoring.paraphrase_languages import (
+    BERTSCORE,
+    MACRO,
+    METRIC_NAMES,
+    REMOVED,
+    TYPE,
+    Numbers,
+    language_document,
+    macro_numbers,
+    numbers_of,
+    reference_documents,
+    score_languages,
+    splits_of,
+)
+from evergold.scoring.paraphrase_prediction import PREDICTION, read_submission
+from evergold.scoring.paraphrase_scores import Measure
+from evergold.scoring.segmentation import segmentation_name
+from evergold.scoring.settings import ALL, LanguageNames, Texts
+from evergold.scoring.task import NOT_ENTERED, Column, Metric, Score, Task, signature
+from evergold.scoring.task import Options as TaskOptions
+
+NAME, VERSION = "mwe-paraphrase", 1
+LANGUAGES = "languages"
+
+_NO_SUCH_MWE = "gold has no such MWE"
+_NO_NEW_WORD = "there is no new word"
+_ONE_NEW_WORD = "there are fewer than two different new words"
+
+
+def _languages(names: tuple[str, ...]) -> tuple[str, ...]:
+    if MACRO in names:
+        raise ValueError(f"{MACRO!r} is the mean over languages, no language")
+    return names
+
+
+def _types(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not name.isalnum():
+            raise ValueError(f"{shorten(name)!r} cannot be the name of a type: letters and digits")
+    return names
+
+
+def _model(name: str) -> str:
+    if not MODEL_NAME.fullmatch(name):
+        raise ValueError(f"{shorten(name)!r} is no name of a model")
+    return name
+
+
+Baseline = Annotated[float, Field(gt=-1, lt=1)]
+
+
+class Options(TaskOptions):
+    """languages: those of the task, whose folders gold has (None: all that it has). language: what the language of a
+    single gold file is called in splits (None: `all`). types: those that MWE_type may name. model, layer: the encoder
+    and the layer of its vectors (None: as bert-score recommends for the model). precision: of the encoder; anything but
+    fp32 moves numbers. idf: whether rare tokens weigh more. baseline: the F1 of unrelated sentences, for all languages
+    or for each, to rescale with. compatibility: `upstream-64` to reproduce what bert-score prints by default.
+    """
+
+    languages: Annotated[LanguageNames, AfterValidator(_languages)] | None = None
+    language: Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$", max_length=40)] | None = None
+    types: Annotated[Texts, AfterValidator(_types), Field(min_length=1)] = ("VID", "NID", "AdjID")
+    model: Annotated[str, AfterValidator(_model)] = "bert-base-multilingual-cased"
+    layer: Annotated[int, Field(ge=0, le=100)] | None = None
+    precision: Precision = "fp32"
+    idf: bool = False
+    baseline: Baseline | dict[str, Baseline] | None = None
+    compatibility: Compatibility = "batch-independent"
+
+    @model_validator(mode="after")
+    def _complete(self) -> Options:
+        if self.language is not None and self.languages is not None:
+            raise ValueError("give languages for gold in folders, or language for a single gold file, not both")
+        if self.layer is None and self.model not in LAYERS:
+            raise ValueError(f"give layer: for {self.model} none is recommended")
+        return self
+
+    @property
+    def used_layer(self) -> int:
+        """The layer, given or recommended."""
+        return LAYERS[self.model] if self.layer is None else self.layer
+
+    def baseline_of(self, language: str) -> float | None:
+        """What scores of this language are rescaled with; KeyError where others are and it is not."""
+        return self.baseline[language] if isinstance(self.baseline, dict) else self.baseline
+
+
+@dataclass(frozen=True)
+class Items:
+    """What a prediction must cover, by language. in_folders: whether several languages are expected in folders."""
+
+    languages: Mapping[str, BlindFile]
+    in_folders: bool
+
+    def demands(self) -> dict[str, str]:
+        """`language/id` of every item, with its sentence."""
+        return {
+            f"{name}/{id_}": text for name, file in self.languages.items() for id_, text in file.sentence_of.items()
+        }
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Gold by language, in the order of the options or of the names."""
+
+    languages: Mapping[str, GoldFile]
+    in_folders: bool
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The paraphrase of every id, for the languages that were submitted."""
+
+    languages: Mapping[str, Mapping[str, str]]
+    warnings: tuple[Problem, ...] = ()
+
+
+def read_items(path: Path, options: Options) -> Items:
+    """The ids and sentences of the blind file or of the blind files in folders; raises InvalidItems."""
+    return Items(*read_blind_files(path, _wanted(options), _single(options)))
+
+
+def read_gold(path: Path, options: Options) -> Gold:
+    """Gold of a file or of the folders of the task's languages; raises InvalidGold, InvalidOptions for `baseline`."""
+    gold = Gold(*read_gold_files(path, _wanted(options), _single(options), options.types))
+    if isinstance(options.baseline, dict) and options.baseline.keys() != gold.languages.keys():
+        message = f"{NAME}, option baseline: the languages of gold are {', '.join(gold.languages)}"
+        raise InvalidOptions([Problem("bad-option", message)])
+    return gold
+
+
+def items_of(gold: Gold, options: Options) -> Items:
+    """The ids and sentences of gold."""
+    files = {
+        language: blind([(item.id, item.sentence) for item in file.items]) for language, file in gold.languages.items()
+    }
+    return Items(files, gold.in_folders)
+
+
+def read_prediction(path: Path, items: Items, options: Options) -> Prediction:
+    """The paraphrases of every submitted language; raises InvalidPrediction with the problems of all files."""
+    predicted, problems = read_submission(path, items.languages, in_folders=items.in_folders)
+    return Prediction(predicted, tuple(problems.warnings))
+
+
+def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
+    """Per language, then (gold in folders) for `macro`: the metrics of `fr`, `fr/type/VID`, …, and `languages`.
+
+    bertscore: -1 to 1, without a lower bound after rescaling; removed and balance: 0 to 1; variety and entropy (natural
+    logarithm): 0 or more. None with NOT_ENTERED in languages that were not submitted; where gold has no MWE of a type
+    (such a language stays out of that type's macro mean); for entropy without a new word and balance with fewer than
+    two. In macro means, what is None in a submitted language counts 0, as does a language that was not submitted.
+    Progress is reported in items. Raises InvalidGold when the prediction was checked against items that lack some of
+    gold's; ModelNotFound, MissingPackage and what else keeps the encoder from working.
+    """
+    _check_same_items(gold, prediction)
+    encoder = load_encoder(options.model, options.used_layer, options.precision, current_settings())
+    measure = Measure(encoder, options.idf, options.baseline_of, options.compatibility)
+    summaries = score_languages(gold.languages, prediction.languages, options.types, measure)
+    scores: list[Score] = []
+    for language in gold.languages:
+        for split in splits_of(options.types):
+            numbers = numbers_of(summaries[language][split]) if language in summaries else None
+            reason = _NO_SUCH_MWE if language in summaries else NOT_ENTERED
+            scores += _five(gold, options, encoder, language, split, numbers, reason)
+    if not gold.in_folders:
+        return scores
+    for split in splits_of(options.types):
+        numbers = macro_numbers(gold.languages, summaries, split)
+        scores += _five(gold, options, encoder, MACRO, split, numbers, _NO_SUCH_MWE)
+    submitted = signature(NAME, VERSION, LANGUAGES, MACRO, languages=tuple(gold.languages))
+    return [*scores, Score(LANGUAGES, MACRO, float(len(prediction.languages)), None, submitted)]
+
+
+def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
+    """For pages: `{"languages": {"fr": document, or null where not submitted}, "references": {"creative": {"fr": …,
+    "macro": …}, "minimal": …}}`, see `paraphrase_languages`. It has no BERTScore: that is among the scores.
+    """
+    _check_same_items(gold, prediction)
+    documents = {
+        language: language_document(file, prediction.languages.get(language), language, options.types)
+        for language, file in gold.languages.items()
+    }
+    return {"languages": documents, "references": reference_documents(gold.languages)}
+
+
+def columns(options: Options) -> tuple[Column, ...]:
+    """Of macro and of each language that options name, all metrics, then those of each type. Macro BERTScore is first,
+    or that of the one language."""
+    wanted = _wanted(options) or (ALL,)
+    roots = (*wanted, MACRO) if options.language else (MACRO, *wanted)
+    found = [
+        Column(metric, _split(root, split), _title(root, split, metric))
+        for split in splits_of(options.types)
+        for root in roots
+        for metric in METRIC_NAMES
+    ]
+    return (*found, Column(LANGUAGES, MACRO, METRICS[LANGUAGES].title))
+
+
+def template(items: Items, options: Options) -> str | None:
+    """The file with an empty prediction for every id; None for several languages, whose files go into a zip."""
+    if len(items.languages) != 1:
+        return None
+    (only,) = items.languages.values()
+    rows = [{ID: id_, PREDICTION: ""} for id_ in only.ids]
+    return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
+
+
+def _wanted(options: Options) -> tuple[str, ...] | None:
+    return options.languages or ((options.language.lower(),) if options.language else None)
+
+
+def _single(options: Options) -> str:
+    wanted = _wanted(options)
+    return wanted[0] if wanted and len(wanted) == 1 else ALL
+
+
+def _split(root: str, split: str) -> str:
+    return root if split == ALL else f"{root}/{split}"
+
+
+def _check_same_items(gold: Gold, prediction: Prediction) -> None:
+    for language, texts in prediction.languages.items():
+        lacking = [item.id for item in gold.languages[language].items if item.id not in texts]
+        if lacking:
+            message = f"{language}: {len(lacking)} gold items are not in the items file, {shorten(lacking[0])} first"
+            raise InvalidGold([Problem("unknown-id", message)])
+
+
+def _five(
+    gold: Gold, options: Options, encoder: Encoder, root: str, split: str, numbers: Numbers | None, reason: str
+) -> Iterator[Score]:
+    """The metrics of one split of a language or of macro, or why there are none."""
+    for metric in METRIC_NAMES:
+        value = numbers[metric] if numbers else None
+        undefined = reason if numbers is None else _NO_NEW_WORD if metric == "entropy" else _ONE_NEW_WORD
+        signed = _signed(gold, options, encoder, root, split, metric)
+        yield Score(metric, _split(root, split), value, undefined if value is None else None, signed)
+
+
+def _signed(gold: Gold, options: Options, encoder: Encoder, root: str, split: str, metric: str) -> str:
+    languages = tuple(gold.languages) if root == MACRO else (root,)
+    parts: dict[str, object] = {"edits": "difflib"}
+    if metric in (BERTSCORE, REMOVED):
+        parts["words"] = tuple(dict.fromkeys(segmentation_name(language) for language in languages))
+    else:
+        parts["words"] = "whitespace"
+    if metric == BERTSCORE:
+        parts["not_removed"] = 0
+        parts |= bertscore_signature(encoder, idf=options.idf, compatibility=options.compatibility)
+        baselines = tuple(options.baseline_of(language) for language in languages)
+        parts["baseline"] = baselines if any(baseline is not None for baseline in baselines) else None
+    if root == MACRO:
+        parts |= {"macro": "mean", "languages": languages}
+    return signature(NAME, VERSION, metric, _split(root, split), **parts)
+
+
+def _title(root: str, split: str, metric: str) -> str:
+    where = root.capitalize() if root in (MACRO, ALL) else root.upper()
+    kind = [] if split == ALL else [split.removeprefix(TYPE)]
+    return " ".join([where, *kind, METRICS[metric].title])
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric(
+            BERTSCORE,
+            "BERTScore",
+            "Mean over the items of the F1 of BERTScore with the nearer of the two references, 0 where the MWE stays.",
+            minimum=None,
+            percent=True,
+        ),
+        Metric(REMOVED, "Removed", "Share of the items whose MWE is no longer there.", percent=True),
+        Metric("variety", "Variety", "Number of different new words, by white space.", maximum=None),
+        Metric("entropy", "Entropy", "Shannon entropy (natural logarithm) of the new words.", maximum=None),
+        Metric("balance", "Balance", "Entropy of the new words over its maximum."),
+        Metric(LANGUAGES, "Languages", "Number of languages that were submitted.", maximum=None),
+    )
+}
+
+TASK = Task(
+    name=NAME,
+    version=VERSION,
+    title="Paraphrasing of multiword expressions",
+    summary="Rewrite a sentence so that its idiom is gone and its meaning stays. PARSEME 2.0: BERTScore, diversity.",
+    options=Options,
+    metrics=METRICS,
+    columns=columns,
+    read_items=read_items,
+    read_gold=read_gold,
+    items_of=items_of,
+    demands=Items.demands,
+    read_prediction=read_prediction,
+    score=score,
+    template=template,
+    template_name="template.json",
+    report=report,
+    needs_gpu=True,
+)

@@ -1,0 +1,399 @@
+"""table: one label, number or text per id, for organisers who need no more. No code, only options.
+
+Items: CSV with the id column (others passed over). Gold: CSV with ids, the value column, and whatever columns `groups`
+and `references` name (others passed over). Prediction: CSV with exactly the id and the value column, every id once.
+Score: the chosen metrics (`table_metrics`: scikit-learn, scipy, sacrebleu) over all items (`all`), within each declared
+group (`language/en`), and, as `language/mean`, the unweighted mean over a column's groups.
+Deliberate: all metrics of a task are of one kind, labels, numbers or texts, because that decides what a cell may hold;
+a group mean is undefined as soon as one of its groups is.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Self
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import AfterValidator, Field, model_validator
+
+from evergold.scoring.archives import read_single
+from evergold.scoring.errors import (
+    InvalidFile,
+    InvalidGold,
+    InvalidItems,
+    InvalidPrediction,
+    Problem,
+    Problems,
+    shorten,
+)
+from evergold.scoring.numerals import finite_number
+from evergold.scoring.row_problems import RowProblems
+from evergold.scoring.settings import Texts, listed
+from evergold.scoring.table_metrics import (
+    BLEU_TOKENIZERS,
+    KINDS,
+    METRICS,
+    Found,
+    TextSettings,
+    score_labels,
+    score_numbers,
+    score_texts,
+    text_signature,
+)
+from evergold.scoring.tables import Table, read_table
+from evergold.scoring.task import Column, ItemResult, Options, Score, Task, signature
+
+NAME, VERSION = "table", 1
+ALL, MEAN = "all", "mean"
+
+_GROUP = re.compile(r"[A-Za-z0-9]+([_.-][A-Za-z0-9]+)*")
+#: Numbers beyond this are a slip, and their squares would leave the range of floating point.
+LARGEST = 1e100
+#: More of a text is not shown of a single item.
+TEXT_CHARACTERS = 500
+
+
+def _group_names(groups: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+    for column, values in groups.items():
+        if not values:
+            raise ValueError(f"groups: list the values of {column}")
+        for name in (column, *values):
+            if not _GROUP.fullmatch(name) or name in (ALL, MEAN):
+                raise ValueError(f"{shorten(name)!r} cannot name a split: letters, digits, - . _, not {ALL} or {MEAN}")
+    return groups
+
+
+class TableOptions(Options):
+    """What organisers set.
+
+    metrics: one or more of a kind; id, value: the columns' names in gold and prediction; groups: gold columns to score
+    by, each with its values; labels: what a label may be (None: the gold's labels; any, when a prediction is checked
+    against a blind file); minimum, maximum: bounds of predicted numbers; references: gold columns with further
+    references for texts, empty cells allowed; lowercase, bleu_tokenize: of text metrics; allow_empty: whether a
+    predicted text may be empty.
+    """
+
+    metrics: Annotated[Texts, Field(min_length=1)] = ("macro_f1", "accuracy")
+    id: str = Field("id", min_length=1)
+    value: str = Field("label", min_length=1)
+    groups: Annotated[Mapping[str, Texts], AfterValidator(_group_names)] = Field(default_factory=dict)
+    labels: Texts | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    references: Texts = ()
+    lowercase: bool = False
+    bleu_tokenize: str = "13a"
+    allow_empty: bool = False
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if unknown := [metric for metric in self.metrics if metric not in METRICS]:
+            raise ValueError(f"there is no metric {shorten(unknown[0])!r}; the metrics are {', '.join(METRICS)}")
+        if not any(set(self.metrics) <= set(names) for names in KINDS.values()):
+            kinds = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in KINDS.items())
+            raise ValueError(f"the metrics must be of one kind ({kinds})")
+        named = [self.id, self.value, *self.groups, *self.references]
+        if len(set(named)) < len(named):
+            raise ValueError("id, value, groups and references are different columns")
+        if self.bleu_tokenize not in BLEU_TOKENIZERS:
+            raise ValueError(f"bleu_tokenize is one of {', '.join(BLEU_TOKENIZERS)}")
+        for names, kind in ((("labels",), "labels"), (("minimum", "maximum"), "numbers"), (_OF_TEXTS, "texts")):
+            if self.kind != kind and self.model_fields_set.intersection(names):
+                raise ValueError(f"{', '.join(names)} go with metrics of {kind}, these are of {self.kind}")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """`labels`, `numbers` or `texts`: what a value is."""
+        return next(kind for kind, names in KINDS.items() if self.metrics[0] in names)
+
+
+_OF_TEXTS = ("references", "lowercase", "bleu_tokenize", "allow_empty")
+
+Positions = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Items:
+    """What must be predicted: n ids; labels: what a label may be, None where the blind file does not say."""
+
+    ids: tuple[str, ...]
+    labels: tuple[str, ...] | None = None
+
+    def demands(self) -> dict[str, object]:
+        """The ids."""
+        return dict.fromkeys(self.ids)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """n ids, their values, the references of each (None where it has fewer), and where each split's items are."""
+
+    items: Items
+    values: tuple[str, ...]
+    references: tuple[tuple[str | None, ...], ...]
+    splits: Mapping[str, Positions]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A checked prediction: a value for each id."""
+
+    values: Mapping[str, str]
+    warnings: tuple[Problem, ...] = ()
+
+
+def read_items(path: Path, options: TableOptions) -> Items:
+    """The ids of the blind file in its order, or of gold, sorted; raises InvalidItems."""
+    _, data = read_single(path, error=InvalidItems)
+    problems = Problems()
+    table = read_table(data, [options.id], problems, optional=[options.value], others=True)
+    if table is not None and options.value in table:
+        return items_of(_parse_gold(data, options, InvalidItems), options)
+    ids = _read_ids(table, options, problems) if table is not None else ()
+    problems.raise_if_any(InvalidItems)
+    return Items(ids, options.labels)
+
+
+def read_gold(path: Path, options: TableOptions) -> Gold:
+    """The gold values and groups in file order; raises InvalidGold with every problem."""
+    _, data = read_single(path, error=InvalidGold)
+    return _parse_gold(data, options, InvalidGold)
+
+
+def items_of(gold: Gold, options: TableOptions) -> Items:
+    """The gold's ids, sorted: the file's order could tell something about the values."""
+    return Items(tuple(sorted(gold.items.ids, key=lambda id_: (len(id_), id_))), gold.items.labels)
+
+
+def read_prediction(path: Path, items: Items, options: TableOptions) -> Prediction:
+    """A value for every id; raises InvalidPrediction with every problem of the file."""
+    _, data = read_single(path)
+    problems, faults = Problems(), RowProblems()
+    table = read_table(data, [options.id, options.value], problems)
+    if table is None:
+        raise InvalidPrediction(problems.errors, problems.omitted)
+    known, first, values = set(items.ids), dict[str, int](), dict[str, str]()
+    for line, id_, value in zip(table.lines, table[options.id], table[options.value], strict=True):
+        if id_ not in known:
+            faults.add("unknown-id", f"id {shorten(id_)!r} is not an item", line, options.id, id_)
+        elif (before := first.setdefault(id_, line)) != line:
+            message = f"id {shorten(id_)} appears twice, first on line {before}"
+            faults.add("duplicate-id", message, line, options.id, id_)
+        if fault := _value_fault(value, items.labels, options):
+            faults.add("bad-value", fault, line, options.value, value)
+        values[id_] = value
+    faults.report(problems)
+    missing = [id_ for id_ in items.ids if id_ not in first]
+    if missing and not table.skipped_rows:
+        message = f"{len(missing)} of {len(items.ids)} ids are missing: {listed(missing)}"
+        problems.add("missing-id", message, column=options.id)
+    problems.raise_if_any()
+    return Prediction(values, tuple(problems.warnings))
+
+
+def score(gold: Gold, prediction: Prediction, options: TableOptions) -> list[Score]:
+    """Every metric for `all`, then for each group column its groups and their mean, in declared order.
+
+    None with a reason where a metric is undefined (`table_metrics`) or a group has no items. Raises InvalidGold when
+    the prediction was checked against an items file that lacks items of the gold.
+    """
+    predicted = _in_order_of(gold, prediction)
+    scores: list[Score] = []
+    for metric in options.metrics:
+        parts = _signature_parts(metric, options)
+        found = {split: _measure(metric, gold, predicted, where, options) for split, where in gold.splits.items()}
+        for split in _splits(options):
+            column, _, group = split.partition("/")
+            value, reason = _group_mean(column, found, options) if group == MEAN else found[split]
+            groups = {"groups": options.groups[column]} if group == MEAN else {}
+            scores.append(
+                Score(metric, split, value, reason, signature(NAME, VERSION, metric, split, **parts, **groups))
+            )
+    return scores
+
+
+def item_results(gold: Gold, prediction: Prediction, options: TableOptions) -> list[ItemResult]:
+    """Per item, in gold's order, with the groups that it belongs to as its splits.
+
+    Labels are right or wrong. Numbers have an error, predicted minus gold. Texts are cut to TEXT_CHARACTERS, and right
+    or wrong only where `exact_match` is among the metrics; gold is the first reference. Raises InvalidGold as `score`.
+    """
+    predicted = _in_order_of(gold, prediction)
+    splits: list[list[str]] = [[] for _ in predicted]
+    for split, places in gold.splits.items():
+        for place in places.tolist() if split != ALL else ():
+            splits[place].append(split)
+    return [_item_result(gold, place, tuple(splits[place]), own, options) for place, own in enumerate(predicted)]
+
+
+def _item_result(gold: Gold, place: int, splits: tuple[str, ...], own: str, options: TableOptions) -> ItemResult:
+    id_, value = gold.items.ids[place], gold.values[place]
+    if options.kind == "labels":
+        return ItemResult(id_, splits, value, own, is_right=own == value)
+    if options.kind == "numbers":
+        return ItemResult(id_, splits, float(value), float(own), error=float(own) - float(value))
+    is_right = None
+    if "exact_match" in options.metrics:
+        settings = TextSettings(options.lowercase, options.bleu_tokenize)
+        is_right = score_texts("exact_match", [gold.references[place]], [own], settings)[0] == 1
+    return ItemResult(id_, splits, value[:TEXT_CHARACTERS], own[:TEXT_CHARACTERS], is_right=is_right)
+
+
+def _in_order_of(gold: Gold, prediction: Prediction) -> tuple[str, ...]:
+    """The predicted values in gold's order; raises InvalidGold unless there is one for each of its items."""
+    if missing := [id_ for id_ in gold.items.ids if id_ not in prediction.values]:
+        message = f"{len(missing)} gold items are not in the items file: {listed(missing)}"
+        raise InvalidGold([Problem("unknown-id", message)])
+    return tuple(prediction.values[id_] for id_ in gold.items.ids)
+
+
+def columns(options: TableOptions) -> tuple[Column, ...]:
+    """Every metric of every split."""
+    return tuple(
+        Column(metric, split, METRICS[metric].title + ("" if split == ALL else f", {split.replace('/', ' ')}"))
+        for metric in options.metrics
+        for split in _splits(options)
+    )
+
+
+def template(items: Items, options: TableOptions) -> str:
+    """The empty submission: every id, no value."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([options.id, options.value])
+    writer.writerows((id_, "") for id_ in items.ids)
+    return text.getvalue()
+
+
+def _splits(options: TableOptions) -> Iterator[str]:
+    yield ALL
+    for column, groups in options.groups.items():
+        yield from (f"{column}/{group}" for group in (*groups, MEAN))
+
+
+def _measure(metric: str, gold: Gold, predicted: Sequence[str], where: Positions, options: TableOptions) -> Found:
+    ours = [predicted[place] for place in where]
+    if options.kind == "texts":
+        settings = TextSettings(options.lowercase, options.bleu_tokenize)
+        return score_texts(metric, [gold.references[place] for place in where], ours, settings)
+    theirs = [gold.values[place] for place in where]
+    if options.kind == "labels":
+        return score_labels(metric, theirs, ours)
+    return score_numbers(metric, np.array(theirs, dtype=np.float64), np.array(ours, dtype=np.float64))
+
+
+def _group_mean(column: str, found: Mapping[str, Found], options: TableOptions) -> Found:
+    values = [found[f"{column}/{group}"][0] for group in options.groups[column]]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        lacking = [group for group, value in zip(options.groups[column], values, strict=True) if value is None]
+        return None, f"undefined for {', '.join(lacking)}"
+    return sum(known) / len(known), None
+
+
+def _signature_parts(metric: str, options: TableOptions) -> dict[str, object]:
+    if options.kind == "texts":
+        settings = TextSettings(options.lowercase, options.bleu_tokenize)
+        return {"sacrebleu": text_signature(metric, settings, 1 + len(options.references))}
+    if metric.endswith("_f1"):
+        return {"labels": "present"}
+    return {"tau": "b"} if metric == "kendall" else {}
+
+
+def _parse_gold(data: bytes, options: TableOptions, error: type[InvalidFile]) -> Gold:
+    problems = Problems()
+    wanted = [options.id, options.value, *options.groups, *options.references]
+    table = read_table(data, wanted, problems, others=True)
+    if table is None:
+        raise error(problems.errors, problems.omitted)
+    ids = _read_ids(table, options, problems)
+    faults = RowProblems()
+    for line, value in zip(table.lines, table[options.value], strict=True):
+        if fault := _value_fault(value, options.labels, options, gold=True):
+            faults.add("bad-value", fault, line, options.value, value)
+    for column, groups in options.groups.items():
+        for line, value in zip(table.lines, table[column], strict=True):
+            if value not in groups:
+                message = f"{shorten(value)!r} is not one of the declared groups {', '.join(groups)}"
+                faults.add("unknown-group", message, line, column, value)
+    faults.report(problems)
+    problems.raise_if_any(error)
+    values = tuple(table[options.value])
+    labels = options.labels or (tuple(sorted(set(values))) if options.kind == "labels" else None)
+    return Gold(Items(ids, labels), values, _references(table, options), _places(table, options))
+
+
+def _references(table: Table, options: TableOptions) -> tuple[tuple[str | None, ...], ...]:
+    others = [[text or None for text in table[column]] for column in options.references]
+    return tuple(zip(table[options.value], *others, strict=True))
+
+
+def _places(table: Table, options: TableOptions) -> dict[str, Positions]:
+    places: dict[str, Positions] = {ALL: np.arange(len(table))}
+    for column, groups in options.groups.items():
+        values = np.array(table[column], dtype=object)
+        places |= {f"{column}/{group}": np.flatnonzero(values == group) for group in groups}
+    return places
+
+
+def _read_ids(table: Table, options: TableOptions, problems: Problems) -> tuple[str, ...]:
+    first: dict[str, int] = {}
+    faults = RowProblems()
+    for line, id_ in zip(table.lines, table[options.id], strict=True):
+        if not id_ or id_ != id_.strip():
+            faults.add("bad-id", "an id is empty or has spaces around it", line, options.id, id_)
+        elif (before := first.setdefault(id_, line)) != line:
+            message = f"id {shorten(id_)} appears twice, first on line {before}"
+            faults.add("duplicate-id", message, line, options.id, id_)
+    faults.report(problems)
+    if not len(table) and not table.skipped_rows:
+        problems.add("empty-file", "the file has no items, only a header")
+    return tuple(table[options.id])
+
+
+def _value_fault(value: str, labels: Sequence[str] | None, options: TableOptions, gold: bool = False) -> str | None:
+    """What is wrong with a cell of the value column; None when it is right."""
+    if not value and not (options.allow_empty and not gold and options.kind == "texts"):
+        return "the value is empty"
+    if options.kind == "labels" and labels is not None and value not in labels:
+        return f"{shorten(value)!r} is not a label; the labels are {listed(labels)}"
+    if options.kind == "numbers":
+        return _number_fault(value, None if gold else options.minimum, None if gold else options.maximum)
+    return None
+
+
+def _number_fault(text: str, minimum: float | None, maximum: float | None) -> str | None:
+    number = finite_number(text)
+    if number is None or abs(number) > LARGEST:
+        return f"{shorten(text)!r} is not a finite number"
+    if minimum is not None and number < minimum:
+        return f"{shorten(text)} is smaller than {minimum:g}"
+    if maximum is not None and number > maximum:
+        return f"{shorten(text)} is larger than {maximum:g}"
+    return None
+
+
+TASK = Task(
+    name=NAME,
+    version=VERSION,
+    title="Table",
+    summary="One label, number or text per id, compared with gold by standard metrics, in groups.",
+    options=TableOptions,
+    metrics=METRICS,
+    columns=columns,
+    read_items=read_items,
+    read_gold=read_gold,
+    items_of=items_of,
+    demands=Items.demands,
+    read_prediction=read_prediction,
+    score=score,
+    item_results=item_results,
+    template=template,
+)
