@@ -11,8 +11,8 @@ lean := $(filter-out 0,$(LEAN))
 RUN_PARTS := $(strip run $(if $(lean),,bertscore))
 TOOLS_PARTS := run dev
 DEV_PARTS := $(strip $(TOOLS_PARTS) $(if $(lean),,bertscore bertscore-dev))
-BERTSCORE_TESTS := $(wildcard tests/scoring/test_bertscore*.py tests/scoring/test_mwe_paraphrase*.py) \
-	tests/scoring/test_conformance_paraphrase.py tests/scoring/test_mwe_removed.py tests/workers/test_device.py \
+BERTSCORE_TESTS := $(wildcard tests/evergold/scoring/test_bertscore*.py tests/evergold/scoring/test_mwe_paraphrase*.py) \
+	tests/evergold/scoring/test_conformance_paraphrase.py tests/evergold/scoring/test_mwe_removed.py tests/workers/test_device.py \
 	tests/workers/test_selfcheck.py tests/test_end_to_end_paraphrase.py tests/web/test_demo_paraphrasing.py
 
 .DEFAULT_GOAL := help
@@ -21,7 +21,7 @@ BERTSCORE_TESTS := $(wildcard tests/scoring/test_bertscore*.py tests/scoring/tes
 run: venv  ## start the demo server: http://127.0.0.1:8321 (PORT=9000: another port, LEAN=1: without torch)
 	@exec $(VENV)/python -P -m evergold.cli serve --demo --port $(PORT) $(if $(lean),--lean)
 
-test: venv-dev  ## run all tests (TESTS=tests/app/test_times.py: one file, LEAN=1: without those that need torch)
+test: venv-dev  ## run all tests (TESTS=tests/base/test_times.py: one file, LEAN=1: without those that need torch)
 	@$(if $(lean),EVERGOLD_TEST_LEAN=1) $(VENV)/pytest -n 2 --dist worksteal $(TESTS)
 
 test-bertscore: venv-dev  ## of these only the tests that need torch

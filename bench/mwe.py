@@ -30,7 +30,7 @@ from evergold.scoring import mwe, mwe_pairing  # noqa: E402 - after the path is 
 from evergold.scoring.cupt_prediction import read_predicted_mwes  # noqa: E402
 from evergold.scoring.errors import Problems  # noqa: E402
 from evergold.scoring.tasks.mwe_identification import TASK, Gold, Options  # noqa: E402
-from tests.scoring import mwe_reference  # noqa: E402
+from tests.evergold.scoring import mwe_reference  # noqa: E402
 
 CONFORMANCE = Path(os.environ.get("EVERGOLD_CONFORMANCE") or ROOT.parent / "shared" / "conformance") / "parseme11"
 OPTIONS = Options(unseen_against="train")
@@ -275,7 +275,16 @@ def measure_official(pairs: Sequence[Pair], script: Path) -> dict[str, float]:
         files = ["--gold", str(pair.gold)]
         train = [part for path in pair.train for part in ("--train", str(path))]
         theirs = [sys.executable, str(script), *files, "--pred", str(pair.prediction), *train]
-        ours = [sys.executable, "-m", "scoring", TASK.name, *files, "--prediction", str(pair.prediction), *train]
+        ours = [
+            sys.executable,
+            "-m",
+            "evergold.scoring",
+            TASK.name,
+            *files,
+            "--prediction",
+            str(pair.prediction),
+            *train,
+        ]
         for side, command in (("official", theirs), ("ours", [*ours, "--format", "parseme"])):
             started = time.perf_counter()
             subprocess.run(command, check=True, capture_output=True, cwd=ROOT)

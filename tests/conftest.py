@@ -7,11 +7,16 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import Engine, event
 
 from tests import lean, postgres, services
+
+if TYPE_CHECKING:
+    from app.models import User
+    from app.submissions.accept import Accepted
 
 lean.hide_torch()
 
@@ -155,3 +160,24 @@ def valkey() -> Iterator[services.Valkey]:
     """A broker of the test's own."""
     with services.valkey() as server:
         yield server
+
+
+# ------------------------------------------------------------------------------------------------- what many begin with
+
+
+@pytest.fixture
+def accepted(engine: Engine) -> Accepted:
+    """A submission with its queued run."""
+    from tests.world import add_competition, add_user, submit
+
+    add_competition(engine, options={"languages": ["EN", "PT"]})
+    return submit(engine, add_user(engine, "ada"))
+
+
+@pytest.fixture
+def people(engine: Engine) -> list[User]:
+    """Ada, Bob, Cat and Dan, in a competition that shows each team's best."""
+    from tests.world import add_competition, add_user
+
+    add_competition(engine, per_day=None)
+    return [add_user(engine, name) for name in ("ada", "bob", "cat", "dan")]

@@ -25,7 +25,7 @@ from app.importers.semeval2022 import import_semeval2022
 from app.models import ScoreRow, ScoringRun
 from tests.canary import Visitor
 from tests.conformance import conformance
-from tests.server import GOLD, Server, embedded, kill_worker_of, on_real_parts
+from tests.server.processes import GOLD, Server, embedded, kill_worker_of, on_real_parts
 
 API = "/api/v1"
 SWANS = f"{API}/competitions/swans/phases"

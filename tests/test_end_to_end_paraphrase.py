@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.evergold.scoring.bert_files import WHY
 from tests.paraphrase_server import (
     EXPECTED,
     MODEL,
@@ -20,7 +21,6 @@ from tests.paraphrase_server import (
     zipped_prediction,
 )
 from tests.processes import wait_until
-from tests.scoring.bert_files import WHY
 from tests.test_end_to_end import API, board_rows, register, until_final, value
 
 pytestmark = pytest.mark.services

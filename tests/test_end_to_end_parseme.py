@@ -14,7 +14,7 @@ import pytest
 
 from app.importers.parseme import import_parseme
 from tests.conformance import conformance
-from tests.server import Server, embedded, on_real_parts
+from tests.server.processes import Server, embedded, on_real_parts
 from tests.test_end_to_end import API, board_rows, register, until_final
 from tests.web.site import csrf_of
 

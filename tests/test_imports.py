@@ -45,7 +45,7 @@ def test_the_import_contracts_hold() -> None:
 
 
 def test_only_the_scoring_task_and_the_workers_own_commands_import_gold() -> None:
-    graph = grimp.build_graph("app", "scoring", "workers")
+    graph = grimp.build_graph("app", "evergold", "workers")
     commands = {"workers.gold_check", "workers.gold_commands"}
     knowing_its_folder = {"workers.device"}
     importers = graph.find_modules_that_directly_import("workers.gold")
@@ -55,9 +55,9 @@ def test_only_the_scoring_task_and_the_workers_own_commands_import_gold() -> Non
 
 
 def test_nothing_but_the_workers_side_can_open_what_is_sealed() -> None:
-    """Neither a private key nor a way to decrypt is anywhere in app or scoring: not in reach of the web process."""
+    """Neither a private key nor a way to decrypt is anywhere in app or evergold: not in reach of the web process."""
     openers = re.compile(r"PrivateKey|SecretBox|\.decrypt\(|secretstream_\w+_(?:init_)?pull|box_seal_open|box_open")
-    sources = [path for package in ("app", "scoring") for path in (REPOSITORY / package).rglob("*.py")]
+    sources = [path for package in ("app", "evergold") for path in (REPOSITORY / package).rglob("*.py")]
     assert [str(path) for path in sources if openers.search(path.read_text("utf-8"))] == []
     assert openers.search((REPOSITORY / "workers" / "sealed.py").read_text("utf-8")), "the pattern finds an opener"
 
@@ -67,12 +67,15 @@ def test_migrations_stand_on_their_own() -> None:
     versions = sorted((REPOSITORY / "migrations" / "versions").glob("*.py"))
     assert versions
     imports = "\n".join(path.read_text(encoding="utf-8") for path in versions)
-    ours = re.findall(r"^\s*(?:import|from) ((?:app|scoring|workers)\b[\w.]*)", imports, re.MULTILINE)
+    ours = re.findall(r"^\s*(?:import|from) ((?:app|evergold|workers)\b[\w.]*)", imports, re.MULTILINE)
     assert set(ours) == {"app.base.db"}
 
 
 def test_scoring_alone_is_light() -> None:
-    assert loaded_by("import scoring", "numpy", "sqlalchemy", "celery", "fastapi", "httpx", "app", *HEAVY) == set()
+    assert (
+        loaded_by("import evergold.scoring", "numpy", "sqlalchemy", "celery", "fastapi", "httpx", "app", *HEAVY)
+        == set()
+    )
 
 
 def test_the_task_types_load_neither_scipy_nor_torch() -> None:
@@ -108,7 +111,7 @@ def test_the_command_line_needs_no_server_to_start() -> None:
 
 def test_no_module_of_the_web_process_knows_where_gold_lies() -> None:
     loaded = modules_after("from app.web.main import create_app; create_app()")
-    ours = [REPOSITORY.joinpath(*name.split(".")) for name in loaded if name.split(".")[0] in ("app", "scoring")]
+    ours = [REPOSITORY.joinpath(*name.split(".")) for name in loaded if name.split(".")[0] in ("app", "evergold")]
     sources = [path for place in ours for path in (place.with_suffix(".py"), place / "__init__.py") if path.exists()]
     assert len(sources) > 20, "the application itself was looked at"
     ways = ("gold_dir", "gold_key_file", "workers.key", "make_gold_key")

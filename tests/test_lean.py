@@ -12,7 +12,7 @@ import pytest
 from tests import lean
 
 ROOT = Path(__file__).resolve().parent.parent
-NEEDS_TORCH = "tests/scoring/test_bertscore_vectors.py"
+NEEDS_TORCH = "tests/evergold/scoring/test_bertscore_vectors.py"
 
 
 def run_pytest(file: str, **settings: str) -> subprocess.CompletedProcess[str]:

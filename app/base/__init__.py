@@ -1,1 +1,2 @@
-"""TODO: what lives in `app/base`."""
+"""What every room stands on: settings, database, errors, addresses, storage, queue, texts, times; no subject's
+rules."""

@@ -1,1 +1,2 @@
-"""TODO: what lives in `app/boards`."""
+"""Leaderboards from scored runs: rows, columns, ranks, official results, pictures, tables; never how HTTP asks for
+them."""

@@ -137,8 +137,8 @@ def edit_card(
 ) -> int:
     """Let the card say this and nothing else; the number of its version, which stays if nothing is changed.
 
-    version: the one that was looked at, to be told if somebody else was faster. Raises Forbidden, CardFrozen, CardChanged,
-    InvalidForm.
+    version: the one that was looked at, to be told if somebody else was faster. Raises Forbidden, CardFrozen,
+    CardChanged, InvalidForm.
     """
     if not is_of_team(session, submission, user):
         raise Forbidden("What a method card says is its team's own.")

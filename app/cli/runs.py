@@ -43,8 +43,7 @@ def runs(
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine, writing
-    from app.runs.failures import failed_runs, run_counts
-    from app.runs.failures import queue_again as put_back
+    from app.runs.failures import failed_runs, queue_again as put_back, run_counts
 
     with writing(get_engine(get_settings().database_address)) as session:
         competitions = _competition_ids(session, name, phase, task)

@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/competitions`."""
+"""Competitions, phases and tasks as they stand in the database, limits, who sees what when; not phases.yaml."""

@@ -1,1 +1,2 @@
-"""TODO: what lives in `app/declarations`."""
+"""From phases.yaml to the tables and back: the model, checks, applying, edits and their history; not what rules
+mean."""

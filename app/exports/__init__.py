@@ -1,1 +1,2 @@
-"""Boards as papers want them: Markdown, LaTeX and BibTeX. Made from what a viewer may see, never from score rows."""
+"""What organisers take with them: predictions as a zip, participants as a table; boards' tables live in
+`app.boards`."""

@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/feedback`."""
+"""What a team learns of its own submissions: scores, history, comparisons, reports; nothing of anybody else's."""

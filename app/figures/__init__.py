@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/figures`."""
+"""Plots as SVG from plain numbers; where the numbers come from is others' business."""

@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/gold`."""
+"""Gold's versions, sealed for the workers as they arrive; opening them is `workers.gold`'s, and nobody else's."""

@@ -1,5 +1,1 @@
-"""Human judgement of paraphrases: rounds that organisers start, import and publish, and annotators' marks.
-
-`material` reads items and predictions, `rounds` starts and publishes, `marks` is the annotators' side, `imports` takes
-organisers' files, `results` computes, `columns` is what boards show.
-"""
+"""Human judgement of paraphrases: rounds, annotators, marks, results; what boards show of it is in `app.boards`."""

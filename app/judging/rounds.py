@@ -16,8 +16,7 @@ from sqlalchemy import Select, delete, select, update
 from sqlalchemy.exc import IntegrityError, InvalidRequestError
 from sqlalchemy.orm import Session, joinedload
 
-from app.base.errors import InvalidForm as Invalid
-from app.base.errors import NameTaken, NotFound
+from app.base.errors import InvalidForm as Invalid, NameTaken, NotFound
 from app.declarations.model import NAME_PATTERN
 from app.judging.errors import RoundPublished, RoundUnfinished
 from app.judging.results import document_of, open_texts

@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/messages`."""
+"""Announcements, questions and groups to write to; sending mail is `app.people.mail`'s."""

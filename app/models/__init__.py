@@ -5,120 +5,69 @@ Relationships are lazy="raise": a query says what it loads.
 
 from __future__ import annotations
 
-from app.models.accounts import ApiToken, LoginSession, PasswordReset, Team, TeamKind, TeamMember, TokenScope, User
-from app.models.audit import AuditEntry
-from app.models.boards import EntryChoice, Snapshot
-from app.models.cards import CardVersion, RowMark, RowStatus
-from app.models.climbing import ClimbingAlert, LineChange
-from app.models.columns import NAME_CHARACTERS
+from app.models.accounts import (
+    ApiToken as ApiToken,
+    LoginSession as LoginSession,
+    PasswordReset as PasswordReset,
+    TokenScope as TokenScope,
+    User as User,
+)
+from app.models.audit import AuditEntry as AuditEntry
+from app.models.boards import EntryChoice as EntryChoice, Snapshot as Snapshot
+from app.models.cards import CardVersion as CardVersion, RowMark as RowMark, RowStatus as RowStatus
+from app.models.climbing import ClimbingAlert as ClimbingAlert, LineChange as LineChange
+from app.models.columns import NAME_CHARACTERS as NAME_CHARACTERS
 from app.models.competitions import (
-    Board,
-    BoardShown,
-    Competition,
-    CompetitionTask,
-    EntryRule,
-    HistoricRow,
-    OwnScores,
-    Phase,
-    PhaseTask,
-    PublicFile,
-    Slices,
+    Board as Board,
+    BoardShown as BoardShown,
+    Competition as Competition,
+    CompetitionTask as CompetitionTask,
+    EntryRule as EntryRule,
+    HistoricRow as HistoricRow,
+    OwnScores as OwnScores,
+    Phase as Phase,
+    PhaseTask as PhaseTask,
+    PublicFile as PublicFile,
+    Slices as Slices,
 )
-from app.models.gold import GoldVersion, SealedFile, SealedKey, SealedKind, WorkerKey
+from app.models.gold import (
+    GoldVersion as GoldVersion,
+    SealedFile as SealedFile,
+    SealedKey as SealedKey,
+    SealedKind as SealedKind,
+    WorkerKey as WorkerKey,
+)
 from app.models.judging import (
-    JudgedAnswer,
-    JudgedEntry,
-    JudgedText,
-    Judgement,
-    JudgingAnnotator,
-    JudgingRound,
-    RoundSource,
+    JudgedAnswer as JudgedAnswer,
+    JudgedEntry as JudgedEntry,
+    JudgedText as JudgedText,
+    Judgement as Judgement,
+    JudgingAnnotator as JudgingAnnotator,
+    JudgingRound as JudgingRound,
+    RoundSource as RoundSource,
 )
-from app.models.messages import Announcement, MailChoice, Question
-from app.models.rescoring import RescoredTask, Rescoring, RescoringState
-from app.models.revisions import Revision, RevisionFile, RevisionSource
-from app.models.roles import CompetitionRole, Role
-from app.models.server import Heartbeat, OutgoingMail
-from app.models.submissions import TERMINAL, RunStatus, ScoreRow, ScoringRun, Submission
+from app.models.messages import Announcement as Announcement, MailChoice as MailChoice, Question as Question
+from app.models.rescoring import RescoredTask as RescoredTask, Rescoring as Rescoring, RescoringState as RescoringState
+from app.models.revisions import Revision as Revision, RevisionFile as RevisionFile, RevisionSource as RevisionSource
+from app.models.roles import CompetitionRole as CompetitionRole, Role as Role
+from app.models.server import Heartbeat as Heartbeat, OutgoingMail as OutgoingMail
+from app.models.submissions import (
+    TERMINAL as TERMINAL,
+    RunStatus as RunStatus,
+    ScoreRow as ScoreRow,
+    ScoringRun as ScoringRun,
+    Submission as Submission,
+)
 from app.models.teams import (
-    EmailConfirmation,
-    FormerMember,
-    Registration,
-    RegistrationMode,
-    RegistrationStatus,
-    TeamInvitation,
+    EmailConfirmation as EmailConfirmation,
+    FormerMember as FormerMember,
+    Registration as Registration,
+    RegistrationMode as RegistrationMode,
+    RegistrationStatus as RegistrationStatus,
+    Team as Team,
+    TeamInvitation as TeamInvitation,
+    TeamKind as TeamKind,
+    TeamMember as TeamMember,
 )
-from app.models.validations import CHECKED, Validation, ValidationStatus
-from app.models.workers import SelfCheck, Worker
-
-__all__ = [
-    "CardVersion",
-    "ClimbingAlert",
-    "LineChange",
-    "Announcement",
-    "ApiToken",
-    "AuditEntry",
-    "Board",
-    "BoardShown",
-    "CHECKED",
-    "Competition",
-    "CompetitionRole",
-    "CompetitionTask",
-    "EmailConfirmation",
-    "EntryChoice",
-    "EntryRule",
-    "FormerMember",
-    "GoldVersion",
-    "Heartbeat",
-    "HistoricRow",
-    "JudgedAnswer",
-    "JudgedEntry",
-    "JudgedText",
-    "Judgement",
-    "JudgingAnnotator",
-    "JudgingRound",
-    "LoginSession",
-    "MailChoice",
-    "NAME_CHARACTERS",
-    "OutgoingMail",
-    "OwnScores",
-    "PasswordReset",
-    "Phase",
-    "PhaseTask",
-    "PublicFile",
-    "Registration",
-    "RegistrationMode",
-    "RegistrationStatus",
-    "Question",
-    "Revision",
-    "RevisionFile",
-    "RevisionSource",
-    "RescoredTask",
-    "Rescoring",
-    "RescoringState",
-    "Role",
-    "RoundSource",
-    "RowMark",
-    "RowStatus",
-    "RunStatus",
-    "ScoreRow",
-    "ScoringRun",
-    "SealedFile",
-    "SealedKey",
-    "SealedKind",
-    "SelfCheck",
-    "Slices",
-    "Snapshot",
-    "Submission",
-    "TERMINAL",
-    "Team",
-    "TeamInvitation",
-    "TeamKind",
-    "TeamMember",
-    "TokenScope",
-    "User",
-    "Validation",
-    "ValidationStatus",
-    "Worker",
-    "WorkerKey",
-]
+from app.models.validations import CHECKED as CHECKED, Validation as Validation, ValidationStatus as ValidationStatus
+from app.models.workers import SelfCheck as SelfCheck, Worker as Worker

@@ -5,16 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ForeignKey, String, UniqueConstraint
+from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
 from app.models.columns import NAME_CHARACTERS
-
-
-class TeamKind(StrEnum):
-    TEAM = "team"
-    BASELINE = "baseline"  # the organiser's own system: a named row without a rank
 
 
 class TokenScope(StrEnum):
@@ -87,32 +82,3 @@ class PasswordReset(Base):
     ended_at: Mapped[datetime | None]  # used, or made worthless by a newer password or address
 
     user: Mapped[User | None] = relationship(lazy="raise")
-
-
-class Team(Base):
-    """Who submits to a competition and owns the quota; a person alone is a team of one, made at first need."""
-
-    __tablename__ = "teams"
-    __table_args__ = (UniqueConstraint("competition_id", "name"),)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
-    name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
-    kind: Mapped[TeamKind] = mapped_column(String(20), default=TeamKind.TEAM)
-    captain_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # see app.teams.find.captain_of
-    created_at: Mapped[datetime]
-
-
-class TeamMember(Base):
-    """One team per person and competition."""
-
-    __tablename__ = "team_members"
-    __table_args__ = (UniqueConstraint("competition_id", "user_id"),)
-
-    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), primary_key=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), primary_key=True)
-    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
-    joined_at: Mapped[datetime | None]  # None: from the team's beginning
-
-    team: Mapped[Team] = relationship(lazy="raise")
-    user: Mapped[User] = relationship(lazy="raise")

@@ -9,8 +9,8 @@ from sqlalchemy import ForeignKey, Uuid
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
-from app.models.accounts import Team
 from app.models.competitions import PhaseTask
+from app.models.teams import Team
 
 
 class LineChange(Base):

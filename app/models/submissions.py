@@ -11,9 +11,10 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, String, 
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
-from app.models.accounts import Team, User
+from app.models.accounts import User
 from app.models.columns import NAME_CHARACTERS
 from app.models.competitions import PhaseTask
+from app.models.teams import Team
 
 
 class RunStatus(StrEnum):

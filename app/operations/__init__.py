@@ -1,1 +1,2 @@
-"""TODO: what lives in `app/operations`."""
+"""What keeps a server running: health, metrics, migrations, models, backup and restore; starting it is
+`app.server`'s."""

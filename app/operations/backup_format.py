@@ -14,8 +14,20 @@ from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import JSON, BigInteger, Boolean, Column, Float, Integer, LargeBinary, String, Uuid, column, null
-from sqlalchemy import table as named_table
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Integer,
+    LargeBinary,
+    String,
+    Uuid,
+    column,
+    null,
+    table as named_table,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql.expression import ColumnClause, TableClause
 from sqlalchemy.types import TypeEngine

@@ -13,7 +13,7 @@ from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
 from sqlalchemy import Connection, Engine, text
 
-MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
+MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 #: Ours among PostgreSQL's advisory locks: the letters "ever".
 LOCK_NUMBER = 0x65766572
 

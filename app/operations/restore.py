@@ -15,8 +15,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
 from pydantic import ValidationError
-from sqlalchemy import Connection, func, inspect, select, text
-from sqlalchemy import table as named_table
+from sqlalchemy import Connection, func, inspect, select, table as named_table, text
 
 from app.base.config import Settings
 from app.base.db import get_engine

@@ -1,1 +1,1 @@
-"""The supervisor of `evergold serve`: the processes, their folder, their port, and the embedded broker."""
+"""The supervisor of `evergold serve`: processes, their folder, their port, the embedded broker; no answer to HTTP."""

@@ -24,7 +24,7 @@ from app.server.datadir import ServeError
 from app.submissions.accept import accept_submission, find_replay
 
 COMPETITION = "demo"
-DEMO = Path(__file__).resolve().parent.parent / "demo"
+DEMO = Path(__file__).resolve().parents[2] / "demo"
 
 
 @dataclass(frozen=True)

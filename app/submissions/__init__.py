@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/submissions`."""
+"""Submissions and checks from upload to what counts: accepting, finding, choosing; their runs are `app.runs`'."""

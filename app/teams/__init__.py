@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/teams`."""
+"""Who takes part: registration, teams, invitations, members; a person's account is `app.people`'."""

@@ -1,1 +1,1 @@
-"""Everything that answers HTTP: the JSON API, the pages, and what both share. Nothing below imports this package."""
+"""Everything that answers HTTP: the JSON API, the pages, and what both share; nothing below imports this package."""

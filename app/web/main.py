@@ -21,8 +21,7 @@ from app.base.queue import import_celery
 from app.base.storage import clear_interrupted_uploads
 from app.models import Competition
 from app.web import docs, pages
-from app.web.boards import api as boards
-from app.web.boards import exports, feeds, pictures, results, rows
+from app.web.boards import api as boards, exports, feeds, pictures, results, rows
 from app.web.competitions import api as competitions
 from app.web.declarations import api as declaring
 from app.web.exports import api as organiser_exports
@@ -44,10 +43,8 @@ from app.web.people import accounts, audit, mail_choices, roles
 from app.web.public_answers import PublicAnswers
 from app.web.reports import api as reports
 from app.web.rescoring import api as rescoring
-from app.web.submissions import api as submissions
-from app.web.submissions import cards, comparisons, failures, validations
-from app.web.teams import api as teams
-from app.web.teams import registration
+from app.web.submissions import api as submissions, cards, comparisons, failures, validations
+from app.web.teams import api as teams, registration
 from evergold.version import version
 
 DESCRIPTION = """\

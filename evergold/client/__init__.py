@@ -1,1 +1,1 @@
-"""TODO: what lives in `evergold/client`."""
+"""A Python client for any Evergold server, and where its token is kept; never the command line's words."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(include=["scoring"]):
+with atheris.instrument_imports(include=["evergold.scoring"]):
     import evergold.scoring.tasks  # noqa: F401 - for its effect: the readers are instrumented while they are imported
     from tests.fuzz.targets import GOLDEN, check_prediction, target, zip_of
 

@@ -19,7 +19,7 @@ import numpy as np
 from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, InvalidPrediction, Problem
 from evergold.scoring.task import AnyTask, Options, read_options
 from evergold.scoring.tasks import TASKS
-from tests.scoring.test_embeddings import entry, npz_of, safetensors
+from tests.evergold.scoring.test_embeddings import entry, npz_of, safetensors
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 NAMES = sorted(TASKS)

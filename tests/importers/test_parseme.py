@@ -27,7 +27,7 @@ from app.submissions.accept import accept_submission
 from evergold.scoring import score, validate
 from evergold.scoring.errors import InvalidFile, InvalidPrediction, Problem
 from tests.conformance import conformance
-from tests.scoring.test_conformance_parseme import lines_of, official_counts
+from tests.evergold.scoring.test_conformance_parseme import lines_of, official_counts
 from tests.world import add_user
 from workers.score import score_submission
 

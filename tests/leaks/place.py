@@ -41,9 +41,10 @@ from app.web.http.identity import SESSION_COOKIE
 from app.web.http.rate_limits import RateLimits
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import NOT_ENTERED, Score
-from tests import judging, world
-from tests.app.embargo import add_phase, freeze, hide
-from tests.declaring.rows import keep_declaration
+from tests import world
+from tests.competitions.embargo import add_phase, freeze, hide
+from tests.declarations.rows import keep_declaration
+from tests.judging import judged as judging
 from tests.sealed import make_key, seal_gold
 from tests.web.routes import NOWHERE, Address
 from tests.web.site import Site, csrf_of

@@ -23,8 +23,8 @@ from app.models import Board, CompetitionTask, PhaseTask, RunStatus, ScoringRun
 from app.operations.backup import make_backup
 from evergold.scoring.tasks import TASKS
 from tests import world
-from tests.app.embargo import add_phase
 from tests.canary import MARK
+from tests.competitions.embargo import add_phase
 from tests.leaks import place
 from tests.leaks.place import OTHERS, ROLES, Client, Place
 from tests.sealed import files_with, make_key

@@ -7,8 +7,8 @@ from sqlalchemy import update
 
 from app.base.db import reading, writing
 from app.models import PhaseTask, RunStatus, ScoringRun
-from tests.app.embargo import hide
 from tests.canary import MARK
+from tests.competitions.embargo import hide
 from tests.leaks.place import ROLES, Place, names_of
 from tests.leaks.test_canaries import GOLD, GOOD, columns_with, planted, put_gold, submitted  # noqa: F401 (fixture)
 from tests.web.routes import addresses

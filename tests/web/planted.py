@@ -18,7 +18,7 @@ from app.people.roles import grant_role
 from app.runs.outcomes import record_scores
 from evergold.scoring.task import Score
 from tests import world
-from tests.app.embargo import add_phase, declare
+from tests.competitions.embargo import add_phase, declare
 from tests.web.site import Person, Site, csrf_of, log_in
 from tests.world import COMPETITION, DAY, HOUR, NOW, ONE_SHOT, PHASE, TASK, ZERO_SHOT
 

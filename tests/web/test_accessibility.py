@@ -23,8 +23,7 @@ from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import publish_round
 from app.messages.announcements import AnnouncementForm, publish
 from app.messages.groups import group_of
-from app.messages.questions import QuestionForm, answer
-from app.messages.questions import ask as ask_organisers
+from app.messages.questions import QuestionForm, answer, ask as ask_organisers
 from app.models import EntryRule, OutgoingMail, PhaseTask, Role, RowStatus, ScoringRun, TeamKind, User
 from app.people.email_confirmations import send_link
 from app.people.roles import grant_role
@@ -38,19 +37,20 @@ from app.web.competitions.guide import GUIDES
 from app.web.main import create_app
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import ItemResult
-from tests import judging, world
-from tests.app.cards import ask as ask_for_cards
-from tests.app.embargo import add_phase, declare, enter, freeze
-from tests.app.marks import mark
-from tests.app.rescored import score_set, start
-from tests.declaring.rows import keep_detection
+from tests import world
+from tests.boards.marks import mark
+from tests.cards.writing import ask as ask_for_cards
+from tests.competitions.embargo import add_phase, declare, enter, freeze
+from tests.declarations.rows import keep_detection
+from tests.judging import judged as judging
+from tests.rescoring.rescored import score_set, start
 from tests.web import mwe_world, probing_world
 from tests.web.access import Reader, reader_of
+from tests.web.people.test_passwords import ask, links, path_of
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, SUBMIT_PAGE
 from tests.web.routes import addresses
 from tests.web.site import BROWSER, Site, log_in
 from tests.web.test_browser import chromium  # noqa: F401 - a fixture
-from tests.web.test_passwords import ask, links, path_of
 from tests.whole import open_competition, sent, taking_part
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK
 

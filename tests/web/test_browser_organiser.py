@@ -19,7 +19,7 @@ from app.declarations.check import load_competitions
 from app.models import Role, RunStatus, ScoringRun, User
 from app.people.roles import grant_role
 from tests import world
-from tests.app.competition_folder import make_competition
+from tests.declarations.competition_folder import make_competition
 from tests.web.pictures import keep
 from tests.web.site import CONTENT, PASSWORD, Site
 from tests.web.test_browser import Looking, chromium, look  # noqa: F401 - fixtures

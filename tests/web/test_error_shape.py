@@ -10,8 +10,7 @@ import httpx
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from app.web.competitions import api as competitions
-from app.web.competitions import home
+from app.web.competitions import api as competitions, home
 from tests.web.site import BROWSER, SUBMIT, Site, csrf_of, log_in
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import app.web.http
+import app.web
 from app.base.links import API
 from app.web.http.schemas import ApiModel
 from app.web.main import create_app
@@ -225,8 +225,8 @@ def test_every_parameter_of_a_query_is_described(document: dict[str, Any]) -> No
 
 
 def models() -> list[type[ApiModel]]:
-    for module in pkgutil.iter_modules(app.api.__path__):
-        importlib.import_module(f"app.web.http.{module.name}")
+    for module in pkgutil.walk_packages(app.web.__path__, "app.web."):
+        importlib.import_module(module.name)
     found, new = set(), [ApiModel]
     while new:
         new = [child for model in new for child in model.__subclasses__() if child not in found]

@@ -12,7 +12,7 @@ from app.models import PhaseTask, RunStatus, ScoringRun, User
 from app.runs.item_results import forget_results, results_of
 from evergold.scoring.task import ItemResult
 from evergold.scoring.tasks import TASKS
-from tests.app.rescored import publish, start
+from tests.rescoring.rescored import publish, start
 from tests.workers.files import PREDICTION, upload
 from tests.workers.test_score import REPEATED, change_task, values
 from tests.world import the_phase_task, the_run

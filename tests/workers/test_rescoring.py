@@ -14,7 +14,7 @@ from app.base.db import writing
 from app.models import OutgoingMail, RunStatus, User
 from app.rescoring.pace import gives_way
 from app.runs.sweep import UNCLAIMED_SECONDS
-from tests.app.rescored import name_gold, progress, publish, runs_of, start
+from tests.rescoring.rescored import name_gold, progress, publish, runs_of, start
 from tests.workers.files import GOLD, MACRO_F1, upload
 from tests.workers.test_score import values
 from tests.workers.test_sweep import run_id_in, told

@@ -16,7 +16,7 @@ import pytest
 
 from app.models import SelfCheck
 from evergold.scoring.models import find_model
-from tests.scoring.bert_files import MODEL, SETTINGS
+from tests.evergold.scoring.bert_files import MODEL, SETTINGS
 from workers import selfcheck
 from workers.device import encoder_settings
 from workers.selfcheck import (

@@ -1,4 +1,2 @@
-"""A board in pictures: what one viewer's board shows, as numbers to draw and as the table behind them.
-
-Nothing here draws: pages do it with a script (`static/pictures.js`), from the same numbers that the API gives.
-"""
+"""A board in pictures: numbers to draw and the table behind them; a script draws (`static/pictures.js`), nothing
+here does."""

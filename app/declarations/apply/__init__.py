@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/declarations/apply`."""
+"""Declarations written into the tables, with what changes said first; only what was checked comes here."""

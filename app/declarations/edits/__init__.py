@@ -1,1 +1,1 @@
-"""Declarations in the database: their revisions, what a change would do, editing them, and YAML back out of them."""
+"""Declarations edited on the server: what may be, what it would do, and YAML back out of them; no form, no HTTP."""

@@ -15,8 +15,7 @@ from typing import Any
 
 from app.base.text import did_you_mean
 from app.declarations.findings import Finding
-from app.declarations.revisions.documents import Document, dotted, name_of, value_at
-from app.declarations.revisions.documents import Path as ValuePath
+from app.declarations.revisions.documents import Document, Path as ValuePath, dotted, name_of, value_at
 from app.models import BoardShown, EntryRule, OwnScores, Slices
 from evergold.yaml_lines import Node, read_yaml
 

@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/web/boards`."""
+"""Boards over HTTP: API, pages, feeds, exports, pictures; how a board comes about is `app.boards`'."""

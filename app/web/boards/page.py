@@ -74,7 +74,7 @@ def read_board(
     figures = links.board_figures(competition, phase, board)
     return render(
         request,
-        "board.html",
+        "boards/page.html",
         competition=found,
         phase=phase_found,
         state=phase_state(phase_found, now),
@@ -148,7 +148,7 @@ def _official_page(
         table = _table(session, found, (phase, board), leaderboard, asked, kept_of(looking))
     return render(
         request,
-        "official.html",
+        "boards/official.html",
         competition=found,
         phase=phase,
         board=board,

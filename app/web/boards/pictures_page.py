@@ -49,7 +49,7 @@ def read_pictures(
     addresses = {one.name: links.api_picture(competition, phase, board, one.name) for one in pictures}
     return render(
         request,
-        "pictures.html",
+        "boards/pictures.html",
         competition=found,
         phase=where[0],
         board=where[1],

@@ -46,7 +46,7 @@ def read_results(
         results = sort_results(results, keys.index(sort))
     return render(
         request,
-        "results.html",
+        "boards/results.html",
         competition=found,
         task=asked,
         results=results,

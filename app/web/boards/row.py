@@ -79,7 +79,7 @@ def _row_page(
 
     return render(
         request,
-        "board_row.html",
+        "boards/row.html",
         competition=competition,
         phase=phase,
         board=board,

@@ -128,7 +128,7 @@ def _page(
     boards = [board for board in boards_of(competition, phase) if board.task_id == phase_task.task_id]
     return render(
         request,
-        "rows.html",
+        "boards/rows.html",
         error.status if error else 200,
         competition=competition,
         phase=phase,

@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/web/competitions`."""
+"""Competitions over HTTP: front page, a competition's page, guide and desk; not its boards or submissions."""

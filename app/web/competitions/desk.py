@@ -39,7 +39,7 @@ def read_desk(request: Request, serving: ServingHere, visitor: VisitorHere, comp
         questions = questions_for(session, found, visitor.user, sees_all=True)
         response = render(
             request,
-            "desk.html",
+            "competitions/desk.html",
             competition=found,
             today=desk.tasks_today(session, found, now),
             failures=failures[:FAILURES_SHOWN],

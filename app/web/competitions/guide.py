@@ -50,19 +50,19 @@ class Guide:
 @router.get("/guide")
 def read_guides(request: Request, visitor: VisitorHere) -> Response:
     found = [(name, title, hint) for name, (title, hint) in GUIDES.items() if _path(name).is_file()]
-    return render(request, "guide_index.html", guides=found)
+    return render(request, "competitions/guide_index.html", guides=found)
 
 
 @router.get("/guide/metrics")
 def read_metrics(request: Request, visitor: VisitorHere) -> Response:
-    return render(request, "guide_metrics.html", tasks=sorted(TASKS.values(), key=lambda task: task.name))
+    return render(request, "competitions/guide_metrics.html", tasks=sorted(TASKS.values(), key=lambda task: task.name))
 
 
 @router.get("/guide/{name}")
 def read_guide(request: Request, visitor: VisitorHere, name: str) -> Response:
     if name not in GUIDES or not _path(name).is_file():
         raise NotFound(f"The guide has no page {name!r}.")
-    return render(request, "guide.html", guide=guide(name), name=name, guides=GUIDES)
+    return render(request, "competitions/guide.html", guide=guide(name), name=name, guides=GUIDES)
 
 
 @lru_cache(maxsize=len(GUIDES))

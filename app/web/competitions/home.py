@@ -43,7 +43,7 @@ def read_home(request: Request, serving: ServingHere, visitor: VisitorHere) -> R
     with reading(serving.engine) as session:
         cards = [card_of(competition, now) for competition in list_competitions(session)]
     groups = [(name, *said, [card for card in cards if card.group == name]) for name, said in GROUPS.items()]
-    return render(request, "home.html", groups=[group for group in groups if group[-1]], now=now)
+    return render(request, "competitions/home.html", groups=[group for group in groups if group[-1]], now=now)
 
 
 @router.get("/competitions")

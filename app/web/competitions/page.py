@@ -69,7 +69,7 @@ def read_competition(request: Request, serving: ServingHere, looking: LookingHer
     ]
     return render(
         request,
-        "competition.html",
+        "competitions/page.html",
         competition=found,
         phases=phases,
         announcements=announcements[:ANNOUNCEMENTS_SHOWN],

@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/web/declarations`."""
+"""Editing a competition over HTTP, with preview, history and undo; what an edit means is `app.declarations`'."""

@@ -52,7 +52,7 @@ def read_history(
         revisions = list_revisions(session, found, limit=PAGE_LENGTH + 1, before=before)
     response = render(
         request,
-        "declaring/history.html",
+        "declarations/history.html",
         competition=found,
         revisions=revisions[:PAGE_LENGTH],
         is_more=len(revisions) > PAGE_LENGTH,
@@ -115,7 +115,7 @@ def _page(
     since = differences(revision.document, present.document)
     response = render(
         request,
-        "declaring/revision.html",
+        "declarations/revision.html",
         error.status if error else 200,
         competition=competition,
         revision=revision,

@@ -148,7 +148,7 @@ def _page(
     faults = error.details.get("fields", {}) if error else {}
     response = render(
         request,
-        "declaring/edit.html",
+        "declarations/edit.html",
         error.status if error else 200,
         competition=seen.competition,
         present=seen.present,

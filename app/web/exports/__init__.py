@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/web/exports`."""
+"""Organisers' downloads over HTTP; what is in them is `app.exports`'."""

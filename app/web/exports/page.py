@@ -22,4 +22,4 @@ def read_exports(request: Request, serving: ServingHere, visitor: VisitorHere, c
     with reading(serving.engine) as session:
         found = find_competition(session, competition)
         check_may_organise(session, visitor.user, found)
-    return render(request, "exports.html", competition=found)
+    return render(request, "exports/page.html", competition=found)

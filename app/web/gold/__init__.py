@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/web/gold`."""
+"""Gold over HTTP, one way only: it is sealed as it streams in and never sent out."""

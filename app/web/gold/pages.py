@@ -111,7 +111,7 @@ def _page(
     others: list[Phase] = [phase for phase in phases if phases_with_same_task(phase_task, [phase])]
     response = render(
         request,
-        "gold.html",
+        "gold/page.html",
         error.status if error else 200,
         phase_task=phase_task,
         phase=phase_task.phase,

@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/web/health`."""
+"""Whether the server is well, for machines and people; what is asked is in `app.operations`."""

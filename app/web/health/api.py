@@ -96,7 +96,7 @@ def read_status(request: Request, serving: ServingHere) -> Response:
     if all(part.is_well for part in parts if part.name in ("database", "migrations")):
         with reading(serving.engine) as session:
             usual = metrics.usual_seconds(session, now)
-    return render(request, "status.html", parts=parts, usual_seconds=usual, now=now, version=version())
+    return render(request, "health/status.html", parts=parts, usual_seconds=usual, now=now, version=version())
 
 
 def _parts(request: Request, serving: Serving) -> list[Part]:

@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/web/html`."""
+"""What all pages share: rendering, words, Markdown, guards; no page of its own."""

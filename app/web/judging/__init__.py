@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/web/judging`."""
+"""Judgement over HTTP: annotators' forms and organisers' rounds; the rules are `app.judging`'."""

@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/web/messages`."""
+"""Announcements and questions over HTTP; who gets which mail is `app.messages`'."""

@@ -208,7 +208,7 @@ def _page(
         listed = announcements_of(session, competition, with_withdrawn=organises)
     return render(
         request,
-        "announcements.html",
+        "messages/announcements.html",
         error.status if error else 200,
         competition=competition,
         announcements=listed,
@@ -226,7 +226,7 @@ def _edit_page(
     request: Request, competition: Competition, one: Announcement, typed: Typed, error: EvergoldError | None = None
 ) -> Response:
     context: dict[str, Any] = {"competition": competition, "one": one, "typed": typed, "error": error}
-    return render(request, "announcement_edit.html", error.status if error else 200, **context, limits=LIMITS)
+    return render(request, "messages/announcement_edit.html", error.status if error else 200, **context, limits=LIMITS)
 
 
 def _groups(competition: Competition) -> list[tuple[str, str]]:

@@ -181,7 +181,7 @@ def _page(
         shown = [question_out(competition.name, one, looking.user, sees_all=sees_all) for one in listed]
     return render(
         request,
-        "questions.html",
+        "messages/questions.html",
         error.status if error else 200,
         competition=competition,
         questions=shown,

@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/web/people`."""
+"""Accounts over HTTP: log-in, tokens, passwords, roles, mail choices, audit; the rules are `app.people`'."""

@@ -179,7 +179,7 @@ def _page(
         choice = choice_of(session, user)
     response = render(
         request,
-        "account.html",
+        "people/account.html",
         typed.error.status if typed.error else 200,
         user=user,
         tokens=tokens,

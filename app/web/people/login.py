@@ -34,7 +34,7 @@ def read_login(
 ) -> Response:
     if visitor.user is not None:
         return RedirectResponse(local_path(following), 303)
-    return render(request, "login.html", following=following, username="", error=None, done=done)
+    return render(request, "people/login.html", following=following, username="", error=None, done=done)
 
 
 @router.post("/login")
@@ -52,7 +52,7 @@ def log_in(
         user = check_password(request, serving, username=username, password=password)
     except (NotAuthenticated, LimitReached) as error:
         context = {"following": following, "username": username, "error": error, "done": ""}
-        return with_headers(render(request, "login.html", error.status, **context), error, serving)
+        return with_headers(render(request, "people/login.html", error.status, **context), error, serving)
     return _logged_in(request, serving, user, following)
 
 
@@ -60,7 +60,7 @@ def log_in(
 def read_register(request: Request, visitor: VisitorHere, following: NextPath = "") -> Response:
     if visitor.user is not None:
         return RedirectResponse(local_path(following), 303)
-    return render(request, "register.html", following=following, typed={}, error=None)
+    return render(request, "people/register.html", following=following, typed={}, error=None)
 
 
 @router.post("/register")
@@ -81,7 +81,7 @@ def register(
         user = register_account(request, serving, **typed, password=password)
     except (InvalidForm, NameTaken, LimitReached) as error:
         context = {"following": following, "typed": typed, "error": error}
-        return with_headers(render(request, "register.html", error.status, **context), error, serving)
+        return with_headers(render(request, "people/register.html", error.status, **context), error, serving)
     return _logged_in(request, serving, user, following)
 
 

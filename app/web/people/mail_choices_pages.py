@@ -76,6 +76,6 @@ def send_choices(
 
 
 def _page(request: Request, username: str, kind: MailKind, link: str, *, done: bool) -> Response:
-    response = render(request, "unsubscribe.html", username=username, what=WORDS[kind], link=link, done=done)
+    response = render(request, "people/unsubscribe.html", username=username, what=WORDS[kind], link=link, done=done)
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -26,7 +26,7 @@ FormText = Annotated[str, Form()]
 
 @router.get("/forgot")
 def read_forgot(request: Request, visitor: VisitorHere) -> Response:
-    return render(request, "password_forgot.html", username="", error=None, sent=False)
+    return render(request, "people/password_forgot.html", username="", error=None, sent=False)
 
 
 @router.post("/forgot")
@@ -38,9 +38,9 @@ def ask_for_link(
     try:
         _ask(request, serving, username)
     except (InvalidForm, LimitReached) as error:
-        page = render(request, "password_forgot.html", error.status, username=username, error=error, sent=False)
+        page = render(request, "people/password_forgot.html", error.status, username=username, error=error, sent=False)
         return with_headers(page, error, serving)
-    return render(request, "password_forgot.html", username=username, error=None, sent=True)
+    return render(request, "people/password_forgot.html", username=username, error=None, sent=True)
 
 
 @router.get("/new")
@@ -86,6 +86,6 @@ def _ask(request: Request, serving: Serving, username: str) -> None:
 
 
 def _form(request: Request, link: str, error: EvergoldError | None = None) -> Response:
-    response = render(request, "password_new.html", error.status if error else 200, link=link, error=error)
+    response = render(request, "people/password_new.html", error.status if error else 200, link=link, error=error)
     response.headers["Cache-Control"] = "no-store"  # its address is a secret
     return response

@@ -59,7 +59,7 @@ def read_report(
     is_plain = own is None or parameters.get("view") == ALL_SCORES
     return render(
         request,
-        "report.html",
+        "reports/page.html",
         report=report,
         submission=report.submission,
         phase=report.submission.phase_task.phase,

@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/web/rescoring`."""
+"""Rescoring sets over HTTP; the rules are `app.rescoring`'."""

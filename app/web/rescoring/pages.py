@@ -139,7 +139,7 @@ def _list_page(
     tasks = [(phase, one.task) for phase in found.phases for one in phase.phase_tasks]
     response = render(
         request,
-        "rescorings.html",
+        "rescoring/list.html",
         error.status if error else 200,
         competition=found,
         sets=sets,
@@ -167,7 +167,7 @@ def _page(
         difference = None if is_dropped else difference_of(session, rescoring)
     response = render(
         request,
-        "rescoring.html",
+        "rescoring/page.html",
         error.status if error else 200,
         competition=found,
         rescoring=rescoring,

@@ -1,1 +1,2 @@
-"""TODO: what lives in `app/web/submissions`."""
+"""Submissions over HTTP: uploads, checks, runs, cards, comparisons; the rules are `app.submissions`' and
+`app.feedback`'s."""

@@ -115,7 +115,7 @@ def _page(
         }
     fields = typed.fields if typed else fields_of(card, form)
     error = typed.error if typed else None
-    return render(request, "card.html", error.status if error else 200, **shown, fields=fields, error=error)
+    return render(request, "submissions/card.html", error.status if error else 200, **shown, fields=fields, error=error)
 
 
 def fields_of(card: MethodCard, form: CardForm) -> dict[str, str]:

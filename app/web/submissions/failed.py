@@ -36,7 +36,7 @@ def read_failed(request: Request, serving: ServingHere, visitor: VisitorHere, co
     places = sorted({(run.phase, run.task) for run in runs})
     response = render(
         request,
-        "failed.html",
+        "submissions/failed.html",
         competition=found,
         runs=runs[:SHOWN],
         has_more=len(runs) > SHOWN,

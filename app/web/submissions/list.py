@@ -93,7 +93,7 @@ def read_submissions(
         history = history_of(session, visitor.user, left[0], now, board=board) if len(left) == 1 else None
     return render(
         request,
-        "submissions.html",
+        "submissions/list.html",
         rows=[(submission, current_run(submission)) for submission in found],
         places=places,
         left=left,
@@ -141,7 +141,7 @@ def read_comparison(
             refusal = error
     return render(
         request,
-        "compare.html",
+        "submissions/compare.html",
         refusal.status if refusal else 200,
         one=one,
         chosen=(a, other),

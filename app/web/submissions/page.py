@@ -59,7 +59,7 @@ def read_submission(
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return render(request, "submission.html", **_shown(serving, looking, submission_id), is_update=False)
+    return render(request, "submissions/page.html", **_shown(serving, looking, submission_id), is_update=False)
 
 
 @router.post("/submissions/{submission_id}/choice")
@@ -85,7 +85,7 @@ def choose(
                 choose_entry(session, submission_id, visitor.user, now, board=board or None)
     except NoChoice as error:
         shown = _shown(serving, looking, submission_id, error)
-        return render(request, "submission.html", error.status, **shown, is_update=False)
+        return render(request, "submissions/page.html", error.status, **shown, is_update=False)
     return RedirectResponse(links.submission(submission_id), 303)
 
 
@@ -104,7 +104,7 @@ async def read_live(
     await wait_for_change(request, serving, submission_id, seconds=LIVE_SECONDS, seen=seen)
     shown = await run_sync(_shown, serving, looking_as(visitor, None), submission_id)
     same_stage = seen is not None and seen.partition(".")[0] == shown["status"] and "." in seen
-    return render(request, "submission_live.html", **shown, is_update=True, is_announced=not same_stage)
+    return render(request, "submissions/live.html", **shown, is_update=True, is_announced=not same_stage)
 
 
 def _shown(serving: Serving, looking: Looking, submission_id: UUID, error: NoChoice | None = None) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def _page(request: Request, serving: Serving, visitor: Visitor, target: Target, 
     phase = phase_task.phase
     response = render(
         request,
-        "submit.html",
+        "submissions/submit.html",
         form.error.status if form.error else 200,
         phase_task=phase_task,
         card_form=form_of(phase_task),

@@ -26,7 +26,9 @@ router = APIRouter()
 def read_validation(request: Request, serving: ServingHere, visitor: VisitorHere, validation_id: UUID) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return render(request, "validation.html", **_shown(serving, visitor.user, validation_id), is_update=False)
+    return render(
+        request, "submissions/validation.html", **_shown(serving, visitor.user, validation_id), is_update=False
+    )
 
 
 @router.get("/validations/{validation_id}/live")
@@ -43,7 +45,7 @@ async def read_live(
     await run_sync(_shown, serving, visitor.user, validation_id)  # NotFound for others
     await wait_for_check(request, serving, validation_id, seconds=LIVE_SECONDS, seen=seen)
     shown = await run_sync(_shown, serving, visitor.user, validation_id)
-    return render(request, "validation_live.html", **shown, is_update=seen != shown["status"])
+    return render(request, "submissions/validation_live.html", **shown, is_update=seen != shown["status"])
 
 
 def _shown(serving: Serving, user: User, validation_id: UUID) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""TODO: what lives in `app/web/teams`."""
+"""Teams and registration over HTTP; the rules are `app.teams`'."""

@@ -220,7 +220,7 @@ def _page(
         missing = standing(session, found, user).missing
     return render(
         request,
-        "team.html",
+        "teams/page.html",
         error.status if error else 200,
         competition=found,
         view=view,
@@ -247,7 +247,7 @@ def _invitation(
         present = find_team(session, user, found.id)
         response = render(
             request,
-            "team_join.html",
+            "teams/join.html",
             error.status if error else 200,
             competition=found,
             team=invitation.team,

@@ -67,7 +67,7 @@ def read_registrations(request: Request, serving: ServingHere, visitor: VisitorH
     waiting = [row for row in rows if row.status == RegistrationStatus.PENDING]
     others = [row for row in rows if row.status != RegistrationStatus.PENDING]
     return render(
-        request, "registrations.html", competition=found, rules=rules_of(found), waiting=waiting, others=others
+        request, "teams/registrations.html", competition=found, rules=rules_of(found), waiting=waiting, others=others
     )
 
 
@@ -123,7 +123,7 @@ def confirm(
 
 
 def _confirmation(request: Request, **context: object) -> Response:
-    response = render(request, "confirm_email.html", **context)
+    response = render(request, "people/confirm_email.html", **context)
     response.headers["Cache-Control"] = "no-store"  # its address is a secret
     return response
 
@@ -137,7 +137,7 @@ def _page(
         is_organiser = may_organise(session, visitor.user, found)
     response = render(
         request,
-        "registration.html",
+        "teams/registration.html",
         error.status if error else 200,
         competition=found,
         rules=rules_of(found),

@@ -35,9 +35,9 @@ from evergold.scoring.mwe import (
     Counts,
     GoldMwes,
     found_diversity,
+    outcomes as sentence_outcomes,
     sentence_counts,
 )
-from evergold.scoring.mwe import outcomes as sentence_outcomes
 from evergold.scoring.mwe_languages import (
     BASES,
     DIVERSITY,
@@ -51,8 +51,16 @@ from evergold.scoring.mwe_languages import (
 )
 from evergold.scoring.mwe_report import official_text
 from evergold.scoring.settings import LanguageNames, Texts
-from evergold.scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Score, Task, signature
-from evergold.scoring.task import Options as TaskOptions
+from evergold.scoring.task import (
+    NOT_ENTERED,
+    Column,
+    ItemResult,
+    Metric,
+    Options as TaskOptions,
+    Score,
+    Task,
+    signature,
+)
 
 NAME, VERSION = "mwe-identification", 1
 MACRO = "macro"

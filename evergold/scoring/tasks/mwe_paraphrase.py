@@ -48,8 +48,7 @@ from evergold.scoring.paraphrase_prediction import PREDICTION, read_submission
 from evergold.scoring.paraphrase_scores import Measure
 from evergold.scoring.segmentation import segmentation_name
 from evergold.scoring.settings import ALL, LanguageNames, Texts
-from evergold.scoring.task import NOT_ENTERED, Column, Metric, Score, Task, signature
-from evergold.scoring.task import Options as TaskOptions
+from evergold.scoring.task import NOT_ENTERED, Column, Metric, Options as TaskOptions, Score, Task, signature
 
 NAME, VERSION = "mwe-paraphrase", 1
 LANGUAGES = "languages"

@@ -1,0 +1,119 @@
+"""Marks of rows are said, replaced and taken back; recorded, checked, and safe at the same moment."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine, select
+
+from app.base.db import reading, writing
+from app.base.errors import InvalidForm
+from app.boards.leaderboard import board_version
+from app.boards.marks import list_marks, mark_row
+from app.competitions.find import find_board, find_competition, find_phase_task
+from app.models import AuditEntry, BoardShown, PhaseTask, RowMark, RowStatus, Team, User
+from tests.boards.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
+from tests.competitions.embargo import MINUTE, enter, hide, look
+from tests.threads import in_threads
+from tests.world import COMPETITION, DAY, NOW, PHASE, TASK, add_team, add_user, answer_to
+
+CLOSE = NOW + DAY
+
+
+def test_what_is_said_of_a_row_is_recorded(engine: Engine, people: list[User]) -> None:
+    root = add_user(engine, "root", is_administrator=True)
+    sent = enter(engine, people[0], 0.9)
+    mark(engine, "Ada", UNRANKED, "more data", actor=root)
+    replaced = mark(engine, "Ada", DISQUALIFIED, "two accounts")
+    one = mark(engine, sent, HIDDEN)
+    clear(engine, one)
+    with reading(engine) as session:
+        found = list_marks(session, find_phase_task(session, COMPETITION, PHASE, TASK))
+        entries = session.scalars(select(AuditEntry).order_by(AuditEntry.id)).all()
+    assert [(row.id, row.team, row.submission_id, row.status, row.note) for row in found] == [
+        (replaced, "Ada", None, DISQUALIFIED, "two accounts")
+    ]
+    assert [(entry.action, entry.subject) for entry in entries] == [
+        ("row.mark", "task idioms/evaluation/detection"),
+        ("row.mark", "task idioms/evaluation/detection"),
+        ("row.mark", "task idioms/evaluation/detection"),
+        ("row.clear", "task idioms/evaluation/detection"),
+    ]
+    assert entries[0].actor == "root"
+    assert entries[1].details == {
+        "team": "Ada",
+        "submission": None,
+        "status": "disqualified",
+        "note": "two accounts",
+        "before": {"status": "unranked", "note": "more data"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "fields"),
+    [
+        ({"team": "Ada", "status": UNRANKED, "note": " "}, {"note"}),
+        ({"team": "Ada", "status": DISQUALIFIED, "note": "x" * 501}, {"note"}),
+        ({"team": "Ada", "status": DISQUALIFIED, "note": "two\nlines"}, {"note"}),
+        ({"team": "Nobody", "status": UNRANKED, "note": ""}, {"note", "team"}),
+        ({"team": "", "status": HIDDEN}, {"team"}),
+        ({"team": "Ada\0", "status": HIDDEN}, {"team"}),
+        ({"team": "Bob", "status": HIDDEN}, {"team"}),  # took no part here
+        ({"submission_id": UUID(int=0), "status": HIDDEN}, {"submission"}),
+        ({"team": "Ada", "submission_id": UUID(int=0), "status": HIDDEN}, {"team"}),
+    ],
+)
+def test_everything_wrong_is_told_and_nothing_is_changed(
+    engine: Engine, people: list[User], said: dict[str, Any], fields: set[str]
+) -> None:
+    enter(engine, people[0], 0.9)
+    add_team(engine, people[1], name="Bob")
+    with writing(engine) as session, pytest.raises(InvalidForm) as refused:
+        mark_row(session, find_phase_task(session, COMPETITION, PHASE, TASK), actor=None, now=NOW, **said)
+    assert set(refused.value.details["fields"]) == fields
+    with reading(engine) as session:
+        assert session.scalars(select(RowMark)).all() == []
+
+
+def test_of_organisers_who_mark_at_once_one_is_right(engine: Engine, people: list[User]) -> None:
+    enter(engine, people[0], 0.9)
+    wanted = list(RowStatus)
+    answers = in_threads(6, lambda n: answer_to(lambda: mark(engine, "Ada", wanted[n % 3], f"note {n}")))
+    assert answers == ["accepted"] * 6
+    with reading(engine) as session:
+        (row,) = session.scalars(select(RowMark)).all()
+        assert row.note == f"note {row.note[-1]}"
+        assert row.status == wanted[int(row.note[-1]) % 3]
+
+
+def test_marking_while_scores_come_in_loses_neither(engine: Engine, people: list[User]) -> None:
+    """Whatever comes first, the board's version has risen for both."""
+    enter(engine, people[0], 0.9)
+    with reading(engine) as session:
+        before = session.scalars(select(PhaseTask.board_version)).one()
+
+    def act(number: int) -> None:
+        if number % 2:
+            mark(engine, "Ada", UNRANKED, f"note {number}")
+        else:
+            enter(engine, people[1], 0.1 * number, minute=number)
+
+    in_threads(4, act)
+    with reading(engine) as session:
+        assert session.scalars(select(PhaseTask.board_version)).one() == before + 4
+        assert session.scalars(select(Team.name).order_by(Team.name)).all() == ["Ada", "Bob"]
+
+
+def test_a_board_that_is_hidden_says_nothing_of_marks(engine: Engine, people: list[User]) -> None:
+    enter(engine, people[0], 0.9)
+    hide(engine, board="hidden", public_from="close")
+    before = look(engine)
+    mark(engine, "Ada", DISQUALIFIED, "why")
+    after = look(engine)
+    assert (after.rows, after.footnotes, after.version) == ((), (), before.version)
+    assert after.view.board is BoardShown.HIDDEN
+    with reading(engine) as session:
+        place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
+        assert board_version(session, *place, None, NOW + MINUTE) == before.version

@@ -1,0 +1,254 @@
+"""The numbers of a board's pictures, against hand calculations beside them; what a board hides, they do not have."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import Engine, select
+
+from app.base.db import reading, writing
+from app.boards.pictures.gallery import pictures_of
+from app.boards.pictures.over_time import MOST_ENTRIES
+from app.boards.pictures.seen import look_at, row_names
+from app.boards.pictures.shapes import Picture
+from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import SeenAs
+from app.models import EntryRule, HistoricRow, Phase, TeamKind, User
+from tests import world
+from tests.boards.places import board
+from tests.competitions.embargo import add_phase, declare, enter, hide
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE
+
+
+@pytest.fixture
+def engine(sqlite_engine: Engine) -> Engine:
+    """Pictures ask the database nothing that boards do not: one kind of it is enough."""
+    return sqlite_engine
+
+
+def drawn(
+    engine: Engine,
+    viewer: User | None = None,
+    now: datetime = NOW,
+    *,
+    phase: str = PHASE,
+    seen_as: SeenAs | None = None,
+) -> dict[str, Picture]:
+    """The pictures of the zero-shot board, by name."""
+    with reading(engine) as session:
+        place = find_board(find_competition(session, COMPETITION), phase, "zero-shot")
+        seen = look_at(session, *place, viewer, now, seen_as=seen_as)
+        return {picture.name: picture for picture in pictures_of(session, seen)}
+
+
+def points(picture: Picture, series: str) -> list[tuple[object, object, str]]:
+    found = next(one for one in picture.series if one.name == series)
+    return [(point.x, point.y, point.label) for point in found.points]
+
+
+def minute(number: int) -> str:
+    return datetime(2026, 1, 10, 12, number, tzinfo=UTC).isoformat()
+
+
+@pytest.fixture
+def climbed(engine: Engine, people: list[User]) -> list[User]:
+    """Ada 0.5, 0.4, 0.6; Bob 0.55, and 0.6 after her."""
+    ada, bob, *_ = people
+    for number, (who, value) in enumerate([(ada, 0.5), (ada, 0.4), (bob, 0.55), (ada, 0.6), (bob, 0.6)]):
+        enter(engine, who, value, minute=number)
+    return people
+
+
+# ------------------------------------------------------------------------------------------------------------ progress
+
+
+def test_a_record_is_a_step_and_every_try_a_point(engine: Engine, climbed: list[User]) -> None:
+    """0.5, then 0.55, then 0.6; who only equals a record has none."""
+    found = drawn(engine)["progress"]
+    assert points(found, "Entries") == [
+        (minute(0), 0.5, "Ada"),
+        (minute(1), 0.4, "Ada"),
+        (minute(2), 0.55, "Bob"),
+        (minute(3), 0.6, "Ada"),
+        (minute(4), 0.6, "Bob"),
+    ]
+    assert points(found, "Record") == [(minute(0), 0.5, "Ada"), (minute(2), 0.55, "Bob"), (minute(3), 0.6, "Ada")]
+    assert "5 entries on 2026-01-10. The record is 0.6000, by Ada since 2026-01-10." in found.summary
+    assert [row[-1] for row in found.table.rows] == ["record", "", "record", "record", ""]
+
+
+@pytest.mark.parametrize(
+    ("rule", "values"),
+    [
+        (EntryRule.ALL, [0.5, 0.4, 0.55, 0.6, 0.6]),
+        (EntryRule.LAST, [0.6, 0.6]),
+        (EntryRule.CHOSEN, [0.6, 0.6]),
+    ],
+)
+def test_where_a_team_stands_with_one_entry_only_that_is_drawn(
+    engine: Engine, climbed: list[User], rule: EntryRule, values: list[float]
+) -> None:
+    declare(engine, entry_rule=rule)
+    assert [y for _, y, _ in points(drawn(engine)["progress"], "Entries")] == values
+
+
+def test_a_ladder_draws_what_it_tells(engine: Engine, climbed: list[User]) -> None:
+    """In steps of 0.25 Ada's 0.6 is no record after her 0.5, and Bob's 0.55 is told as 0.5, which 0.6 does not beat."""
+    declare(engine, entry_rule=EntryRule.LADDER, ladder_step=0.25)
+    assert [y for _, y, _ in points(drawn(engine)["progress"], "Entries")] == [0.5, 0.5]
+
+
+def test_who_does_not_see_own_scores_does_not_find_them_here(engine: Engine, climbed: list[User]) -> None:
+    """The board shows each team's best; its other tries would be its own scores."""
+    hide(engine, own_scores="never")
+    found = drawn(engine, climbed[0])["progress"]
+    assert [y for _, y, _ in points(found, "Entries")] == [0.6, 0.6]
+    assert found.about.startswith("What stands on the board")
+
+
+def test_baselines_and_published_results_are_lines_and_no_records(engine: Engine, climbed: list[User]) -> None:
+    bot = world.add_user(engine, "bot")
+    world.add_team(engine, bot, name="Majority", kind=TeamKind.BASELINE)
+    enter(engine, bot, 0.9, minute=9)
+    with writing(engine) as session:
+        phase, shown = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
+        scores = {"macro_f1 zero_shot/all": 0.75}
+        session.add(HistoricRow(phase_id=phase.id, board_id=shown.id, team="Paper", scores=scores, source="A paper"))
+    found = drawn(engine)["progress"]
+    assert [(line.label, line.value) for line in found.lines] == [
+        ("Baseline: Majority", 0.9),
+        ("Published: Paper", 0.75),
+    ]
+    assert len(points(found, "Entries")) == 5
+    assert found.table.rows[-1] == ("Published: Paper", "", "0.7500", "")
+
+
+def test_of_very_many_entries_the_newest_are_drawn_and_every_record(
+    engine: Engine, people: list[User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MOST_ENTRIES == 1000
+    monkeypatch.setattr("app.boards.pictures.over_time.MOST_ENTRIES", 2)
+    for number, value in enumerate([0.5, 0.1, 0.2, 0.3]):
+        enter(engine, people[0], value, minute=number)
+    found = drawn(engine)["progress"]
+    assert [y for _, y, _ in points(found, "Entries")] == [0.5, 0.2, 0.3]
+    assert found.left_out == 1
+    assert len(found.table.rows) == 3
+
+
+def test_what_is_carried_over_stands_here_too_and_came_on_another_day(engine: Engine, climbed: list[User]) -> None:
+    add_phase(engine, "post", starts_at=NOW - DAY, carry_over=PHASE)
+    enter(engine, climbed[2], 0.8, phase="post", at=NOW + HOUR)
+    found = drawn(engine, phase="post")
+    assert [y for _, y, _ in points(found["progress"], "Entries")] == [0.6, 0.6, 0.8]
+    assert found["submissions"].table.rows == (("2026-01-10", "1"),)
+
+
+# ------------------------------------------------------------------------------------------------- spread and by day
+
+
+def test_scores_are_counted_in_round_ranges(engine: Engine, people: list[User]) -> None:
+    """From 0.41 to 0.60 in at most 4 ranges: 0.1 wide, from 0.4; 0.60 lies on an edge and so in the range above it."""
+    for who, value in zip(people, (0.41, 0.42, 0.55, 0.60), strict=True):
+        enter(engine, who, value)
+    found = drawn(engine)["distribution"]
+    assert found.width == pytest.approx(0.1)
+    assert [(x, y) for x, y, _ in points(found, "Teams")] == [(0.4, 2.0), (0.5, 1.0), (0.6, 1.0)]
+    assert found.table.rows == (("0.4000 to 0.5000", "2"), ("0.5000 to 0.6000", "1"), ("0.6000 to 0.7000", "1"))
+    assert found.summary == "4 scores from 0.4100 to 0.6000, the median is 0.4850."
+
+
+def test_baselines_are_told_beside_the_teams_and_not_counted(engine: Engine, people: list[User]) -> None:
+    bot = world.add_user(engine, "bot")
+    world.add_team(engine, bot, name="Majority", kind=TeamKind.BASELINE)
+    for who, value in ((people[0], 0.5), (people[1], 0.3), (bot, 0.4)):
+        enter(engine, who, value)
+    found = drawn(engine)["distribution"]
+    assert sum(float(str(y)) for _, y, _ in points(found, "Teams")) == 2
+    assert [(line.label, line.axis, line.value) for line in found.lines] == [("Baseline: Majority", "x", 0.4)]
+    assert "1 is better than the baseline Majority, 0.4000." in found.summary
+
+
+def test_one_score_has_a_range_of_its_own(engine: Engine, people: list[User]) -> None:
+    enter(engine, people[0], 0.5)
+    found = drawn(engine)["distribution"]
+    assert [y for _, y, _ in points(found, "Teams")] == [1.0]
+    assert found.summary == "One score, 0.5000."
+
+
+def test_days_without_a_submission_are_days_too(engine: Engine, people: list[User]) -> None:
+    declare(engine, starts_at=NOW - 9 * DAY)
+    enter(engine, people[0], 0.5, at=NOW - 2 * DAY)
+    enter(engine, people[0], 0.4, at=NOW - 2 * DAY)
+    enter(engine, people[1], 0.4, at=NOW)
+    world.reject(engine, world.submit(engine, people[1], NOW - DAY).run_id)
+    found = drawn(engine)["submissions"]
+    assert found.table.rows == (("2026-01-08", "2"), ("2026-01-09", "0"), ("2026-01-10", "1"))
+    assert found.summary == "3 scored submissions from 2026-01-08 to 2026-01-10. The busiest day was 2026-01-08 with 2."
+
+
+def test_a_long_time_is_counted_by_months(engine: Engine, people: list[User]) -> None:
+    declare(engine, starts_at=NOW - 200 * DAY)
+    enter(engine, people[0], 0.5, at=datetime(2025, 9, 30, 23, 59, tzinfo=UTC))
+    enter(engine, people[0], 0.5, at=NOW)
+    found = drawn(engine)["submissions"]
+    assert found.title == "Submissions per month"
+    assert found.table.rows == tuple(
+        (month, count) for month, count in zip(
+            ("2025-09", "2025-10", "2025-11", "2025-12", "2026-01"), ("1", "0", "0", "0", "1"), strict=True
+        )
+    )  # fmt: skip
+
+
+# -------------------------------------------------------------------------------------------------- what must be hidden
+
+
+def test_a_board_without_scores_has_no_pictures(engine: Engine, climbed: list[User]) -> None:
+    for shown in ("hidden", "ranks_only"):
+        hide(engine, board=shown)
+        assert drawn(engine) == {}
+        assert drawn(engine, climbed[0]) == {}
+        olga = world.add_user(engine, f"olga-{shown.replace('_', '-')}", is_administrator=True)
+        assert "progress" in drawn(engine, olga)
+        assert drawn(engine, olga, seen_as=SeenAs.PARTICIPANT) == {}
+
+
+def test_an_embargo_lifts_by_itself(engine: Engine, climbed: list[User]) -> None:
+    hide(engine, public_from=NOW + HOUR)
+    assert drawn(engine) == {}
+    assert len(drawn(engine, now=NOW + HOUR)) == 3
+
+
+def test_hidden_names_stay_neutral_in_every_picture(engine: Engine, climbed: list[User]) -> None:
+    hide(engine, names_from="close")
+    neutral = {row.team for row in board(engine).rows}
+    found = drawn(engine)
+    assert {label for _, _, label in points(found["progress"], "Entries")} == neutral
+    assert not [name for name in ("Ada", "Bob") if name in repr(list(found.values()))]
+    assert "Ada" in repr(drawn(engine, climbed[0])["progress"]), "a team knows itself"
+
+
+def test_digits_that_are_not_shown_are_nowhere(engine: Engine, people: list[User]) -> None:
+    """0.6137 and 0.6121 look equal with two decimals: the first of them is the record, and stays it."""
+    enter(engine, people[0], 0.6121, minute=0)
+    enter(engine, people[1], 0.6137, minute=1)
+    hide(engine, precision=2)
+    found = drawn(engine)
+    assert [y for _, y, _ in points(found["progress"], "Entries")] == [0.61, 0.61]
+    assert [label for _, _, label in points(found["progress"], "Record")] == ["Ada"]
+    assert "0.612" not in repr(list(found.values()))
+    assert "0.613" not in repr(list(found.values()))
+
+
+def test_a_board_on_which_nothing_stands_has_none(engine: Engine, people: list[User]) -> None:
+    assert drawn(engine) == {}
+    with reading(engine) as session:
+        assert session.scalars(select(Phase)).one().visibility == {}
+
+
+def test_rows_of_one_team_are_told_apart(engine: Engine, people: list[User]) -> None:
+    declare(engine, entry_rule=EntryRule.ALL)
+    for number, method in enumerate(("BERT", "BERT", "")):
+        enter(engine, people[0], 0.5, minute=number, method=method)
+    assert row_names(board(engine).rows) == ["Ada: BERT", "Ada: BERT (2)", "Ada"]

@@ -1,0 +1,84 @@
+"""`evergold account reset-link` and `evergold audit`: for who runs the server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from app.base.config import get_settings
+from app.base.db import get_engine, reading, writing
+from app.people import audit
+from app.people.password_resets import use
+from app.server.folder import init_server
+from evergold.cli import run
+from evergold.cli.output import Code
+from tests.server.processes import ITEMS, PHASES
+from tests.world import NOW
+
+PASSWORD, NEW = "correct horse battery", "staple of another kind"
+
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A fresh server's data folder."""
+    init_server(tmp_path, username="ada", email="ada@example.org", password=PASSWORD, now=NOW)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EVERGOLD_BASE_URL", "https://scores.example.org")
+    get_settings.cache_clear()
+    yield tmp_path / "var"
+    get_engine(get_settings().database_address).dispose()
+
+
+def test_a_link_for_somebody_without_mail(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["account", "reset-link", "ada", "--data-dir", str(server), "--json"]) == Code.OK
+    document = json.loads(capsys.readouterr().out)
+    assert document["username"] == "ada"
+    assert document["link"].startswith("https://scores.example.org/password/new?link=")
+    with writing(get_engine(get_settings().database_address)) as session:
+        use(session, document["link"].partition("link=")[2], NEW, get_settings(), datetime.now(UTC))
+
+
+def test_the_link_alone_goes_to_stdout(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["account", "reset-link", "ada@example.org", "--data-dir", str(server)]) == Code.OK
+    said = capsys.readouterr()
+    assert said.out.startswith("https://scores.example.org/password/new?link=")
+    assert said.out.count("\n") == 1
+    assert "within 60 minutes" in said.err
+
+
+def test_nobody_gets_no_link(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["account", "reset-link", "nobody", "--data-dir", str(server)]) == Code.ERROR
+    assert "called 'nobody'" in capsys.readouterr().err
+
+
+def test_audit_lists_the_newest_first_as_text_and_as_json(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["account", "reset-link", "ada", "--data-dir", str(server)])
+    capsys.readouterr()
+    assert run(["audit", "--data-dir", str(server)]) == Code.OK
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split("\t") == ["When", "Who", "Did", "To", "Details"]
+    assert [line.split("\t")[2] for line in lines[1:]] == ["reset_link.create", "administrator.create"]
+    assert run(["audit", "--json", "--action", "administrator", "--data-dir", str(server)]) == Code.OK
+    [entry] = json.loads(capsys.readouterr().out)["entries"]
+    assert (entry["action"], entry["subject"], entry["at"]) == (
+        "administrator.create",
+        "user ada",
+        "2026-01-10T12:00:00Z",
+    )
+
+
+def test_applying_phases_leaves_what_was_changed_and_nothing_when_nothing_was(server: Path) -> None:
+    (server.parent / "phases.yaml").write_text(PHASES)
+    (server.parent / "items.csv").write_text(ITEMS)
+    assert [run(["apply", "--data-dir", str(server)]) for _ in range(2)] == [Code.OK, Code.OK]
+    with reading(get_engine(get_settings().database_address)) as session:
+        [entry] = audit.list_entries(session, limit=10, action="phases.apply")
+    assert (entry.subject, entry.actor_id) == ("phases.yaml", None)
+    assert entry.details["count"] == len(entry.details["changes"]) >= 3
+    assert "swans" in str(entry.details["changes"])

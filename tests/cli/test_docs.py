@@ -1,0 +1,71 @@
+"""docs/cli.md has every command with every option, and nothing that there is not."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from evergold.cli import cli
+from evergold.cli.output import Code
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
+
+
+def commands(command: Any, name: str = "evergold") -> Iterator[tuple[str, Any]]:
+    """Every command that can be run, with its whole name."""
+    parts = getattr(command, "commands", None)
+    if parts is None:
+        yield name, command
+    for part, child in (parts or {}).items():
+        yield from commands(child, f"{name} {part}")
+
+
+COMMANDS = dict(commands(typer.main.get_command(cli)))
+SECTIONS = dict(re.findall(r"^## (evergold .+?)\n(.*?)(?=^## |^---|\Z)", DOCS.read_text(), re.MULTILINE | re.DOTALL))
+
+
+def options_of(command: Any) -> set[str]:
+    declared = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    return {option for option in declared if option.startswith("--")} - {"--help"}
+
+
+def test_every_command_has_a_section_and_every_section_a_command() -> None:
+    assert set(SECTIONS) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_in_the_table_are_those_of_the_command(name: str) -> None:
+    rows = "".join(line for line in SECTIONS[name].splitlines() if line.startswith("| `--"))
+    assert set(re.findall(r"`(--[a-z-]+)", rows)) == options_of(COMMANDS[name])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_option_says_what_it_does(name: str) -> None:
+    command = COMMANDS[name]
+    assert command.help
+    undocumented = [p.opts for p in command.params if p.opts[0].startswith("--") and not p.help]
+    assert not undocumented
+
+
+def test_every_exit_code_is_documented() -> None:
+    documented = re.findall(r"^\| (\d+) \|", DOCS.read_text(), re.MULTILINE)
+    assert [int(code) for code in documented] == [code.value for code in Code]
+
+
+def test_help_and_team_commands_load_neither_database_nor_scoring_code() -> None:
+    code = (
+        "import sys\n"
+        "from evergold.cli import run\n"
+        "run(['--help']); run(['status', '--server', 'http://127.0.0.1:9'])\n"
+        "heavy = {'sqlalchemy', 'alembic', 'celery', 'kombu', 'numpy', 'scipy', 'torch', 'fastapi', 'evergold.scoring'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1] == "[]"

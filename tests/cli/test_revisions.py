@@ -1,0 +1,133 @@
+"""`evergold plan`, `set`, `history`, `undo`, `export yaml`, and `apply` over edits: on a database of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.base.config import get_settings
+from app.server import prepare
+from evergold.cli import run
+from evergold.cli.output import Code
+from tests.declarations.competition_folder import Competition as Folder, make_competition
+from tests.declarations.place import END, LATER
+
+Evergold = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    """Its dates are long over; what has ended can be edited all the same."""
+    return make_competition(tmp_path / "demo")
+
+
+@pytest.fixture
+def evergold(
+    folder: Folder, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Evergold:
+    """`evergold …` beside the applied phases.yaml; exit code, stdout, stderr."""
+    monkeypatch.chdir(folder.folder)
+    monkeypatch.setenv("EVERGOLD_DATA_DIR", str(tmp_path / "var"))
+    monkeypatch.setattr("getpass.getuser", lambda: "root")
+
+    def evergold(*arguments: object) -> tuple[int, str, str]:
+        get_settings.cache_clear()  # each is a process of its own
+        code = run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    assert evergold("apply", "--migrate")[0] == Code.OK
+    return evergold
+
+
+MOVED = "changed end of phase 'evaluation' of 'demo' from 2026-07-01 12:00 UTC to 2026-07-08 12:00 UTC"
+
+
+def test_plan_says_changes_and_effects_and_leaves_with_2(evergold: Evergold, folder: Folder) -> None:
+    assert evergold("plan") == (0, "Nothing to change.\n", "")
+    folder.change("2026-07-01 00:00 AoE", LATER)
+    code, out, _ = evergold("plan", "phases.yaml")
+    assert (code, out.splitlines()[:2]) == (2, [MOVED, "1 change."])
+    assert "demo/evaluation/detection (0 teams with 0 submissions): the deadline is 2026-07-08 12:00 UTC" in out
+    assert evergold("apply")[1].splitlines() == [MOVED, "1 change."]
+    assert evergold("plan")[0] == 0
+
+
+def test_plan_as_json(evergold: Evergold, folder: Folder) -> None:
+    folder.change("2026-07-01 00:00 AoE", LATER)
+    code, out, _ = evergold("plan", "--json")
+    document = json.loads(out)
+    assert (code, document["changes"], document["rescore"]) == (2, [{"message": MOVED, "counts": True}], 0)
+    assert document["effects"][0]["what"][0].startswith("the deadline is")
+
+
+def test_plan_of_a_faulty_file_is_an_error(evergold: Evergold, folder: Folder) -> None:
+    folder.change("2026-07-01 00:00 AoE", "soon")
+    code, out, err = evergold("plan")
+    assert (code, out) == (Code.ERROR, "")
+    assert "phases.yaml:34" in err
+
+
+def test_set_history_and_undo(evergold: Evergold) -> None:
+    assert evergold("set", "demo", f"{END}={LATER}", "--preview")[1].splitlines()[0] == MOVED
+    code, out, _ = evergold("set", "demo", f"{END}={LATER}", "phases.evaluation.entry=", "--note", "One more week")
+    assert (code, out.splitlines()[0], out.splitlines()[-1]) == (0, MOVED, "This is revision 2 of 'demo'.")
+    lines = evergold("history", "demo")[1].splitlines()
+    assert lines[1].split("\t")[2:4] == ["command line (root)", "edit"]
+    assert lines[1].split("\t")[4].startswith("One more week: changed")
+    assert [line.split("\t")[0] for line in lines[1:]] == ["2", "1"]
+    assert json.loads(evergold("undo", "demo", "--to", 1, "--json")[1])["revision"] == 3
+    assert [one["source"] for one in json.loads(evergold("history", "demo", "--json")[1])["revisions"]] == [
+        "undo",
+        "edit",
+        "file",
+    ]
+
+
+def test_set_tells_every_fault_and_changes_nothing(evergold: Evergold) -> None:
+    code, _, err = evergold("set", "demo", f"{END}=soon", "phases.evaluation.tasks.detection.gold=x", "title=")
+    assert code == Code.ERROR
+    for part in (f"{END}: ", "gold: This cannot be edited here", "title: This is needed."):
+        assert part in err
+    assert evergold("set", "demo", "title")[0] == Code.USAGE
+    assert evergold("set", "nothing", "title=x")[0] == Code.ERROR
+
+
+def test_apply_over_edits_is_refused_until_it_is_said(evergold: Evergold) -> None:
+    evergold("set", "demo", f"{END}={LATER}")
+    for command in ("plan", "apply"):
+        code, out, err = evergold(command)
+        assert code == (2 if command == "plan" else Code.REFUSED)
+        assert "left alone: 'demo' was edited since its file was last applied, by command line (root)" in out
+        assert f"{END} from '2026-07-01 00:00 AoE' to '{LATER}'" in out
+    assert "--overwrite-edits" in err
+    code, out, _ = evergold("apply", "--overwrite-edits")
+    assert (code, out.splitlines()[0].partition(":")[0]) == (0, "overwrote edits")
+    assert evergold("apply") == (0, "Nothing to change.\n", "")
+
+
+def test_what_is_exported_says_what_was_edited(evergold: Evergold, folder: Folder) -> None:
+    evergold("set", "demo", f"{END}={LATER}")
+    code, out, _ = evergold("export", "yaml", "demo", "--into", "home")
+    assert (code, out.splitlines()[-3]) == (0, "wrote home/competition.yaml")
+    assert evergold("plan", "home/competition.yaml")[:2] == (0, "Nothing to change.\n")
+    assert evergold("apply", "--phases", "home/competition.yaml")[0] == 0
+    folder.write("more.txt", "")
+    assert evergold("export", "yaml", "demo", "--into", "home")[0] == Code.ERROR
+    assert evergold("export", "yaml", "demo", "--into", "first", "--revision", 1)[0] == 0
+    assert "2026-07-01 00:00 AoE" in (folder.folder / "first/competition.yaml").read_text("utf-8")
+
+
+def test_a_server_that_starts_leaves_edits_and_says_so(evergold: Evergold, folder: Folder) -> None:
+    """What `evergold serve` prepares, and shows before anything else."""
+    evergold("set", "demo", "title=A demo")
+    folder.change('title: "Demo"', 'title: "From the file"')
+    document = prepare._prepare(with_demo=False)
+    (edits,) = document["edits"]
+    assert edits.startswith("left alone: 'demo' was edited since its file was last applied")
+    assert document["changes"] == []
+    assert json.loads(evergold("set", "demo", "title=A demo", "--json")[1])["changes"] == []

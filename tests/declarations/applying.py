@@ -1,0 +1,59 @@
+"""What the tests of apply have in common: applying a folder, what was said, what is counted, a person's submission."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Engine, func, select
+
+from app.base.db import Base, reading, writing
+from app.base.storage import StoredFile
+from app.competitions.find import find_phase_task
+from app.declarations.apply.apply import Change, apply_phases
+from app.declarations.check import load_competitions
+from app.models import Board, Competition, CompetitionTask, HistoricRow, Phase, PhaseTask, PublicFile, Submission, User
+from app.submissions.accept import accept_submission
+from tests.declarations.competition_folder import NOW, Competition as Folder
+
+HOUR = timedelta(hours=1)
+WHAT = "'detection' in phase 'evaluation' of 'demo'"
+TABLES: list[type[Base]] = [Competition, CompetitionTask, Phase, PhaseTask, PublicFile, Board, HistoricRow, Submission]
+
+
+def apply(engine: Engine, demo: Folder, now: Any = NOW) -> list[Change]:
+    loaded = load_competitions(demo.phases)
+    with writing(engine) as session:
+        return apply_phases(session, loaded, storage_dir=demo.folder.parent / "storage", now=now)
+
+
+def made(changes: list[Change]) -> list[str]:
+    return [str(change) for change in changes if change.counts]
+
+
+def noted(changes: list[Change]) -> list[str]:
+    return [str(change) for change in changes if not change.counts]
+
+
+def counts(engine: Engine) -> dict[str, int]:
+    with reading(engine) as session:
+        return {t.__tablename__: session.scalars(select(func.count()).select_from(t)).one() for t in TABLES}
+
+
+def phase_task(engine: Engine, phase: str) -> PhaseTask:
+    with reading(engine) as session:
+        return find_phase_task(session, "demo", phase, "detection")
+
+
+def submit(engine: Engine, phase: str = "evaluation") -> int:
+    """A submission of a person; returns the run's id."""
+    with writing(engine) as session:
+        user = session.scalar(select(User).where(User.username == "ada"))
+        if user is None:
+            user = User(username="ada", email="ada@example.org", display_name="Ada", created_at=NOW)
+            session.add(user)
+            session.flush()
+        asked = find_phase_task(session, "demo", phase, "detection")
+        upload = StoredFile(hashlib.sha256(b"x").hexdigest(), 1)
+        return accept_submission(session, user=user, phase_task=asked, upload=upload, now=NOW).run_id

@@ -1,0 +1,122 @@
+"""What phases.yaml no longer declares: removed where nobody ever submitted anything, else left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, select
+
+from app.base.db import reading, writing
+from app.declarations.apply.apply import ImpossibleChange
+from app.models import Board, CompetitionTask, ScoreRow
+from tests.declarations.applying import WHAT, apply, counts, made, noted, submit
+from tests.declarations.competition_folder import Competition as Folder, make_competition
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Folder:
+    return make_competition(tmp_path / "demo")
+
+
+def without_practice(demo: Folder) -> None:
+    text = demo.phases.read_text(encoding="utf-8")
+    at, until = text.index("      - name: practice"), text.index("      - name: evaluation")
+    demo.write("phases.yaml", text[:at] + text[until:])
+
+
+def test_phase_without_submissions_goes_with_its_declaration(engine: Engine, demo: Folder) -> None:
+    apply(engine, demo)
+    without_practice(demo)
+    assert [message for message in made(apply(engine, demo)) if "place" not in message] == [
+        "removed task 'detection' in phase 'practice' of 'demo': nothing was ever submitted to it",
+        "removed phase 'practice' of 'demo': nothing was ever submitted to it",
+    ]
+    assert counts(engine)["phases"] == 1
+    assert apply(engine, demo) == []
+
+
+def test_phase_with_submissions_is_left_alone(engine: Engine, demo: Folder) -> None:
+    apply(engine, demo)
+    run_id = submit(engine, "practice")
+    with writing(engine) as session:
+        session.add(ScoreRow(run_id=run_id, metric="macro_f1", split="zero_shot/all", value=0.5, signature="s"))
+    before = counts(engine)
+    without_practice(demo)
+    changes = apply(engine, demo)
+    assert noted(changes) == [
+        "left alone: 'detection' in phase 'practice' of 'demo' is no longer declared but has submissions",
+        "left alone: phase 'practice' of 'demo' is no longer declared but has submissions",
+    ]
+    assert counts(engine) == before
+    assert made(apply(engine, demo)) == []
+
+
+def test_board_goes_with_its_declaration_and_its_task_stays(engine: Engine, demo: Folder) -> None:
+    apply(engine, demo)
+    submit(engine)
+    text = demo.phases.read_text(encoding="utf-8")
+    demo.write("phases.yaml", text.replace("name: zero-shot", "name: zero"))
+    assert made(apply(engine, demo)) == [
+        "added board 'zero' of 'demo'",
+        "published results of board 'zero' in phase 'evaluation' of 'demo': 2, before 0",
+        "removed board 'zero-shot' of 'demo'",
+    ]
+    assert counts(engine)["historic_rows"] == 2
+    assert apply(engine, demo) == []
+
+
+def renamed_task(demo: Folder) -> None:
+    text = demo.phases.read_text(encoding="utf-8").replace("name: detection", "name: other")
+    text = text.replace("task: detection", "task: other").replace("          detection:\n", "          other:\n")
+    demo.write("phases.yaml", text.replace("name: zero-shot", "name: zero"))
+
+
+def test_task_without_submissions_goes_with_its_boards(engine: Engine, demo: Folder) -> None:
+    demo.change("            gold: demo/evaluation.csv\n", "")  # no baseline yet
+    apply(engine, demo)
+    renamed_task(demo)
+    apply(engine, demo)
+    with reading(engine) as session:
+        assert list(session.scalars(select(CompetitionTask.name))) == ["other"]
+        assert list(session.scalars(select(Board.name))) == ["zero"]
+    assert counts(engine)["phase_tasks"] == 2
+
+
+def test_task_with_submissions_is_left_alone_with_its_boards(engine: Engine, demo: Folder) -> None:
+    apply(engine, demo)
+    submit(engine)
+    renamed_task(demo)
+    assert noted(apply(engine, demo)) == [
+        f"left alone: {WHAT} is no longer declared but has submissions",
+        "left alone: task 'detection' of 'demo' is no longer declared but has submissions",
+        "left alone: board 'zero-shot' of 'demo', because its task is",
+    ]
+    with reading(engine) as session:
+        assert sorted(session.scalars(select(Board.name))) == ["zero", "zero-shot"]
+    assert made(apply(engine, demo)) == []
+
+
+def test_competition_is_never_removed(sqlite_engine: Engine, demo: Folder) -> None:
+    apply(sqlite_engine, demo)
+    before = counts(sqlite_engine)
+    demo.write("phases.yaml", "version: 1\n")
+    assert noted(apply(sqlite_engine, demo)) == ["left alone: competition 'demo' is no longer declared"]
+    assert counts(sqlite_engine) == before
+
+
+def test_task_with_submissions_keeps_its_type(sqlite_engine: Engine, demo: Folder) -> None:
+    apply(sqlite_engine, demo)
+    demo.change("type: idiom-detection", "type: idiom-similarity")
+    demo.change("        options: {languages: [en, pt]}\n", "")
+    demo.change("{metric: macro_f1, split: zero_shot/all, title", "{metric: spearman, split: pre_train/all/all, title")
+    demo.change("          - {metric: macro_f1, split: zero_shot/en}\n", "")
+    demo.change(
+        'historic:\n          - phase: evaluation\n            file: historic.csv\n            source: "A paper"\n',
+        "historic: []\n",
+    )
+    demo.change(
+        '            baselines:\n              - {name: "Majority", file: majority.csv, method: "Always 1"}\n', ""
+    )
+    with pytest.raises(ImpossibleChange, match=r"has submissions \(1\) and is 'idiom-detection'"):
+        apply(sqlite_engine, demo)

@@ -1,0 +1,110 @@
+"""What `evergold check --gold FOLDER` adds: gold that is wrong or does not fit, baselines that score otherwise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.declarations.check import check_phases
+from app.declarations.check.gold import misfits
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import TASKS
+from tests.declarations.competition_folder import GOLD, NOW, Competition, make_competition
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+BASELINE = 'method: "Always 1"}'
+#: Of MAJORITY: EN has the labels 0 and 1, so F1 is 0 and 2/3, and PT only 1, so it is 1; together 0 and 0.8.
+ALL, EN = 0.4, 0.3333
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Competition:
+    """The competition, with gold for both phases in `gold/`."""
+    made = make_competition(tmp_path)
+    for name in ("practice", "evaluation"):
+        made.write(f"gold/demo/{name}.csv", GOLD)
+    return made
+
+
+def said(folder: Competition) -> list[str]:
+    found = check_phases(folder.phases, now=NOW, gold=folder.phases.parent / "gold")
+    return [f"{finding.severity}: {finding.message}" for finding in found if finding.message not in _always(folder)]
+
+
+def _always(folder: Competition) -> set[str]:
+    return {finding.message for finding in check_phases(folder.phases, now=NOW)}
+
+
+def declare(folder: Competition, scores: str) -> None:
+    folder.change(BASELINE, f'method: "Always 1", scores: {scores}}}')
+
+
+def test_gold_that_fits_is_not_spoken_of(folder: Competition) -> None:
+    assert said(folder) == []
+
+
+def test_gold_that_cannot_be_read_is_told_with_its_lines(folder: Competition) -> None:
+    folder.write("gold/demo/evaluation.csv", GOLD.replace("PT,1", "PT,7"))
+    (finding,) = said(folder)
+    assert finding.startswith("error: 'idiom-detection' cannot use demo/evaluation.csv as gold: line 3")
+
+
+@pytest.mark.parametrize(
+    ("gold", "misfit"),
+    [
+        (GOLD + "4,x.EN.3,EN,1\n", "it has 1 that nobody is asked for: '4'"),
+        (GOLD.replace("3,x.EN.2,EN,1\n", ""), "it lacks 1 that everybody is asked for: '3'"),
+        (GOLD.replace("x.EN.2,EN", "x.EN.2,PT"), "1 say something else there: '3'"),
+    ],
+)
+def test_gold_that_does_not_fit_the_items_is_an_error(folder: Competition, gold: str, misfit: str) -> None:
+    folder.write("gold/demo/evaluation.csv", gold)
+    assert f"error: demo/evaluation.csv does not fit the items: {misfit}" in said(folder)
+
+
+def test_gold_that_is_not_there_is_worth_a_warning(folder: Competition) -> None:
+    (folder.phases.parent / "gold" / "demo" / "practice.csv").unlink()
+    assert said(folder) == [
+        "warning: demo/practice.csv is not in the folder of gold, so nothing was compared with it",
+    ]
+
+
+def test_a_baseline_that_scores_as_declared_is_not_spoken_of(folder: Competition) -> None:
+    declare(folder, f'{{"macro_f1 zero_shot/all": {ALL}, "macro_f1 zero_shot/en": {EN}}}')
+    assert said(folder) == []
+
+
+def test_a_baseline_that_scores_otherwise_is_an_error_at_its_score(folder: Competition) -> None:
+    declare(folder, '{"macro_f1 zero_shot/all": 0.41, "macro_f1 zero_shot/en": 0.33334}')
+    assert said(folder) == [
+        "error: majority.csv scores 0.4000 in macro_f1 zero_shot/all, not 0.41",
+        "error: majority.csv scores 0.33333 in macro_f1 zero_shot/en, not 0.33334",
+    ]
+
+
+def test_a_score_that_the_task_does_not_have_is_told_without_gold(folder: Competition) -> None:
+    declare(folder, '{"macro_f2 zero_shot/all": 0.4, "macro_f1 zero_shot/fr": 0.4}')
+    told = [finding.message for finding in check_phases(folder.phases, now=NOW) if finding.severity == "error"]
+    assert [message.split(":")[0] for message in told] == ["'macro_f2 zero_shot/all'", "'macro_f1 zero_shot/fr'"]
+
+
+def test_misfits_are_counted_and_the_first_are_named() -> None:
+    gold = {str(number): None for number in range(5)}
+    assert misfits({}, gold) == ["it has 5 that nobody is asked for: '0', '1', '2' and 2 more"]
+    assert misfits(gold, {"0": None}) == ["it lacks 4 that everybody is asked for: '1', '2', '3' and 1 more"]
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_golden_items_and_gold_of_every_task_ask_for_the_same(name: str) -> None:
+    task, folder = TASKS[name], GOLDEN / name
+    items = next((path for path in (folder / "items.csv", folder / "items", folder / "gold") if path.exists()), None)
+    gold = next(path for path in (folder / "gold.csv", folder / "gold") if path.exists())
+    expected = next(path for path in (folder / "expected.json", folder / "scores.json") if path.exists())
+    options = read_options(task, json.loads(expected.read_text(encoding="utf-8")).get("options"))
+    assert task.demands is not None
+    assert items is not None
+    wanted = task.demands(task.items_of(task.read_gold(gold, options), options))
+    assert wanted or name == "idiomaticity-probing", "human scores do not say what is asked for"
+    assert not wanted or misfits(task.demands(task.read_items(items, options)), wanted) == []

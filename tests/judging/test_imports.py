@@ -1,0 +1,273 @@
+"""Annotators' scores out of files: every problem by line, nothing half-taken, the same file as often as one likes."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import Engine, func, select
+
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.judging.errors import CannotJudge, InvalidMarks, RoundPublished
+from app.judging.imports import Imported, import_marks, read_file
+from app.judging.marks_csv import export_csv
+from app.judging.results import document_of, progress_of
+from app.judging.rounds import publish_round
+from app.models import JudgedText, Judgement, JudgingAnnotator, JudgingRound, RoundSource, User
+from tests import world
+from tests.boards.places import board
+from tests.judging import judged as judging
+from tests.threads import in_threads
+from tests.world import NOW
+
+HEADER = "submission,item,annotator,mwe_sense,rest_sense,naturalness"
+
+
+@pytest.fixture
+def systems(engine: Engine) -> dict[str, UUID]:
+    world.add_competition(engine, per_day=None)
+    judging.add_task(engine)
+    return judging.enter_three(engine)
+
+
+@pytest.fixture
+def olga(engine: Engine, systems: dict[str, UUID]) -> User:
+    return world.add_user(engine, "olga", is_administrator=True)
+
+
+def bring(engine: Engine, olga: User, *lines: object, name: str = "paper", header: str = HEADER) -> Imported:
+    data = "\n".join([header, *map(str, lines), ""]).encode()
+    with reading(engine) as session:
+        _, phase_task = judging.places(session)
+        brought = read_file(session, get_settings().storage_dir, phase_task, data)
+    with writing(engine) as session:
+        competition, phase_task = judging.places(session)
+        return import_marks(session, competition, phase_task, brought, name=name, actor=olga, now=NOW)
+
+
+def counts(imported: Imported) -> tuple[int, int, int]:
+    return imported.added, imported.changed, imported.unchanged
+
+
+def problems(engine: Engine, olga: User, *lines: object, header: str = HEADER) -> list[tuple[int | None, str]]:
+    with pytest.raises(InvalidMarks) as caught:
+        bring(engine, olga, *lines, header=header)
+    return [(problem["line"], problem["code"]) for problem in caught.value.details["problems"]]
+
+
+def test_marks_become_scores_and_agreement(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
+    alpha, beta = systems["alpha"], systems["beta"]
+    rows = [
+        f"{alpha},en-1,A1,3,3,3",  # 12/12
+        f"{alpha},en-1,A2,2,3,3",  # 10/12
+        f"{alpha},en-2,A1,0,1,2",  # 3/12
+        f"{alpha},pt-1,A1,1,1,1",  # 4/12
+        f"{beta},en-1,A1,2,2,2",  # 8/12
+        f"{beta},pt-1,A1,3,0,0",  # 6/12
+    ]
+    assert counts(bring(engine, olga, *rows)) == (6, 0, 0)
+    with reading(engine) as session:
+        found = judging.the_round(session, "paper")
+        document = document_of(session, found)
+        assert [(one.language, one.name, one.done, one.total) for one in progress_of(session, found)] == [
+            ("en", "A1", 3, 3),
+            ("en", "A2", 1, 3),
+            ("pt", "A1", 2, 2),
+        ]
+    scores = document["scores"]
+    assert scores[str(alpha)]["en"]["value"] == pytest.approx(((12 + 10) / 24 + 3 / 12) / 2)
+    assert scores[str(alpha)]["macro"]["value"] == pytest.approx(((22 / 24 + 3 / 12) / 2 + 4 / 12) / 2)
+    assert scores[str(beta)]["macro"]["value"] == pytest.approx((8 / 12 + 6 / 12) / 2)
+    assert document["agreement"]["en"]["score"]["units"] == 1
+
+
+def test_where_it_is_still_there_marks_may_be_missing(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
+    alpha = systems["alpha"]
+    header = f"{HEADER},removed"
+    bring(
+        engine, olga, f"{alpha},en-1,A1,,,,no", f"{alpha},en-2,A1,3,3,3,yes", f"{alpha},en-3,A1,3,3,3,", header=header
+    )
+    with reading(engine) as session:
+        document = document_of(session, judging.the_round(session, "paper"))
+    assert document["scores"][str(alpha)]["en"]["value"] == pytest.approx(2 / 3)
+
+
+def test_equal_paraphrases_may_have_got_different_marks_in_a_file(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    alpha, beta = systems["alpha"], systems["beta"]
+    bring(engine, olga, f"{alpha},en-2,A1,3,3,3", f"{beta},en-2,A1,0,0,0")
+    with reading(engine) as session:
+        scores = document_of(session, judging.the_round(session, "paper"))["scores"]
+    assert [scores[str(one)]["en"]["value"] for one in (alpha, beta)] == [1.0, 0.0]
+
+
+def test_the_same_file_again_changes_nothing_and_a_corrected_one_what_it_corrects(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    alpha = systems["alpha"]
+    rows = [f"{alpha},en-1,A1,3,3,3", f"{alpha},en-2,A1,2,2,2"]
+    assert counts(bring(engine, olga, *rows)) == (2, 0, 0)
+    assert counts(bring(engine, olga, *reversed(rows))) == (0, 0, 2)
+    assert counts(bring(engine, olga, f"{alpha},en-2,A1,1,2,2", f"{alpha},en-3,A1,0,0,0")) == (1, 1, 0)
+    with reading(engine) as session:
+        for table, rows_expected in ((JudgingRound, 1), (JudgingAnnotator, 1), (JudgedText, 3), (Judgement, 3)):
+            assert session.scalar(select(func.count()).select_from(table)) == rows_expected
+
+
+def test_every_problem_is_told_at_once_by_line_and_nothing_is_taken(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    alpha, gamma, unknown = systems["alpha"], systems["gamma"], uuid4()
+    found = problems(
+        engine,
+        olga,
+        f"{alpha},en-1,A1,3,3,3",
+        f"{unknown},en-1,A1,3,3,3",
+        "alpha,en-1,A1,3,3,3",
+        f"{alpha},en-9,A1,3,3,3",
+        f"{gamma},pt-1,A1,3,3,3",  # did not enter Portuguese
+        f"{alpha},en-1,,3,3,3",
+        f"{alpha},en-2,A1,4,-1,x",
+        f"{alpha},en-3,A1,3,,2.0",
+        f"{alpha},en-1,A1,1,1,1",
+        ",,A1,1,1,1",
+    )
+    assert found == [
+        (3, "unknown-submission"),
+        (4, "unknown-submission"),
+        (5, "unknown-item"),
+        (6, "unknown-item"),
+        (7, "missing-annotator"),
+        (8, "mark-out-of-range"),
+        (8, "mark-out-of-range"),
+        (8, "mark-out-of-range"),
+        (9, "missing-mark"),
+        (9, "mark-out-of-range"),
+        (10, "duplicate-row"),
+        (11, "missing-submission"),
+    ]
+    with reading(engine) as session:
+        assert session.scalars(select(JudgingRound)).all() == []
+
+
+def test_the_problems_are_whole_sentences(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
+    alpha = systems["alpha"]
+    with pytest.raises(InvalidMarks, match=r"2 problems; nothing of it was taken") as caught:
+        bring(engine, olga, f"{alpha},en-1,A1,3,3,3", f"{alpha},en-1,A1,5,1,1", f"{alpha},en-1,A1,3,3,3")
+    assert [problem["sentence"] for problem in caught.value.details["problems"]] == [
+        "line 3, column mwe_sense: a mark is a number from 0 to 3, not 5",
+        "line 4: A1 judged this paraphrase on line 2 already",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "code"),
+    [
+        ("submission,item,annotator,mwe_sense,rest_sense", "x,en-1,A1,3,3", "wrong-columns"),
+        (HEADER, "x,en-1,A1,3,3", "wrong-field-count"),
+        (f"{HEADER},removed", "{alpha},en-1,A1,3,3,3,perhaps", "bad-removed"),
+        (f"{HEADER},language", "{alpha},en-1,A1,3,3,3,xx", "unknown-language"),
+        (f"{HEADER},language", "{alpha},en-1,A1,3,3,3,pt", "unknown-item"),
+        (HEADER, "{alpha},en-1," + "x" * 101 + ",3,3,3", "bad-annotator"),
+    ],
+)
+def test_what_else_can_be_wrong(
+    engine: Engine, systems: dict[str, UUID], olga: User, header: str, row: str, code: str
+) -> None:
+    found = problems(engine, olga, row.format(alpha=systems["alpha"]), header=header)
+    assert code in [one for _, one in found]
+
+
+def test_an_empty_file_and_a_header_alone_are_told(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
+    assert problems(engine, olga) == [(None, "empty-file")]
+    with reading(engine) as session:
+        _, phase_task = judging.places(session)
+        with pytest.raises(InvalidMarks):
+            read_file(session, get_settings().storage_dir, phase_task, b"")
+
+
+def test_an_item_of_two_languages_needs_to_be_told_which(engine: Engine) -> None:
+    world.add_competition(engine, per_day=None)
+    judging.add_task(engine, {"en": {"1": "A red herring."}, "pt": {"1": "Um bode expiatório."}})
+    olga = world.add_user(engine, "olga", is_administrator=True)
+    texts = {"en": {"1": "A false clue."}, "pt": {"1": "Um culpado falso."}}
+    alpha = judging.enter(engine, world.add_user(engine, "alpha"), texts, {"en": 0.5, "pt": 0.5})
+    assert problems(engine, olga, f"{alpha},1,A1,3,3,3") == [(2, "unknown-item")]
+    rows = (f"{alpha},1,A1,3,3,3,EN", f"{alpha},1,A1,0,0,0,pt")
+    assert counts(bring(engine, olga, *rows, header=f"{HEADER},language")) == (2, 0, 0)
+
+
+def test_rounds_are_not_mixed_up(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
+    row = f"{systems['alpha']},en-1,A1,3,3,3"
+    judging.start(engine, olga)
+    with pytest.raises(CannotJudge, match="judged in the browser"):
+        bring(engine, olga, row, name="human")
+    bring(engine, olga, row)
+    with writing(engine) as session:
+        competition, _ = judging.places(session)
+        publish_round(session, competition, judging.the_round(session, "paper"), actor=olga, now=NOW)
+    with pytest.raises(RoundPublished):
+        bring(engine, olga, row)
+
+
+def test_imported_and_published_scores_stand_on_the_board(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
+    bring(engine, olga, f"{systems['alpha']},en-1,A1,3,3,3", f"{systems['alpha']},pt-1,A1,0,0,0")
+    with writing(engine) as session:
+        competition, _ = judging.places(session)
+        publish_round(session, competition, judging.the_round(session, "paper"), actor=olga, now=NOW)
+    cells = {row.team: row.cells[-1] for row in board(engine).rows}
+    assert cells["Alpha"].value == 0.5
+    assert cells["Beta"].reason == "this submission was not judged"
+
+
+def test_two_imports_at_once_make_one_round(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
+    rows = [f"{systems['alpha']},en-{number},A1,3,3,3" for number in (1, 2, 3)]
+    bring(engine, olga, rows[0])
+    together = threading.Barrier(2)
+
+    def one(_: int) -> Any:
+        together.wait()
+        return counts(bring(engine, olga, *rows))
+
+    assert sorted(in_threads(2, one)) == [(0, 0, 3), (2, 0, 1)]
+    with reading(engine) as session:
+        assert session.scalar(select(func.count()).select_from(Judgement)) == 3
+
+
+def test_what_is_exported_can_be_imported(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
+    alpha, beta = systems["alpha"], systems["beta"]
+    header = f"{HEADER},removed"
+    rows = (f"{alpha},en-1,=A1,3,2,1,yes", f"{beta},en-2,A2,,,,no")
+    bring(engine, olga, *rows, header=header)
+    with reading(engine) as session:
+        exported = export_csv(session, judging.the_round(session, "paper"))
+    lines = exported.splitlines()
+    assert lines[0] == "submission,language,item,annotator,removed,mwe_sense,rest_sense,naturalness,decided_at"
+    assert len(lines) == 3
+    assert f"{beta},en,en-2,A2,no,,,," in exported
+    again = bring(engine, olga, *lines[1:], header=lines[0])
+    assert again.judging.source == RoundSource.IMPORT
+    assert "'=A1" in exported  # no spreadsheet takes the name for a formula …
+    assert counts(again) == (0, 0, 2)  # … and it is the same name when it comes back
+
+
+def test_marks_of_the_browser_are_exported_for_every_system_that_shares_a_paraphrase(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    from app.judging.marks import save_marks
+
+    anna = world.add_user(engine, "anna")
+    judging.start(engine, olga, annotators={"anna": "en"})
+    with writing(engine) as session:
+        found = judging.the_round(session)
+        shared = select(JudgedText.id).where(JudgedText.paraphrase == "My brother stays up late.")
+        text_id = session.scalars(shared).one()
+        said = {"mwe_sense": "3", "rest_sense": "2", "naturalness": "1"}
+        save_marks(session, found, judging.annotator_of(session, found, anna), text_id, said, NOW)
+        lines = export_csv(session, found).splitlines()[1:]
+    assert sorted(line.split(",")[0] for line in lines) == sorted(str(systems[name]) for name in ("alpha", "beta"))
+    assert {tuple(line.split(",")[1:8]) for line in lines} == {("en", "en-2", "anna", "yes", "3", "2", "1")}

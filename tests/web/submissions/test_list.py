@@ -1,0 +1,196 @@
+"""One's own submissions: narrowed, over time, side by side; with no word of scores that teams do not see."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select, update
+
+from app.base.db import writing
+from app.models import EntryRule, ScoreRow, ScoringRun, User
+from tests import world
+from tests.competitions.embargo import add_phase
+from tests.web import markup
+from tests.web.reading import text_of
+from tests.web.site import BROWSER, Person, Site
+from tests.world import COMPETITION, HOUR, NOW, ONE_SHOT, PHASE, TASK, ZERO_SHOT
+
+LIST = "/submissions"
+HERE = f"{LIST}?competition={COMPETITION}&phase={PHASE}&task={TASK}"
+
+
+def send(
+    site: Site, user: User, hours: int, method: str, zero_shot: float | None, one_shot: float | None = None
+) -> UUID:
+    """A submission of so many hours ago, scored."""
+    accepted = world.submit(site.engine, user, NOW - hours * HOUR, method=method, content=method)
+    world.score(site.engine, accepted.run_id, zero_shot, one_shot)
+    return accepted.submission.id
+
+
+@pytest.fixture
+def three(site: Site, ada: Person) -> list[UUID]:
+    """0.5, then worse, then better."""
+    return [
+        send(site, ada.user, 3, "first", 0.5),
+        send(site, ada.user, 2, "second", 0.4, 0.6),
+        send(site, ada.user, 1, "third", 0.7),
+    ]
+
+
+def page(person: Person, path: str, status: int = 200) -> str:
+    """As this person's browser gets it: tokens work there, too."""
+    answer = person.client.get(path, headers=BROWSER)
+    assert answer.status_code == status, answer.text
+    markup.check(answer.text)
+    return answer.text
+
+
+def hide(site: Site, **visibility: object) -> None:
+    with writing(site.engine) as session:
+        world.the_phase_task(session).phase.visibility = visibility
+
+
+# ---------------------------------------------------------------------------------------------------------------- list
+
+
+def test_the_list_is_narrowed_by_state(site: Site, ada: Person, three: list[UUID]) -> None:
+    waiting = world.submit(site.engine, ada.user, NOW, content="waiting").submission.id
+    assert str(waiting) in page(ada, f"{LIST}?status=queued")
+    assert str(waiting) not in page(ada, f"{LIST}?status=scored")
+    assert "None of yours" in page(ada, f"{LIST}?status=failed")
+    assert str(waiting) in page(ada, f"{LIST}?status=nonsense")
+
+
+def test_the_list_is_narrowed_by_place(site: Site, ada: Person, three: list[UUID]) -> None:
+    add_phase(site.engine, "practice", starts_at=NOW - 5 * HOUR)
+    found = page(ada, f"{LIST}?phase=practice")
+    assert "None of yours" in found
+    found = page(ada, HERE)
+    assert all(str(one) in found for one in three)
+    assert "None of yours" in page(ada, f"{LIST}?competition=nowhere&status=scored")
+    assert "None of yours" in page(ada, f"{LIST}?task=%00")
+
+
+def test_the_next_page_is_narrowed_as_well(site: Site, ada: Person) -> None:
+    with writing(site.engine) as session:
+        world.the_phase_task(session).phase.submissions_per_day = None
+    for number in range(31):
+        world.submit(site.engine, ada.user, NOW + number * world.SECOND, content=str(number))
+    found = page(ada, f"{LIST}?status=queued&phase={PHASE}")
+    assert f"/submissions?phase={PHASE}&amp;status=queued&amp;after=" in found
+
+
+def test_the_api_narrows_by_state_with_the_same_word(ada: Person, three: list[UUID]) -> None:
+    answer = ada.client.get("/api/v1/submissions", params={"status": "scored", "limit": 2}).json()
+    assert [one["method"] for one in answer["submissions"]] == ["third", "second"]
+    assert "status=scored" in answer["next"]
+    assert ada.client.get("/api/v1/submissions", params={"status": "failed"}).json()["submissions"] == []
+    assert ada.client.get("/api/v1/submissions", params={"status": "nonsense"}).status_code == 422
+
+
+# ----------------------------------------------------------------------------------------------------- scores over time
+
+
+def test_scores_over_time_are_drawn_and_told(ada: Person, three: list[UUID]) -> None:
+    found = page(ada, LIST)  # there is one place alone
+    assert found.count('class="fig-mark') == 3
+    assert found.count('class="fig-mark fig-hollow"') == 1, "the second was no record"
+    assert "3 submissions from 2026-01-10 to 2026-01-10; the best is 0.7000, the last 0.7000." in found
+    told = text_of(found)
+    assert "first 0.5000 – the first yes" in told
+    assert "second 0.4000 −0.1000" in told
+    assert "third 0.7000 +0.3000 yes" in told
+
+
+def test_another_board_can_be_looked_at(ada: Person, three: list[UUID]) -> None:
+    found = page(ada, f"{HERE}&board=one-shot")
+    assert "0.6000" in text_of(found)
+    assert 'class="fig-mark' not in found, "one point is no course"
+
+
+def test_of_several_places_none_is_guessed(site: Site, ada: Person, three: list[UUID]) -> None:
+    world.add_competition(site.engine, name="other")
+    world.submit(site.engine, ada.user, competition="other")
+    assert "Scores over time" not in page(ada, LIST)
+    assert "Scores over time" in page(ada, f"{LIST}?competition={COMPETITION}")
+
+
+@pytest.mark.parametrize("own_scores", ["never", "after_close"])
+def test_hidden_scores_leave_no_trace(site: Site, ada: Person, three: list[UUID], own_scores: str) -> None:
+    hide(site, own_scores=own_scores)
+    found = page(ada, LIST)
+    assert "Scores over time" not in found
+    assert not any(value in found for value in ("0.7", "0.5000", "yes"))
+    compared = page(ada, f"/submissions/compare?a={three[2]}")
+    assert "better" not in text_of(compared)
+    assert "0.7" not in compared
+
+
+def test_a_ladder_tells_nothing_here(site: Site, ada: Person, three: list[UUID]) -> None:
+    with writing(site.engine) as session:
+        world.the_phase_task(session).phase.entry_rule = EntryRule.LADDER
+    assert "Scores over time" not in page(ada, LIST)
+
+
+def test_no_more_digits_than_the_phase_shows(site: Site, ada: Person) -> None:
+    hide(site, precision=2)
+    ids = [send(site, ada.user, 2, "first", 0.50123), send(site, ada.user, 1, "second", 0.50891)]
+    for path in (LIST, f"/submissions/compare?a={ids[0]}&b={ids[1]}"):
+        found = page(ada, path)
+        assert "0.501" not in found
+        assert "0.5089" not in found
+        assert "0.0077" not in found
+        assert "+0.01" in text_of(found)
+
+
+def test_nobody_sees_the_course_of_others(ada: Person, eve: Person, three: list[UUID]) -> None:
+    found = page(eve, HERE)
+    assert "Scores over time" not in found
+    assert not any(str(one) in found for one in three)
+
+
+# -------------------------------------------------------------------------------------------------------- side by side
+
+
+def test_two_stand_side_by_side_with_who_is_better(ada: Person, three: list[UUID]) -> None:
+    told = text_of(page(ada, f"/submissions/compare?a={three[0]}&b={three[1]}"))
+    assert f"Macro F1 {ZERO_SHOT} 0.5000 0.4000 −0.1000 ▼ A" in told
+    assert f"Macro F1 {ONE_SHOT} – not entered 0.6000 –" in told
+    assert "B is better in 0 scores, A in 2 scores; 0 scores are equal." in told
+
+
+def test_the_one_before_is_what_one_is_compared_with(ada: Person, three: list[UUID]) -> None:
+    told = text_of(page(ada, f"/submissions/compare?a={three[2]}"))
+    assert f"Macro F1 {ZERO_SHOT} 0.7000 0.4000" in told
+
+
+def test_alone_there_is_nothing_to_compare_with(site: Site, ada: Person) -> None:
+    one = send(site, ada.user, 1, "only", 0.5)
+    assert "Nothing to compare with" in page(ada, f"/submissions/compare?a={one}")
+
+
+def test_what_was_computed_differently_is_not_compared(site: Site, ada: Person, three: list[UUID]) -> None:
+    with writing(site.engine) as session:
+        of_run = select(ScoringRun.id).where(ScoringRun.submission_id == three[0])
+        old = ScoreRow.signature + "|old"
+        session.execute(update(ScoreRow).where(ScoreRow.run_id.in_(of_run)).values(signature=old))
+    told = text_of(page(ada, f"/submissions/compare?a={three[0]}&b={three[2]}"))
+    assert f"Macro F1 {ZERO_SHOT} 0.5000 0.7000 computed differently, not comparable" in told
+    assert "B is better in 0 scores, A in 0 scores" in told
+
+
+def test_only_what_one_may_see_is_compared(site: Site, ada: Person, eve: Person, three: list[UUID]) -> None:
+    hers = send(site, eve.user, 1, "hers", 0.9)
+    assert ada.client.get(f"/submissions/compare?a={three[0]}&b={hers}", headers=BROWSER).status_code == 404
+    assert eve.client.get(f"/submissions/compare?a={three[0]}", headers=BROWSER).status_code == 404
+    assert "no such submission" in page(ada, f"/submissions/compare?a={hers}", 404)
+
+
+def test_what_cannot_be_compared_is_said(site: Site, ada: Person, three: list[UUID]) -> None:
+    waiting = world.submit(site.engine, ada.user, NOW, content="waiting").submission.id
+    assert "one and the same" in page(ada, f"/submissions/compare?a={three[0]}&b={three[0]}", 409)
+    assert "that were scored" in page(ada, f"/submissions/compare?a={waiting}&b={three[0]}", 409)
+    assert ada.client.get("/submissions/compare", headers=BROWSER).status_code == 422
+    assert ada.client.get("/submissions/compare?a=x", headers=BROWSER).status_code == 422
