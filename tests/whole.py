@@ -33,7 +33,7 @@ def site_of(engine: Engine) -> Iterator[Site]:
     address = engine.url.render_as_string(hide_password=False)
     settings = get_settings().model_copy(update={"database_url": address})
     app = create_app(settings)
-    app.state.serving.engine.dispose()
+    app.state.server.engine.dispose()
     with serving(app) as url, a_site(app, url, engine, settings) as site:
         yield site
     get_engine(address).dispose()

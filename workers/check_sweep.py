@@ -10,7 +10,7 @@ from app.base.config import get_settings
 from app.base.db import writing
 from app.base.queue import send_validation
 from app.runs.validations import mark_check_sent, requeue_lost_checks
-from app.runs.workers import unheard_task_types
+from app.runs.workers import unserved_task_types
 from app.submissions.validations import forget_validations
 from evergold.scoring.tasks import TASKS
 
@@ -19,8 +19,8 @@ def look_after_validations(engine: Engine, now: datetime) -> int:
     """Once; how many of them workers were told about again."""
     with writing(engine) as session:
         forget_validations(session, now)
-        unheard = unheard_task_types(session, now)
-        waiting = requeue_lost_checks(session, attempts=get_settings().attempts, now=now, unheard=unheard)
+        unserved = unserved_task_types(session, now)
+        waiting = requeue_lost_checks(session, attempts=get_settings().attempts, now=now, unserved=unserved)
     sent = []
     for validation_id, task_type in waiting:
         task = TASKS.get(task_type)

@@ -11,7 +11,7 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.storage import stored_path
 from app.models import LineChange
-from app.submissions.climbing import Unmeasured, tell_organisers, unmeasured
+from app.submissions.climbing import Unmeasured, mail_organisers, unmeasured
 from workers.changed_lines import changed_lines
 
 
@@ -26,7 +26,7 @@ def watch_climbing(engine: Engine, now: datetime) -> int:
         with writing(engine) as session:
             session.add_all(measured)
             session.flush()
-            return tell_organisers(session, get_settings(), now)
+            return mail_organisers(session, get_settings(), now)
     except IntegrityError:  # another sweep did the same at the same moment
         return 0
 

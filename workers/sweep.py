@@ -29,7 +29,7 @@ from app.operations.health import SWEEP, beat
 from app.operations.unowned import Cleared, clear_unowned
 from app.rescoring.pace import look_after_rescorings, rescoring_runs_to_announce
 from app.runs.sweep import mark_sent, requeue_lost_runs
-from app.runs.workers import forget_silent_workers, unheard_task_types
+from app.runs.workers import forget_silent_workers, unserved_task_types
 from evergold.scoring.tasks import TASKS
 from workers.check_sweep import look_after_validations
 from workers.climbing import watch_climbing
@@ -51,7 +51,7 @@ def sweep(engine: Engine, now: datetime) -> int:
             session,
             attempts=get_settings().attempts,
             now=now,
-            unheard=unheard_task_types(session, now),
+            unserved=unserved_task_types(session, now),
             forgotten=forgotten,
         )
     sent = _announce(waiting)
@@ -96,8 +96,8 @@ def _rescoring_runs(engine: Engine, now: datetime, forgotten: Sequence[str]) -> 
     """Of the sets that are being rescored, brought up to date: those that workers should be told about now."""
     with writing(engine) as session:
         told = look_after_rescorings(session, get_settings(), now)
-        unheard = unheard_task_types(session, now)
-        waiting = rescoring_runs_to_announce(session, now, unheard=unheard, forgotten=forgotten)
+        unserved = unserved_task_types(session, now)
+        waiting = rescoring_runs_to_announce(session, now, unserved=unserved, forgotten=forgotten)
     if told:
         log.info("rescoring_ready", sets=told)
     return waiting

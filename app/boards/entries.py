@@ -43,7 +43,7 @@ NOT_COMPUTED = Cell(None, "not computed", None)
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Rescored:
     """A rescoring set, to see a board as if it were published. gold: what its runs are made against, by phase task."""
 
     rescoring_id: int
@@ -77,7 +77,7 @@ def entries_of(
     board: Board,
     column: BoardColumn,
     until: datetime | None = None,
-    beside: Beside | None = None,
+    rescoring: Rescored | None = None,
 ) -> list[Entry]:
     """In the order in which they were submitted, without those that organisers set aside (`with_marks`).
 
@@ -110,7 +110,7 @@ def entries_of(
         )
         .where(
             Submission.phase_task_id == phase_task.id,
-            counts(beside),
+            is_current_or_in(rescoring),
             is_scored(),
             _in_track(board),
             Submission.submitted_at < until if until is not None else true(),
@@ -180,17 +180,17 @@ def _marked(entry: Entry, mark: Mark | None) -> Entry:
     return replace(entry, status=mark.status, note=mark.note) if mark else entry
 
 
-def counts(beside: Beside | None = None) -> ColumnElement[bool]:
+def is_current_or_in(rescoring: Rescored | None = None) -> ColumnElement[bool]:
     """Of a run: whether its submission stands with it; under a set, whether it would once that is published."""
-    if beside is None:
+    if rescoring is None:
         return ScoringRun.is_current.expression
     ours = aliased(ScoringRun)
     replaced = exists().where(
         ours.submission_id == ScoringRun.submission_id,
-        ours.rescoring_id == beside.rescoring_id,
+        ours.rescoring_id == rescoring.rescoring_id,
         ours.status.in_((RunStatus.SCORED, RunStatus.REJECTED)),
     )
-    return or_(ScoringRun.rescoring_id == beside.rescoring_id, and_(ScoringRun.is_current, ~replaced))
+    return or_(ScoringRun.rescoring_id == rescoring.rescoring_id, and_(ScoringRun.is_current, ~replaced))
 
 
 def is_scored() -> ColumnElement[bool]:

@@ -11,7 +11,7 @@ from icalendar import Alarm, Calendar, Event
 
 from app.base.times import in_utc
 from app.boards.rows import Leaderboard, LeaderboardRow
-from app.boards.tables import shown_cell
+from app.boards.tables import format_cell
 from app.models import Announcement, Board, Competition, Phase, RowStatus
 
 #: A reminder so long before a deadline.
@@ -122,4 +122,4 @@ def _headline(row: LeaderboardRow) -> str:
 
 def _scores(shown: Leaderboard, row: LeaderboardRow) -> str:
     cells = zip(shown.columns, row.cells, strict=False)  # a board of ranks alone has rows without cells
-    return "; ".join(f"{column.title} {shown_cell(cell, column)}" for column, cell in cells) or _headline(row)
+    return "; ".join(f"{column.title} {format_cell(cell, column)}" for column, cell in cells) or _headline(row)

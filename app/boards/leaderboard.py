@@ -16,14 +16,14 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.boards.cards import with_cards
-from app.boards.entries import Beside, chosen_rows, entries_of, is_scored, marked_again
+from app.boards.entries import Rescored, chosen_rows, entries_of, is_scored, marked_again
 from app.boards.human_scores import with_human_scores
 from app.boards.marks import has_hidden, is_hidden, marks_of
 from app.boards.rows import Cell, CommittedGold, Leaderboard, LeaderboardRow, RowKind
 from app.boards.view import Sight, Source, WholeBoard, show
-from app.competitions.columns import BoardColumn, columns_shown, further_columns
+from app.competitions.columns import BoardColumn, further_columns, visible_columns
 from app.competitions.entry_rules import entry_settings
-from app.competitions.visibility import SeenAs, View, asked_by, coarser, declared_of, view_of
+from app.competitions.visibility import SeenAs, View, coarser, declared_of, task_in_phase, view_of
 from app.gold.versions import gold_identity, published_gold
 from app.models import (
     Board,
@@ -54,7 +54,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EntrySource:
     """A task in a phase."""
 
     phase: Phase
@@ -77,7 +77,7 @@ def build_leaderboard(
     more: further scores, (metric, split), as columns behind its own: for pictures. Those that the viewer may not see
     are left out. until: only with what was submitted before then, seen as one sees the board now.
     """
-    asked = asked_for(session, phase, board)
+    asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
     views = [sight.own.view, *(source.view for source in sight.carried.values())]
     allowed = [score for score in more if all(view.shows(*score) for view in views)]
@@ -94,14 +94,14 @@ def board_version(
     A few small queries, for answering from a cache, unless the board shows ranks alone or hides a row: then it is made
     for it.
     """
-    asked = asked_for(session, phase, board)
+    asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
     if _is_told_by_rows(session, asked, sight):
         return _version(board, asked, sight, show(whole_board(session, board, asked), sight))
     return _version(board, asked, sight, None)
 
 
-def _is_told_by_rows(session: Session, asked: Sequence[Asked], sight: Sight) -> bool:
+def _is_told_by_rows(session: Session, asked: Sequence[EntrySource], sight: Sight) -> bool:
     """Whether the number of a version would say more than the board: it also rises with what is hidden there."""
     view = sight.own.view
     if view.board is BoardShown.PUBLIC and not view.is_organiser:
@@ -109,7 +109,7 @@ def _is_told_by_rows(session: Session, asked: Sequence[Asked], sight: Sight) -> 
     return view.board is BoardShown.RANKS_ONLY
 
 
-def _version(board: Board, asked: Sequence[Asked], sight: Sight, shown: Leaderboard | None) -> str:
+def _version(board: Board, asked: Sequence[EntrySource], sight: Sight, shown: Leaderboard | None) -> str:
     """Of a hidden board only that it is hidden: the number of a version would count the runs that are scored."""
     start = f"{asked[0].phase.id}-{board.id}"
     view = sight.own.view
@@ -130,15 +130,15 @@ def _version(board: Board, asked: Sequence[Asked], sight: Sight, shown: Leaderbo
 # ---------------------------------------------------------------------------------------------------- the whole board
 
 
-def asked_for(session: Session, phase: Phase, board: Board, beside: Beside | None = None) -> list[Asked]:
+def entry_sources(session: Session, phase: Phase, board: Board, rescoring: Rescored | None = None) -> list[EntrySource]:
     """Where a board's entries come from: its own phase first, then the one whose entries it carries over."""
-    own = Asked(phase, asked_by(session, phase, board))
-    carried = _carried_over(session, own, board, beside)
+    own = EntrySource(phase, task_in_phase(session, phase, board))
+    carried = _carried_over(session, own, board, rescoring)
     return [own, carried] if carried else [own]
 
 
 def sight_of(
-    session: Session, asked: Sequence[Asked], viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session, asked: Sequence[EntrySource], viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> Sight:
     """Who looks, and what there is to see for them in each of the phases."""
     if seen_as is SeenAs.PUBLIC:
@@ -149,7 +149,7 @@ def sight_of(
     return Sight(sources[0], carried, _teams_of(session, viewer), competition.neutral_salt)
 
 
-def whole_sight(session: Session, asked: Sequence[Asked]) -> Sight:
+def whole_sight(session: Session, asked: Sequence[EntrySource]) -> Sight:
     """All that organisers see, ranked by the digits that rank it for everybody."""
     ranks_by = None
     for one in asked:
@@ -164,23 +164,23 @@ def whole_sight(session: Session, asked: Sequence[Asked]) -> Sight:
 def whole_board(
     session: Session,
     board: Board,
-    asked: Sequence[Asked],
+    asked: Sequence[EntrySource],
     more: Sequence[tuple[str, str]] = (),
     until: datetime | None = None,
-    beside: Beside | None = None,
+    rescoring: Rescored | None = None,
 ) -> WholeBoard:
     """Everything that stands on the board, for `app.boards.view` to show; until: of what was submitted before then;
     beside: as if this rescoring set were published."""
     own, *others = asked
     options = own.phase_task.options_of(board.task)
-    columns = columns_shown(board, options)
+    columns = visible_columns(board, options)
     columns = (*columns, *further_columns(board, columns, more))
     rank_by = next(i for i, c in enumerate(columns) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
-    gold = _gold(session, own.phase_task, beside)
-    rows = _live_rows(session, own, board, columns, rank_by, gold, until, beside)
+    gold = _gold(session, own.phase_task, rescoring)
+    rows = _live_rows(session, own, board, columns, rank_by, gold, until, rescoring)
     here = {row.team_id for row in rows if row.kind == "baseline"}
     for other in others:
-        carried = _live_rows(session, other, board, columns, rank_by, gold, until, beside, is_carried=True)
+        carried = _live_rows(session, other, board, columns, rank_by, gold, until, rescoring, is_carried=True)
         carried = marked_again(carried, marks_of(session, own.phase_task))
         rows += [replace(row, carried_from=other.phase.name) for row in carried if row.team_id not in here]
     rows += _historic_rows(session, own.phase, board, columns)
@@ -202,18 +202,18 @@ def whole_board(
 
 def _live_rows(
     session: Session,
-    asked: Asked,
+    asked: EntrySource,
     board: Board,
     columns: Sequence[BoardColumn],
     rank_by: int,
     gold: str | None,
     until: datetime | None,
-    beside: Beside | None,
+    rescoring: Rescored | None,
     *,
     is_carried: bool = False,
 ) -> list[LeaderboardRow]:
     """gold: the one in use; rows that are carried over were scored against it, or are not here."""
-    entries = entries_of(session, asked.phase_task, board, columns[rank_by], until, beside)
+    entries = entries_of(session, asked.phase_task, board, columns[rank_by], until, rescoring)
     if is_carried:
         entries = [entry for entry in entries if entry.gold == gold]
     outdated = {entry.run_id for entry in entries if gold is not None and entry.gold != gold}
@@ -224,13 +224,13 @@ def _live_rows(
     return [replace(row, is_outdated=row.run_id in outdated) for row in rows]
 
 
-def _gold(session: Session, phase_task: PhaseTask, beside: Beside | None) -> str | None:
+def _gold(session: Session, phase_task: PhaseTask, rescoring: Rescored | None) -> str | None:
     """What tells the gold of a task in a phase from another."""
-    found = beside.gold.get(phase_task.id) if beside is not None else None
+    found = rescoring.gold.get(phase_task.id) if rescoring is not None else None
     return found or gold_identity(session, phase_task)
 
 
-def _carried_over(session: Session, own: Asked, board: Board, beside: Beside | None) -> Asked | None:
+def _carried_over(session: Session, own: EntrySource, board: Board, rescoring: Rescored | None) -> EntrySource | None:
     """The other phase, if it asks the same of the same gold: else its scores say something else."""
     if own.phase.carry_over is None or own.phase_task.gold is None:
         return None
@@ -246,8 +246,8 @@ def _carried_over(session: Session, own: Asked, board: Board, beside: Beside | N
     ).first()
     if found is None:
         return None
-    asked = Asked(found[0], found[1])
-    same_gold = _gold(session, own.phase_task, beside) == _gold(session, asked.phase_task, beside)
+    asked = EntrySource(found[0], found[1])
+    same_gold = _gold(session, own.phase_task, rescoring) == _gold(session, asked.phase_task, rescoring)
     return asked if same_gold and is_same_question(own.phase_task, asked.phase_task) else None
 
 

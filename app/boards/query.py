@@ -201,12 +201,12 @@ def category_of(column: BoardColumn, languages: Sequence[str]) -> str:
     return "/".join(part for part in column.split.split("/") if part not in languages and part not in _WHOLE)
 
 
-def languages_shown(board: Leaderboard, languages: Sequence[str]) -> list[str]:
+def visible_languages(board: Leaderboard, languages: Sequence[str]) -> list[str]:
     """Those that have a column; none where there is nothing to choose."""
     return _worth_choosing([language_of(column, languages) for column in board.columns])
 
 
-def categories_shown(board: Leaderboard, languages: Sequence[str]) -> list[str]:
+def visible_categories(board: Leaderboard, languages: Sequence[str]) -> list[str]:
     """Those that have a column; none where there is nothing to choose."""
     return _worth_choosing([category_of(column, languages) for column in board.columns])
 
@@ -236,8 +236,8 @@ def _unknown(board: Leaderboard, query: BoardQuery, languages: Sequence[str], tr
         ("track", "track", [query.track], tracks),
         ("kind", "kind of row", query.kind, KINDS),
         ("team", "row of", [query.team], names),
-        ("language", "column for the language", [query.language], languages_shown(board, languages)),
-        ("category", "column for", [query.category], categories_shown(board, languages)),
+        ("language", "column for the language", [query.language], visible_languages(board, languages)),
+        ("category", "column for", [query.category], visible_categories(board, languages)),
         ("delta", "row of", [query.delta], names),
     ]
     found = {}

@@ -16,12 +16,12 @@ from sqlalchemy import ColumnElement, and_, exists, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.errors import NotFound
-from app.boards.leaderboard import Asked, asked_for, sight_of, whole_board, whole_sight
+from app.boards.leaderboard import EntrySource, entry_sources, sight_of, whole_board, whole_sight
 from app.boards.rows import CardColumn, Cell, CommittedGold, Leaderboard, LeaderboardRow
 from app.boards.view import Sight, Source, WholeBoard, show
 from app.cards.form import card_from
 from app.competitions.columns import BoardColumn
-from app.competitions.visibility import SeenAs, asked_by, coarser, view_of_board
+from app.competitions.visibility import SeenAs, coarser, task_in_phase, view_of_board
 from app.models import (
     TERMINAL,
     Board,
@@ -60,7 +60,7 @@ def freeze_due(session: Session, now: datetime) -> list[Snapshot]:
 
 def freeze(session: Session, phase: Phase, board: Board, now: datetime, note: str = "") -> Snapshot:
     """One more official board, whole; the caller has the lock on the phase. `board.task` must be loaded."""
-    asked = asked_for(session, phase, board)
+    asked = entry_sources(session, phase, board)
     here = and_(Snapshot.phase_id == phase.id, Snapshot.board_id == board.id)
     last = session.scalar(select(func.max(Snapshot.number)).where(here))
     snapshot = Snapshot(
@@ -175,13 +175,13 @@ def _version(snapshot: Snapshot, sight: Sight) -> str:
 def _sight(session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, seen_as: SeenAs | None) -> Sight:
     """As for the live board; but what was ranked by few digits stays so."""
     phase, board = session.get_one(Phase, snapshot.phase_id), session.get_one(Board, snapshot.board_id)
-    asked = [Asked(phase, asked_by(session, phase, board)), *_carried(session, snapshot, board)]
+    asked = [EntrySource(phase, task_in_phase(session, phase, board)), *_carried(session, snapshot, board)]
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
     ranks_by = coarser(snapshot.document["ranks_by"], sight.own.view.ranks_by)
     return replace(sight, own=Source(phase.id, replace(sight.own.view, ranks_by=ranks_by)))
 
 
-def _carried(session: Session, snapshot: Snapshot, board: Board) -> list[Asked]:
+def _carried(session: Session, snapshot: Snapshot, board: Board) -> list[EntrySource]:
     """The phases whose entries stand on the frozen board."""
     found = session.execute(
         select(Phase, PhaseTask)
@@ -189,13 +189,13 @@ def _carried(session: Session, snapshot: Snapshot, board: Board) -> list[Asked]:
         .where(Phase.id.in_(snapshot.document["carried"]), PhaseTask.task_id == board.task_id)
         .order_by(Phase.id)
     )
-    return [Asked(phase, phase_task) for phase, phase_task in found]
+    return [EntrySource(phase, phase_task) for phase, phase_task in found]
 
 
 # ------------------------------------------------------------------------------------------------------- the document
 
 
-def _document(session: Session, whole: WholeBoard, asked: Sequence[Asked]) -> dict[str, Any]:
+def _document(session: Session, whole: WholeBoard, asked: Sequence[EntrySource]) -> dict[str, Any]:
     """Everything, ranked as organisers see it; `_whole` reads it back."""
     sight = whole_sight(session, asked)
     ordered = show(whole, sight)

@@ -103,7 +103,7 @@ def _table(board: Leaderboard, escaped: Callable[[str], str], minus: str, raised
     for row in board.rows:
         answers = [answer.text if (answer := row.answer(one.name)) else "" for one in board.card_columns]
         texts = ["" if row.rank is None else str(row.rank), _team(row), *([row.track or ""] if track else []), *answers]
-        shown = [shown_cell(cell, column) for cell, column in zip(row.cells, board.columns, strict=True)]
+        shown = [format_cell(cell, column) for cell, column in zip(row.cells, board.columns, strict=True)]
         written = [escaped(text) for text in texts]
         written[1] += raised.format(board.mark(row)) if row.status else ""
         rows.append([*written, *(text.replace("-", minus) for text in shown)])
@@ -118,10 +118,10 @@ def _best(board: Leaderboard, at: int) -> str | None:
     column = board.columns[at]
     cells = [row.cells[at] for row in board.rows if row.competes and row.cells[at].value is not None]
     best = min(cells, key=lambda cell: sign_of(column) * (cell.value or 0.0), default=None)
-    return shown_cell(best, column) if best else None
+    return format_cell(best, column) if best else None
 
 
-def shown_cell(cell: Cell, column: BoardColumn) -> str:
+def format_cell(cell: Cell, column: BoardColumn) -> str:
     """The value as the column declares it: `70.37`, `9/14`, or a dash where it is undefined."""
     if cell.value is None:
         return _UNDEFINED

@@ -48,7 +48,7 @@ def board_columns(board: Board) -> tuple[BoardColumn, ...]:
     )
 
 
-def columns_shown(board: Board, options: Mapping[str, Any]) -> tuple[BoardColumn, ...]:
+def visible_columns(board: Board, options: Mapping[str, Any]) -> tuple[BoardColumn, ...]:
     """The columns of a board in one phase: where the task has several languages, the first says how many were sent.
 
     options: of the task, with what the phase sets otherwise.

@@ -196,7 +196,7 @@ def view_of_board(
     session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> View:
     """The same for a board in a phase."""
-    return view_of(session, asked_by(session, phase, board), viewer, now, seen_as=seen_as)
+    return view_of(session, task_in_phase(session, phase, board), viewer, now, seen_as=seen_as)
 
 
 def views_of(
@@ -212,7 +212,7 @@ def views_of(
     return {key: view_of(session, one, viewer, now, seen_as=seen_as) for key, one in by_id.items()}
 
 
-def asked_by(session: Session, phase: Phase, board: Board) -> PhaseTask:
+def task_in_phase(session: Session, phase: Phase, board: Board) -> PhaseTask:
     """The board's task as this phase asks it."""
     wanted = select(PhaseTask).where(PhaseTask.phase_id == phase.id, PhaseTask.task_id == board.task_id)
     return session.scalars(wanted).one()

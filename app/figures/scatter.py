@@ -63,7 +63,7 @@ class Axis:
     scale: float = 1.0
     unit: str = ""
 
-    def told(self, value: float) -> str:
+    def text_of(self, value: float) -> str:
         """A value of this axis, as people write it."""
         return f"{shown(self.scale * value, self.decimals)}{self.unit}"
 
@@ -98,14 +98,14 @@ class Scatter:
     @property
     def description(self) -> str:
         """What is to be seen, in words."""
-        said = [self.told(point) for point in self.points]
+        said = [self.text_of(point) for point in self.points]
         return f"{self.y.title} against {self.x.title}. {'; '.join(said)}."
 
-    def told(self, point: Point) -> str:
+    def text_of(self, point: Point) -> str:
         """One point in words."""
         if point.x is None or point.y is None:
             return f"{point.label}: not drawn, {point.reason}"
-        return f"{point.label}: {self.y.title} {self.y.told(point.y)}, {self.x.title} {self.x.told(point.x)}"
+        return f"{point.label}: {self.y.title} {self.y.text_of(point.y)}, {self.x.title} {self.x.text_of(point.x)}"
 
 
 def axis_around(values: Iterable[float], title: str, *, decimals: int = 2, scale: float = 1.0, unit: str = "") -> Axis:
@@ -243,9 +243,9 @@ def _draw_points(svg: Element, scatter: Scatter, top: float, bottom: float, *, i
     for number, (point, x, y) in enumerate(placed):
         group = SubElement(svg, "g", {"class": "fig-point"})
         if is_file:
-            SubElement(group, "title").text = clean(scatter.told(point))
+            SubElement(group, "title").text = clean(scatter.text_of(point))
         else:
-            group.attrib |= {"tabindex": "0", "role": "img", "aria-label": clean(scatter.told(point))}
+            group.attrib |= {"tabindex": "0", "role": "img", "aria-label": clean(scatter.text_of(point))}
         name = shortened(point.label, NAME_CHARACTERS)
         others = [box for place, box in enumerate(taken) if place != number]
         found = _free(others, _around(x, y, _CHARACTER * len(name)), top, bottom)
@@ -256,7 +256,7 @@ def _draw_points(svg: Element, scatter: Scatter, top: float, bottom: float, *, i
             at = {"start": box.left, "end": box.right, "middle": (box.left + box.right) / 2}[anchor]
             add_text(group, name, "fig-name", at, box.bottom - 3, anchor)
         if not is_file:
-            tip = scatter.told(Point(shortened(point.label, TIP_CHARACTERS), point.x, point.y))
+            tip = scatter.text_of(Point(shortened(point.label, TIP_CHARACTERS), point.x, point.y))
             add_text(group, tip, "fig-tip", _LEFT, 15).set("aria-hidden", "true")
 
 

@@ -101,7 +101,7 @@ def find_question(session: Session, competition: Competition, question_id: int) 
 # ------------------------------------------------------------------------------------------------------------- writing
 
 
-def find_asked(session: Session, asker: User, key: str | None) -> Question | None:
+def find_question_by_key(session: Session, asker: User, key: str | None) -> Question | None:
     """What this user has asked with this key already."""
     if not key or "\0" in key:
         return None

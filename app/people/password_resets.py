@@ -86,11 +86,11 @@ def use(session: Session, secret: str, password: str, settings: Settings, now: d
     user = session.get_one(User, reset.user_id)
     auth.set_password(session, user, password, now)
     audit.record(session, user, "password.reset", f"user {user.username}", now=now)
-    tell_changed(session, user, user.email, "The password", settings, now)
+    mail_password_changed(session, user, user.email, "The password", settings, now)
     return user
 
 
-def tell_changed(session: Session, user: User, to: str, what: str, settings: Settings, now: datetime) -> None:
+def mail_password_changed(session: Session, user: User, to: str, what: str, settings: Settings, now: datetime) -> None:
     """A mail to the user about a change that somebody else should not have made."""
     body = _CHANGED.format(what=what, username=user.username, address=public_address(settings, "/"))
     send_mail(session, to, f"{what} of your account was changed", body, now=now)

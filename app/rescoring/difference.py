@@ -13,8 +13,8 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session, aliased, joinedload
 
-from app.boards.entries import Beside
-from app.boards.leaderboard import asked_for, whole_board, whole_sight
+from app.boards.entries import Rescored
+from app.boards.leaderboard import entry_sources, whole_board, whole_sight
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.boards.view import show
 from app.models import Board, EntryRule, Phase, PhaseTask, RescoredTask, Rescoring, RunStatus, ScoringRun
@@ -94,7 +94,7 @@ def difference_of(session: Session, rescoring: Rescoring) -> Difference:
     """Of an open set as far as it is scored, or what was kept when it was published."""
     if rescoring.difference is not None:
         return read_difference(rescoring.difference)
-    beside = Beside(rescoring.id, gold_of_set(session, rescoring))
+    beside = Rescored(rescoring.id, gold_of_set(session, rescoring))
     rejected, accepted = _changed_files(session, rescoring)
     return Difference(
         progress=progress_of(session, rescoring),
@@ -154,7 +154,7 @@ Key = tuple[int, str | None, UUID | None]
 Row = tuple[LeaderboardRow, int]
 
 
-def _board_moves(session: Session, phase: Phase, board: Board, beside: Beside) -> BoardMoves:
+def _board_moves(session: Session, phase: Phase, board: Board, beside: Rescored) -> BoardMoves:
     before, rows_before = _as_organisers_see(session, phase, board, None)
     after, rows_after = _as_organisers_see(session, phase, board, beside)
     column, rank_by = after.columns[after.rank_by], after.rank_by
@@ -178,10 +178,10 @@ def _board_moves(session: Session, phase: Phase, board: Board, beside: Beside) -
 
 
 def _as_organisers_see(
-    session: Session, phase: Phase, board: Board, beside: Beside | None
+    session: Session, phase: Phase, board: Board, beside: Rescored | None
 ) -> tuple[Leaderboard, dict[Key, Row]]:
-    asked = asked_for(session, phase, board, beside)
-    whole = whole_board(session, board, asked, beside=beside)
+    asked = entry_sources(session, phase, board, beside)
+    whole = whole_board(session, board, asked, rescoring=beside)
     teams = {row.submission_id: row.team_id for row in whole.rows}
     shown = show(whole, whole_sight(session, asked))
     by_submission = whole.entry_rule is EntryRule.ALL

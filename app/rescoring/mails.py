@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.base.config import Settings
-from app.boards.leaderboard import asked_for, sight_of
+from app.boards.leaderboard import entry_sources, sight_of
 from app.models import Board, BoardShown, Competition, Phase, Rescoring, TeamMember, User
 from app.people.mail import public_address, send_mail
 from app.rescoring.difference import BoardMoves, Difference, Move, boards_of_set
@@ -28,7 +28,7 @@ Why: {note}
 """
 
 
-def tell_teams_of_moves(
+def mail_teams_of_moves(
     session: Session, rescoring: Rescoring, difference: Difference, settings: Settings, now: datetime
 ) -> int:
     """Write to the members of every team whose place changed on a board that they can see; how many mails."""
@@ -64,7 +64,7 @@ def tell_teams_of_moves(
 
 def _is_seen(session: Session, phase: Phase, board: Board, now: datetime) -> bool:
     """Whether ranks are shown to everybody, and none of another phase whose board is not."""
-    asked = asked_for(session, phase, board)
+    asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, None, now)
     carried = [source.view.board is BoardShown.PUBLIC for source in sight.carried.values()]
     return sight.own.view.board is not BoardShown.HIDDEN and all(carried)

@@ -16,7 +16,7 @@ from app.people.roles import addresses_of_organisers
 from app.rescoring.sets import add_missing_runs, progress_of
 from app.runs.claims import with_task
 from app.runs.sweep import RESEND_SECONDS, unclaimed
-from app.runs.workers import unheard_task_types
+from app.runs.workers import unserved_task_types
 from evergold.scoring.tasks import TASKS
 
 #: So many are announced and not begun at most: a broker without priorities passes them all before the next upload.
@@ -38,13 +38,13 @@ def gives_way(session: Session, run_id: int, now: datetime) -> bool:
         ScoringRun.status == RunStatus.QUEUED,
         ScoringRun.is_current,
         ScoringRun.failure.is_(None),
-        CompetitionTask.task_type.in_(same_kind - unheard_task_types(session, now)),
+        CompetitionTask.task_type.in_(same_kind - unserved_task_types(session, now)),
     )
     return session.scalar(waiting.limit(1)) is not None
 
 
 def rescoring_runs_to_announce(
-    session: Session, now: datetime, *, unheard: Collection[str] = (), forgotten: Collection[str] = ()
+    session: Session, now: datetime, *, unserved: Collection[str] = (), forgotten: Collection[str] = ()
 ) -> list[tuple[int, str]]:
     """(run id, task type) of the runs of sets that workers should be told about, after all others."""
     lately = now - timedelta(seconds=RESEND_SECONDS)
@@ -57,7 +57,7 @@ def rescoring_runs_to_announce(
         )
     ).one()
     limit = max(0, ANNOUNCED_LATER - announced)
-    return unclaimed(session, now, unheard, forgotten, among=~ScoringRun.is_current, limit=limit)
+    return unclaimed(session, now, unserved, forgotten, among=~ScoringRun.is_current, limit=limit)
 
 
 def look_after_rescorings(session: Session, settings: Settings, now: datetime) -> int:

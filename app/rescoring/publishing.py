@@ -30,7 +30,7 @@ from app.models import (
 )
 from app.people import audit
 from app.rescoring.difference import Difference, boards_of_set, difference_of
-from app.rescoring.mails import tell_teams_of_moves
+from app.rescoring.mails import mail_teams_of_moves
 from app.rescoring.sets import UNFINISHED, USABLE, check_open, find_rescoring, progress_of
 from app.runs.claims import BACK_IN_QUEUE
 
@@ -86,7 +86,7 @@ def publish_rescoring(
     rescoring.difference = difference.as_dict()
     session.flush()
     frozen = _freeze_again(session, rescoring, difference, now)
-    told = tell_teams_of_moves(session, rescoring, difference, settings, now) if tell_teams else 0
+    told = mail_teams_of_moves(session, rescoring, difference, settings, now) if tell_teams else 0
     _audit(session, rescoring, competition, difference, (frozen, told), user, now)
     return rescoring
 

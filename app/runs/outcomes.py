@@ -16,7 +16,7 @@ from app.models import PhaseTask, RunStatus, ScoreRow, ScoringRun
 from app.runs.claims import BACK_IN_QUEUE, Claim, _update_claimed
 from app.runs.failures import note_failure
 from app.runs.report import _packed_report
-from app.runs.result_mails import tell_result
+from app.runs.result_mails import mail_result
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import Score
 
@@ -108,5 +108,5 @@ def record_failure(session: Session, claim: Claim, *, error: str, attempts: int,
 def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> bool:
     ended = _update_claimed(session, claim, finished_at=now, claim_token=None, lease_expires_at=None, **values)
     if ended:
-        tell_result(session, claim.run_id, now)
+        mail_result(session, claim.run_id, now)
     return ended

@@ -49,7 +49,7 @@ _WHAT = {
 }
 
 
-def tell_result(session: Session, run_id: int, now: datetime) -> None:
+def mail_result(session: Session, run_id: int, now: datetime) -> None:
     """In the transaction in which the run has ended. A run of a rescoring set tells nobody."""
     found = session.execute(
         select(

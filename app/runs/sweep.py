@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.models import CompetitionTask, RunStatus, ScoringRun
 from app.runs.claims import BACK_IN_QUEUE, with_task
 from app.runs.failures import note_failure
-from app.runs.result_mails import tell_result
+from app.runs.result_mails import mail_result
 
 #: A queued run that nobody claimed within this time is announced to the workers again (the message may be lost) …
 UNCLAIMED_SECONDS = 10
@@ -29,7 +29,7 @@ def requeue_lost_runs(
     *,
     attempts: int,
     now: datetime,
-    unheard: Collection[str] = (),
+    unserved: Collection[str] = (),
     forgotten: Collection[str] = (),
 ) -> list[tuple[int, str]]:
     """Repair what crashes left behind; (run id, task type) of the queued runs that workers should be told about now.
@@ -54,15 +54,15 @@ def requeue_lost_runs(
     ).all()
     for run_id in failed:
         note_failure(session, run_id, now)
-        tell_result(session, run_id, now)
+        mail_result(session, run_id, now)
     session.execute(update(ScoringRun).where(expired).values(**BACK_IN_QUEUE, sent_at=None))
-    return unclaimed(session, now, unheard, forgotten, among=ScoringRun.is_current.expression, limit=ANNOUNCED_AT_ONCE)
+    return unclaimed(session, now, unserved, forgotten, among=ScoringRun.is_current.expression, limit=ANNOUNCED_AT_ONCE)
 
 
 def unclaimed(
     session: Session,
     now: datetime,
-    unheard: Collection[str],
+    unserved: Collection[str],
     forgotten: Collection[str],
     *,
     among: ColumnElement[bool],
@@ -84,7 +84,7 @@ def unclaimed(
     )
     waiting = session.execute(
         with_task(select(ScoringRun.id, CompetitionTask.task_type))
-        .where(overdue, among, CompetitionTask.task_type.not_in(unheard))
+        .where(overdue, among, CompetitionTask.task_type.not_in(unserved))
         .order_by(ScoringRun.queued_at, ScoringRun.id)
         .limit(limit)
     ).all()

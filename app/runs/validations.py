@@ -153,7 +153,7 @@ def _gold_in_use(session: Session, phase_task: PhaseTask) -> int | None:
 
 
 def requeue_lost_checks(
-    session: Session, *, attempts: int, now: datetime, unheard: Collection[str] = ()
+    session: Session, *, attempts: int, now: datetime, unserved: Collection[str] = ()
 ) -> list[tuple[UUID, str]]:
     """Repair what crashes left behind; (id, task type) of the validations that workers should be told about now.
 
@@ -181,7 +181,7 @@ def requeue_lost_checks(
         select(Validation.id, CompetitionTask.task_type)
         .join(PhaseTask, PhaseTask.id == Validation.phase_task_id)
         .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
-        .where(overdue, CompetitionTask.task_type.not_in(unheard))
+        .where(overdue, CompetitionTask.task_type.not_in(unserved))
         .order_by(Validation.asked_at, Validation.id)
         .limit(ANNOUNCED_AT_ONCE)
     ).all()

@@ -64,7 +64,7 @@ def live_workers(session: Session, now: datetime) -> list[Worker]:
 # ----------------------------------------------------------------------------------------------------------- waiting
 
 
-def unheard_task_types(session: Session, now: datetime) -> frozenset[str]:
+def unserved_task_types(session: Session, now: datetime) -> frozenset[str]:
     """The task types whose queue no live worker listens to."""
     if _listening(live_workers(session, now)):
         return frozenset()

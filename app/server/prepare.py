@@ -47,7 +47,7 @@ def migrate() -> bool:
     except OSError as error:
         raise ServeError(f"Cannot write to the data directory: {_words(error)}") from None
     except SQLAlchemyError as error:
-        raise ServeError(f"The database ({shown_address(settings)}) cannot be used: {_reason(error)}") from None
+        raise ServeError(f"The database ({printable_address(settings)}) cannot be used: {_reason(error)}") from None
 
 
 def check_migrated() -> None:
@@ -57,9 +57,11 @@ def check_migrated() -> None:
         with get_engine(settings.database_address).connect() as connection:
             current = is_current(connection)
     except SQLAlchemyError as error:
-        raise ServeError(f"The database ({shown_address(settings)}) cannot be used: {_reason(error)}") from None
+        raise ServeError(f"The database ({printable_address(settings)}) cannot be used: {_reason(error)}") from None
     if not current:
-        raise ServeError(f"The database ({shown_address(settings)}) is not of this version: `evergold migrate` first.")
+        raise ServeError(
+            f"The database ({printable_address(settings)}) is not of this version: `evergold migrate` first."
+        )
 
 
 def apply(*, overwrite_edits: bool = False) -> list[Change]:
@@ -106,7 +108,7 @@ def _in_words(settings: Settings) -> Iterator[None]:
     except (EvergoldError, OSError) as error:
         raise ServeError(f"{settings.phases_file} cannot be applied: {_words(error)}") from None
     except SQLAlchemyError as error:
-        raise ServeError(f"The database ({shown_address(settings)}) cannot be used: {_reason(error)}") from None
+        raise ServeError(f"The database ({printable_address(settings)}) cannot be used: {_reason(error)}") from None
 
 
 def add_demo(gold_dir: Path) -> list[dict[str, str]]:
@@ -163,7 +165,7 @@ def encodes() -> bool:
         )
 
 
-def shown_address(settings: Settings) -> str:
+def printable_address(settings: Settings) -> str:
     """Where the database is, without its password."""
     address = make_url(settings.database_address)
     return f"SQLite, {address.database}" if address.drivername == "sqlite" else address.render_as_string()
@@ -226,7 +228,7 @@ def _prepare(with_demo: bool) -> dict[str, Any]:
         + [str(change) for change in changes if not change.keeps_edits],
         "edits": [str(change) for change in changes if change.keeps_edits],
         "logins": logins,
-        "database": shown_address(get_settings()),
+        "database": printable_address(get_settings()),
         "encodes": encodes(),
     }
 

@@ -67,7 +67,7 @@ def accept_submission(
     if idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
         return _replayed(earlier, phase_task, upload, track)
     check_registered(session, competition, user)
-    document = check_said(phase_task, track=track, method=method, description=description, card=card or {})
+    document = check_submission_form(phase_task, track=track, method=method, description=description, card=card or {})
     gold = check_gold_present(phase_task)
     check_phase_open(phase_task.phase, now)
     check_submission_limit(session, team, phase_task, now)
@@ -114,7 +114,7 @@ def precheck(session: Session, user: User, phase_task: PhaseTask, now: datetime)
     check_submission_limit(session, team, phase_task, now, user=user)
 
 
-def check_said(
+def check_submission_form(
     phase_task: PhaseTask, *, track: str | None, method: str, description: str, card: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The method card to keep; raises InvalidForm with all that is wrong in what was said with a file, at once."""

@@ -89,7 +89,7 @@ def unmeasured(session: Session) -> list[Unmeasured]:
     return [Unmeasured(*row) for row in found]
 
 
-def tell_organisers(session: Session, settings: Settings, now: datetime) -> int:
+def mail_organisers(session: Session, settings: Settings, now: datetime) -> int:
     """Write to the organisers about every team that began to climb; how many alerts there were."""
     told = 0
     for (team_id, phase_task_id), (climber, competition) in _climbers(session, None).items():

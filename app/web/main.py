@@ -31,7 +31,7 @@ from app.web.html.rendering import STATIC, error_page
 from app.web.http import files
 from app.web.http.arrival import Arrivals
 from app.web.http.bodies import BoundedBodies, FinishedBodies
-from app.web.http.context import Serving
+from app.web.http.context import Server
 from app.web.http.errors import add_error_handlers
 from app.web.http.middleware import AnswerHead, Surroundings
 from app.web.http.openapi import describe
@@ -93,7 +93,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=_lifespan,
     )
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI's manual has it
-    app.state.serving = Serving(settings, get_engine(settings.database_address))
+    app.state.server = Server(settings, get_engine(settings.database_address))
     app.state.rate_limits = RateLimits(settings)
     app.state.lately = health.Lately()
     for part in (
@@ -146,9 +146,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    await run_sync(_check_database, app.state.serving.engine)
+    await run_sync(_check_database, app.state.server.engine)
     threading.Thread(target=import_celery, name="import-celery", daemon=True).start()
-    settings = app.state.serving.settings
+    settings = app.state.server.settings
     for folder in (settings.storage_dir, settings.sealed_dir):
         await run_sync(clear_interrupted_uploads, folder, time.time())
     yield

@@ -27,11 +27,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.base.links import API
 from app.boards.freshness import freshness
 from app.web.boards.query import canonical
-from app.web.http.asked_together import AskedTogether
 from app.web.http.caching import accepts_gzip, is_known, prefers_csv
-from app.web.http.context import Serving
+from app.web.http.context import Server
 from app.web.http.identity import SESSION_COOKIE
 from app.web.http.kept_answers import Answer, KeptAnswers, answer_of
+from app.web.http.single_flight import SingleFlight
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _COMPETITION = rf"/competitions/(?P<competition>{_NAME})"
@@ -64,7 +64,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PublicRequest:
     """What is asked for: query, the same for addresses that ask for the same; is_one_of_many: of things of which there
     is no end, such as searches."""
 
@@ -101,7 +101,7 @@ class PublicAnswers:
         self._app = app
         self._limit_bytes = limit_bytes
         self._being_made: WeakValueDictionary[tuple[str, ...], asyncio.Lock] = WeakValueDictionary()
-        self._standing: AskedTogether[tuple[datetime, str | None]] = AskedTogether()
+        self._standing: SingleFlight[tuple[datetime, str | None]] = SingleFlight()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = _asked(scope) if self._limit_bytes and scope["type"] == "http" else None
@@ -124,21 +124,21 @@ class PublicAnswers:
                     kept.keep(key, answer, limit_bytes)
         await _send(scope, send, answer)
 
-    def _memory(self, scope: Scope, asked: Asked) -> tuple[KeptAnswers, int]:
+    def _memory(self, scope: Scope, asked: PublicRequest) -> tuple[KeptAnswers, int]:
         """Where such an answer is kept, and how much there may be of them: nobody drives out boards by searching."""
-        serving: Serving = scope["app"].state.serving
+        server: Server = scope["app"].state.server
         share = self._limit_bytes // SHARE_OF_MANY
-        return (serving.many_answers, share) if asked.is_one_of_many else (serving.answers, self._limit_bytes - share)
+        return (server.many_answers, share) if asked.is_one_of_many else (server.answers, self._limit_bytes - share)
 
-    async def _key(self, scope: Scope, asked: Asked) -> tuple[str, ...] | None:
+    async def _key(self, scope: Scope, asked: PublicRequest) -> tuple[str, ...] | None:
         """Everything that the answer depends on; None where there is nothing of the kind."""
         kind = asked.kind
         headers = Headers(scope=scope)
-        serving: Serving = scope["app"].state.serving
+        server: Server = scope["app"].state.server
         now, state = (
-            await self._standing.told(asked.competition, partial(run_sync, _standing, serving, asked.competition))
+            await self._standing.answer(asked.competition, partial(run_sync, _standing, server, asked.competition))
             if kind.is_stored
-            else (serving.clock(), "")
+            else (server.clock(), "")
         )
         if state is None:
             return None
@@ -146,7 +146,7 @@ class PublicAnswers:
         form = "csv" if prefers_csv(headers.get("accept", "")) else ""
         return (scope["scheme"], headers.get("host", ""), scope["path"], asked.query, form, state, minute)
 
-    async def _made(self, scope: Scope, receive: Receive, asked: Asked) -> list[Message]:
+    async def _made(self, scope: Scope, receive: Receive, asked: PublicRequest) -> list[Message]:
         messages: list[Message] = []
 
         async def keep(message: Message) -> None:
@@ -158,7 +158,7 @@ class PublicAnswers:
         return messages
 
 
-def _asked(scope: Scope) -> Asked | None:
+def _asked(scope: Scope) -> PublicRequest | None:
     """None for what is no matter for this module."""
     if scope["method"] != "GET" or not _is_anybody(scope):
         return None
@@ -169,7 +169,7 @@ def _asked(scope: Scope) -> Asked | None:
                 return None
             query, is_arranged = known
             competition = found.groupdict().get("competition")
-            return Asked(kind, competition, query, is_arranged or kind.is_one_of_many)
+            return PublicRequest(kind, competition, query, is_arranged or kind.is_one_of_many)
     return None
 
 
@@ -193,11 +193,11 @@ def _known_query(query: bytes, kind: Kind) -> tuple[str, bool] | None:
     return (text, False) if len(set(names)) == len(names) and kind.parameters.issuperset(names) else None
 
 
-def _standing(serving: Serving, competition: str | None) -> tuple[datetime, str | None]:
+def _standing(server: Server, competition: str | None) -> tuple[datetime, str | None]:
     """When, and how things stood then. A database that does not answer is for the routes to tell of."""
-    now = serving.clock()
+    now = server.clock()
     try:
-        return now, freshness(serving.engine, competition, now)
+        return now, freshness(server.engine, competition, now)
     except SQLAlchemyError:
         return now, None
 

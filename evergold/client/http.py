@@ -205,12 +205,12 @@ def submit(
 
     lost: list[str] = []
 
-    def lost_one(reason: str) -> None:
+    def note_lost(reason: str) -> None:
         lost.append(reason)
         noticed(reason)
 
     try:
-        return _json(_tried_again(send, lost_one, PATIENT))
+        return _json(_tried_again(send, note_lost, PATIENT))
     except Refused as refused:
         if not lost or refused.code != "phase_not_open":
             raise

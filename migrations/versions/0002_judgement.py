@@ -25,7 +25,7 @@ def upgrade() -> None:
         sa.Column("competition_id", sa.Integer(), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("role", sa.String(length=20), nullable=False),
-        sa.Column("granted_at", app.db.UtcDateTime(), nullable=False),
+        sa.Column("granted_at", app.base.db.UtcDateTime(), nullable=False),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_competition_roles_competition_id_competitions")
         ),
@@ -46,9 +46,9 @@ def upgrade() -> None:
         sa.Column("guidelines", sa.Text(), nullable=False),
         sa.Column("seed", sa.Integer(), nullable=False),
         sa.Column("items_per_language", sa.Integer(), nullable=True),
-        sa.Column("created_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("published_at", app.db.UtcDateTime(), nullable=True),
-        sa.Column("results", app.db.Json, nullable=True),
+        sa.Column("created_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("published_at", app.base.db.UtcDateTime(), nullable=True),
+        sa.Column("results", app.base.db.Json, nullable=True),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_judging_rounds_competition_id_competitions")
         ),
@@ -66,7 +66,7 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("round_id", sa.Integer(), nullable=False),
         sa.Column("submission_id", sa.Uuid(), nullable=False),
-        sa.Column("languages", app.db.Json, nullable=False),
+        sa.Column("languages", app.base.db.Json, nullable=False),
         sa.ForeignKeyConstraint(
             ["round_id"], ["judging_rounds.id"], name=op.f("fk_judged_entries_round_id_judging_rounds")
         ),
@@ -135,7 +135,7 @@ def upgrade() -> None:
         sa.Column("mwe_sense", sa.Integer(), nullable=True),
         sa.Column("rest_sense", sa.Integer(), nullable=True),
         sa.Column("naturalness", sa.Integer(), nullable=True),
-        sa.Column("decided_at", app.db.UtcDateTime(), nullable=False),
+        sa.Column("decided_at", app.base.db.UtcDateTime(), nullable=False),
         sa.CheckConstraint("mwe_sense BETWEEN 0 AND 3", name=op.f("ck_judgements_mwe_sense_range")),
         sa.CheckConstraint("naturalness BETWEEN 0 AND 3", name=op.f("ck_judgements_naturalness_range")),
         sa.CheckConstraint("rest_sense BETWEEN 0 AND 3", name=op.f("ck_judgements_rest_sense_range")),

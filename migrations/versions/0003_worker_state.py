@@ -27,20 +27,20 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=200), nullable=False),
         sa.Column("host", sa.String(length=200), nullable=False),
         sa.Column("processes", sa.Integer(), nullable=False),
-        sa.Column("queues", app.db.Json, nullable=False),
+        sa.Column("queues", app.base.db.Json, nullable=False),
         sa.Column("device", sa.String(length=40), nullable=True),
-        sa.Column("versions", app.db.Json, nullable=False),
-        sa.Column("models", app.db.Json, nullable=False),
+        sa.Column("versions", app.base.db.Json, nullable=False),
+        sa.Column("models", app.base.db.Json, nullable=False),
         sa.Column("self_check", sa.String(length=20), nullable=True),
-        sa.Column("self_check_words", app.db.Json, nullable=False),
-        sa.Column("self_checked_at", app.db.UtcDateTime(), nullable=True),
-        sa.Column("started_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("seen_at", app.db.UtcDateTime(), nullable=False),
+        sa.Column("self_check_words", app.base.db.Json, nullable=False),
+        sa.Column("self_checked_at", app.base.db.UtcDateTime(), nullable=True),
+        sa.Column("started_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("seen_at", app.base.db.UtcDateTime(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_workers")),
     )
     op.create_index("ix_workers_seen_at", "workers", ["seen_at"])
     with op.batch_alter_table("runs") as runs:
-        runs.add_column(sa.Column("checked_at", app.db.UtcDateTime(), nullable=True))
+        runs.add_column(sa.Column("checked_at", app.base.db.UtcDateTime(), nullable=True))
         for name in _PROGRESS:
             runs.add_column(sa.Column(name, sa.Integer(), nullable=True))
 

@@ -25,8 +25,8 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("key_id", sa.String(length=16), nullable=False),
         sa.Column("public_key", sa.LargeBinary(), nullable=False),
-        sa.Column("created_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("retired_at", app.db.UtcDateTime(), nullable=True),
+        sa.Column("created_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("retired_at", app.base.db.UtcDateTime(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_worker_keys")),
         sa.UniqueConstraint("key_id", name=op.f("uq_worker_keys_key_id")),
     )
@@ -36,7 +36,7 @@ def upgrade() -> None:
         sa.Column("kind", sa.String(length=20), nullable=False),
         sa.Column("sha256", sa.String(length=64), nullable=False),
         sa.Column("size_bytes", sa.BigInteger(), nullable=False),
-        sa.Column("sealed_at", app.db.UtcDateTime(), nullable=False),
+        sa.Column("sealed_at", app.base.db.UtcDateTime(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sealed_files")),
         sa.UniqueConstraint("sha256", name=op.f("uq_sealed_files_sha256")),
     )
@@ -63,8 +63,8 @@ def upgrade() -> None:
         sa.Column("content_bytes", sa.BigInteger(), nullable=False),
         sa.Column("sealed_file_id", sa.Integer(), nullable=False),
         sa.Column("created_by_id", sa.Integer(), nullable=True),
-        sa.Column("created_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("published_at", app.db.UtcDateTime(), nullable=True),
+        sa.Column("created_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("published_at", app.base.db.UtcDateTime(), nullable=True),
         sa.ForeignKeyConstraint(["created_by_id"], ["users.id"], name=op.f("fk_gold_versions_created_by_id_users")),
         sa.ForeignKeyConstraint(
             ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_gold_versions_phase_task_id_phase_tasks")

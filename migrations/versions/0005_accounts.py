@@ -28,7 +28,7 @@ def upgrade() -> None:
         batch_op.add_column(
             sa.Column("scopes", sa.String(length=100), nullable=False, server_default="read submit organise")
         )
-        batch_op.add_column(sa.Column("expires_at", app.db.UtcDateTime(), nullable=True))
+        batch_op.add_column(sa.Column("expires_at", app.base.db.UtcDateTime(), nullable=True))
     with op.batch_alter_table("api_tokens") as batch_op:
         batch_op.alter_column("scopes", existing_type=sa.String(length=100), server_default=None)
     op.create_table(
@@ -36,9 +36,9 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=True),
         sa.Column("secret_hash", sa.String(length=64), nullable=False),
-        sa.Column("created_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("expires_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("ended_at", app.db.UtcDateTime(), nullable=True),
+        sa.Column("created_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("expires_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("ended_at", app.base.db.UtcDateTime(), nullable=True),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_password_resets_user_id_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_password_resets")),
         sa.UniqueConstraint("secret_hash", name=op.f("uq_password_resets_secret_hash")),
@@ -52,9 +52,9 @@ def upgrade() -> None:
         sa.Column("body", sa.Text(), nullable=False),
         sa.Column("status", sa.String(length=20), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
-        sa.Column("created_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("next_attempt_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("ended_at", app.db.UtcDateTime(), nullable=True),
+        sa.Column("created_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("next_attempt_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("ended_at", app.base.db.UtcDateTime(), nullable=True),
         sa.Column("last_error", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_outgoing_mail")),
     )
@@ -62,19 +62,19 @@ def upgrade() -> None:
     op.create_table(
         "heartbeats",
         sa.Column("name", sa.String(length=60), nullable=False),
-        sa.Column("beat_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("counts", app.db.Json, nullable=False),
+        sa.Column("beat_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("counts", app.base.db.Json, nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_heartbeats")),
     )
     op.create_table(
         "audit_log",
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("at", app.db.UtcDateTime(), nullable=False),
+        sa.Column("at", app.base.db.UtcDateTime(), nullable=False),
         sa.Column("actor_id", sa.Integer(), nullable=True),
         sa.Column("actor", sa.String(length=100), nullable=False),
         sa.Column("action", sa.String(length=60), nullable=False),
         sa.Column("subject", sa.String(length=300), nullable=False),
-        sa.Column("details", app.db.Json, nullable=False),
+        sa.Column("details", app.base.db.Json, nullable=False),
         sa.Column("request_id", sa.String(length=64), nullable=True),
         sa.ForeignKeyConstraint(["actor_id"], ["users.id"], name=op.f("fk_audit_log_actor_id_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_audit_log")),

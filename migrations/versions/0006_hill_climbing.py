@@ -41,7 +41,7 @@ def upgrade() -> None:
         sa.Column("team_id", sa.Integer(), nullable=False),
         sa.Column("phase_task_id", sa.Integer(), nullable=False),
         sa.Column("times", sa.Integer(), nullable=False),
-        sa.Column("at", app.db.UtcDateTime(), nullable=False),
+        sa.Column("at", app.base.db.UtcDateTime(), nullable=False),
         sa.ForeignKeyConstraint(
             ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_climbing_alerts_phase_task_id_phase_tasks")
         ),

@@ -27,23 +27,23 @@ _OF_PHASE_TASKS = ("entry", "limits", "visibility")
 def upgrade() -> None:
     _add_to_competitions()
     with op.batch_alter_table("phases") as phases:
-        phases.add_column(sa.Column("choose_until", app.db.UtcDateTime(), nullable=True))
+        phases.add_column(sa.Column("choose_until", app.base.db.UtcDateTime(), nullable=True))
         phases.add_column(sa.Column("without_choice", sa.String(length=20), nullable=False, server_default="last"))
-        phases.add_column(sa.Column("visibility", app.db.Json, nullable=False, server_default=sa.text("'{}'")))
+        phases.add_column(sa.Column("visibility", app.base.db.Json, nullable=False, server_default=sa.text("'{}'")))
         phases.add_column(sa.Column("carry_over", sa.String(length=100), nullable=True))
         phases.add_column(sa.Column("has_snapshot", sa.Boolean(), nullable=False, server_default=sa.true()))
     with op.batch_alter_table("phases") as phases:
         phases.alter_column("without_choice", existing_type=sa.String(length=20), server_default=None)
-        phases.alter_column("visibility", existing_type=app.db.Json, server_default=None)
+        phases.alter_column("visibility", existing_type=app.base.db.Json, server_default=None)
         phases.alter_column("has_snapshot", existing_type=sa.Boolean(), server_default=None)
     with op.batch_alter_table("phase_tasks") as asked:
         asked.add_column(sa.Column("gold_version", sa.String(length=100), nullable=False, server_default=""))
         for name in _OF_PHASE_TASKS:
-            asked.add_column(sa.Column(name, app.db.Json, nullable=False, server_default=sa.text("'{}'")))
+            asked.add_column(sa.Column(name, app.base.db.Json, nullable=False, server_default=sa.text("'{}'")))
     with op.batch_alter_table("phase_tasks") as asked:
         asked.alter_column("gold_version", existing_type=sa.String(length=100), server_default=None)
         for name in _OF_PHASE_TASKS:
-            asked.alter_column(name, existing_type=app.db.Json, server_default=None)
+            asked.alter_column(name, existing_type=app.base.db.Json, server_default=None)
     _create_tables()
 
 
@@ -66,7 +66,7 @@ def _create_tables() -> None:
         sa.Column("board_id", sa.Integer(), nullable=False),
         sa.Column("submission_id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
-        sa.Column("chosen_at", app.db.UtcDateTime(), nullable=False),
+        sa.Column("chosen_at", app.base.db.UtcDateTime(), nullable=False),
         sa.ForeignKeyConstraint(["board_id"], ["boards.id"], name=op.f("fk_entry_choices_board_id_boards")),
         sa.ForeignKeyConstraint(
             ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_entry_choices_phase_task_id_phase_tasks")
@@ -85,10 +85,10 @@ def _create_tables() -> None:
         sa.Column("phase_id", sa.Integer(), nullable=False),
         sa.Column("board_id", sa.Integer(), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("closed_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("made_at", app.db.UtcDateTime(), nullable=False),
+        sa.Column("closed_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("made_at", app.base.db.UtcDateTime(), nullable=False),
         sa.Column("note", sa.Text(), nullable=False),
-        sa.Column("document", app.db.Json, nullable=False),
+        sa.Column("document", app.base.db.Json, nullable=False),
         sa.ForeignKeyConstraint(["board_id"], ["boards.id"], name=op.f("fk_snapshots_board_id_boards")),
         sa.ForeignKeyConstraint(["phase_id"], ["phases.id"], name=op.f("fk_snapshots_phase_id_phases")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_snapshots")),

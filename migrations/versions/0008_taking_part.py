@@ -26,15 +26,15 @@ _OF_COMPETITIONS = ("registration", "teams")
 def upgrade() -> None:
     with op.batch_alter_table("competitions") as competitions:
         for name in _OF_COMPETITIONS:
-            competitions.add_column(sa.Column(name, app.db.Json, nullable=False, server_default=sa.text("'{}'")))
+            competitions.add_column(sa.Column(name, app.base.db.Json, nullable=False, server_default=sa.text("'{}'")))
     with op.batch_alter_table("competitions") as competitions:
         for name in _OF_COMPETITIONS:
-            competitions.alter_column(name, existing_type=app.db.Json, server_default=None)
+            competitions.alter_column(name, existing_type=app.base.db.Json, server_default=None)
     with op.batch_alter_table("teams") as teams:
         teams.add_column(sa.Column("captain_id", sa.Integer(), nullable=True))
         teams.create_foreign_key(op.f("fk_teams_captain_id_users"), "users", ["captain_id"], ["id"])
     with op.batch_alter_table("team_members") as members:
-        members.add_column(sa.Column("joined_at", app.db.UtcDateTime(), nullable=True))
+        members.add_column(sa.Column("joined_at", app.base.db.UtcDateTime(), nullable=True))
     _create_registrations()
     _create_tables_of_teams()
     _register_members()
@@ -46,10 +46,10 @@ def _create_registrations() -> None:
         sa.Column("competition_id", sa.Integer(), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("status", sa.String(length=20), nullable=False),
-        sa.Column("registered_at", app.db.UtcDateTime(), nullable=False),
+        sa.Column("registered_at", app.base.db.UtcDateTime(), nullable=False),
         sa.Column("terms_sha256", sa.String(length=64), nullable=True),
-        sa.Column("terms_accepted_at", app.db.UtcDateTime(), nullable=True),
-        sa.Column("decided_at", app.db.UtcDateTime(), nullable=True),
+        sa.Column("terms_accepted_at", app.base.db.UtcDateTime(), nullable=True),
+        sa.Column("decided_at", app.base.db.UtcDateTime(), nullable=True),
         sa.Column("decided_by", sa.String(length=100), nullable=True),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_registrations_competition_id_competitions")
@@ -65,9 +65,9 @@ def _create_registrations() -> None:
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("email", sa.String(length=320), nullable=False),
         sa.Column("secret_hash", sa.String(length=64), nullable=False),
-        sa.Column("created_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("expires_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("confirmed_at", app.db.UtcDateTime(), nullable=True),
+        sa.Column("created_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("expires_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("confirmed_at", app.base.db.UtcDateTime(), nullable=True),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_email_confirmations_user_id_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_email_confirmations")),
         sa.UniqueConstraint("secret_hash", name=op.f("uq_email_confirmations_secret_hash")),
@@ -82,9 +82,9 @@ def _create_tables_of_teams() -> None:
         sa.Column("team_id", sa.Integer(), nullable=False),
         sa.Column("created_by_id", sa.Integer(), nullable=False),
         sa.Column("secret_hash", sa.String(length=64), nullable=False),
-        sa.Column("created_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("expires_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("ended_at", app.db.UtcDateTime(), nullable=True),
+        sa.Column("created_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("expires_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("ended_at", app.base.db.UtcDateTime(), nullable=True),
         sa.ForeignKeyConstraint(["created_by_id"], ["users.id"], name=op.f("fk_team_invitations_created_by_id_users")),
         sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_team_invitations_team_id_teams")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_team_invitations")),
@@ -97,8 +97,8 @@ def _create_tables_of_teams() -> None:
         sa.Column("team_id", sa.Integer(), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("competition_id", sa.Integer(), nullable=False),
-        sa.Column("joined_at", app.db.UtcDateTime(), nullable=True),
-        sa.Column("left_at", app.db.UtcDateTime(), nullable=False),
+        sa.Column("joined_at", app.base.db.UtcDateTime(), nullable=True),
+        sa.Column("left_at", app.base.db.UtcDateTime(), nullable=False),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_former_members_competition_id_competitions")
         ),

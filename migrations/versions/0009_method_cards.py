@@ -25,18 +25,18 @@ _ADDED = (("competitions", "method_card", "'{}'"), ("phase_tasks", "ranked_basel
 def upgrade() -> None:
     for table, column, before in _ADDED:
         with op.batch_alter_table(table) as changed:
-            changed.add_column(sa.Column(column, app.db.Json, nullable=False, server_default=sa.text(before)))
+            changed.add_column(sa.Column(column, app.base.db.Json, nullable=False, server_default=sa.text(before)))
         with op.batch_alter_table(table) as changed:
-            changed.alter_column(column, existing_type=app.db.Json, server_default=None)
+            changed.alter_column(column, existing_type=app.base.db.Json, server_default=None)
     op.create_table(
         "method_cards",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("submission_id", sa.Uuid(), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("is_current", sa.Boolean(), nullable=False),
-        sa.Column("document", app.db.Json, nullable=False),
+        sa.Column("document", app.base.db.Json, nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
-        sa.Column("changed_at", app.db.UtcDateTime(), nullable=False),
+        sa.Column("changed_at", app.base.db.UtcDateTime(), nullable=False),
         sa.ForeignKeyConstraint(
             ["submission_id"], ["submissions.id"], name=op.f("fk_method_cards_submission_id_submissions")
         ),
@@ -65,7 +65,7 @@ def _create_row_marks() -> None:
         sa.Column("status", sa.String(length=20), nullable=False),
         sa.Column("note", sa.Text(), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=True),
-        sa.Column("set_at", app.db.UtcDateTime(), nullable=False),
+        sa.Column("set_at", app.base.db.UtcDateTime(), nullable=False),
         sa.ForeignKeyConstraint(
             ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_row_marks_phase_task_id_phase_tasks")
         ),

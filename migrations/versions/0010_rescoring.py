@@ -28,10 +28,10 @@ def upgrade() -> None:
         sa.Column("note", sa.Text(), nullable=False),
         sa.Column("with_rejected", sa.Boolean(), nullable=False),
         sa.Column("created_by_id", sa.Integer(), nullable=True),
-        sa.Column("created_at", app.db.UtcDateTime(), nullable=False),
-        sa.Column("told_at", app.db.UtcDateTime(), nullable=True),
-        sa.Column("ended_at", app.db.UtcDateTime(), nullable=True),
-        sa.Column("difference", app.db.Json, nullable=True),
+        sa.Column("created_at", app.base.db.UtcDateTime(), nullable=False),
+        sa.Column("told_at", app.base.db.UtcDateTime(), nullable=True),
+        sa.Column("ended_at", app.base.db.UtcDateTime(), nullable=True),
+        sa.Column("difference", app.base.db.Json, nullable=True),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_rescorings_competition_id_competitions")
         ),
@@ -45,7 +45,7 @@ def upgrade() -> None:
         sa.Column("phase_task_id", sa.Integer(), nullable=False),
         sa.Column("gold", sa.String(length=300), nullable=False),
         sa.Column("gold_version_id", sa.Integer(), nullable=True),
-        sa.Column("options", app.db.Json, nullable=False),
+        sa.Column("options", app.base.db.Json, nullable=False),
         sa.Column("items_sha256", sa.String(length=64), nullable=True),
         sa.ForeignKeyConstraint(
             ["rescoring_id"], ["rescorings.id"], name=op.f("fk_rescored_tasks_rescoring_id_rescorings")

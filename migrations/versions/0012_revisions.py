@@ -28,13 +28,13 @@ def upgrade() -> None:
         sa.Column("competition_id", sa.Integer(), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("source", sa.String(length=20), nullable=False),
-        sa.Column("made_at", app.db.UtcDateTime(), nullable=False),
+        sa.Column("made_at", app.base.db.UtcDateTime(), nullable=False),
         sa.Column("author_id", sa.Integer(), nullable=True),
         sa.Column("author", sa.String(length=100), nullable=False),
         sa.Column("note", sa.Text(), nullable=False),
         sa.Column("document", sa.JSON(), nullable=False),
         sa.Column("fingerprint", sa.String(length=64), nullable=False),
-        sa.Column("changes", app.db.Json, nullable=False),
+        sa.Column("changes", app.base.db.Json, nullable=False),
         sa.ForeignKeyConstraint(["author_id"], ["users.id"], name=op.f("fk_revisions_author_id_users")),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_revisions_competition_id_competitions")

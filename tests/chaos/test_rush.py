@@ -11,7 +11,7 @@ from sqlalchemy import Engine, update
 from app.base.db import writing
 from app.models import Phase
 from app.people import auth
-from app.web.http.context import Serving
+from app.web.http.context import Server
 from tests.chaos.rush import rush, wrongs
 from tests.web.site import SUBMIT
 from tests.whole import site_of
@@ -34,7 +34,7 @@ def tokens(engine: Engine) -> list[str]:
 
 def test_the_server_s_clock_alone_decides_and_nothing_is_lost_or_doubled(engine: Engine, tokens: list[str]) -> None:
     with site_of(engine) as site:
-        site.app.state.serving = Serving(site.settings, engine)  # the real clock
+        site.app.state.server = Server(site.settings, engine)  # the real clock
         url = f"{site.url}{SUBMIT}"
         early = rush(url, tokens, TEAMS, datetime.now(UTC), lead_seconds=0.0, seed=1, name="early")
         ends_at = datetime.now(UTC) + timedelta(seconds=LEAD_SECONDS + 0.5)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.competitions.columns import BoardColumn, columns_shown
+from app.competitions.columns import BoardColumn, visible_columns
 from app.models import Board, CompetitionTask
-from app.web.html.words import shown_score
+from app.web.html.words import format_score
 
 F1 = {"metric": "mwe_f1", "split": "macro", "title": "F1", "decimals": 2, "percent": True}
 COUNT = {"metric": "languages", "split": "macro", "title": "Corpora", "decimals": 0, "percent": False}
@@ -18,7 +18,7 @@ def shown(
     *columns: dict[str, Any], options: dict[str, Any], task_type: str = "mwe-identification"
 ) -> list[BoardColumn]:
     task = CompetitionTask(task_type=task_type, options={})
-    return list(columns_shown(Board(task=task, columns=list(columns)), options))
+    return list(visible_columns(Board(task=task, columns=list(columns)), options))
 
 
 def test_where_languages_are_declared_the_first_column_counts_them() -> None:
@@ -28,7 +28,7 @@ def test_where_languages_are_declared_the_first_column_counts_them() -> None:
         ("mwe_f1", "macro", "F1", None),
     ]
     assert columns[0].higher_is_better
-    assert shown_score(2.0, columns[0]) == "2/3"
+    assert format_score(2.0, columns[0]) == "2/3"
 
 
 def test_a_column_that_the_organiser_placed_stays_where_it_is() -> None:
@@ -43,7 +43,7 @@ def test_where_there_is_one_language_or_nobody_said_how_many_nothing_is_added(op
 
 def test_a_number_without_a_known_total_is_shown_as_it_is() -> None:
     (column,) = shown(COUNT, options={})
-    assert shown_score(2.0, column) == "2"
+    assert format_score(2.0, column) == "2"
 
 
 def test_task_types_that_ask_all_languages_have_no_such_column() -> None:

@@ -36,7 +36,7 @@ from app.runs.validations import claim_validation, record_invalid
 from app.submissions.accept import accept_submission
 from app.submissions.validations import accept_validation
 from app.web.http import csrf
-from app.web.http.context import Serving
+from app.web.http.context import Server
 from app.web.http.identity import SESSION_COOKIE
 from app.web.http.rate_limits import RateLimits
 from evergold.scoring.errors import Problem
@@ -178,7 +178,7 @@ NAMES_BY_TEMPLATE: dict[str, dict[str, str]] = {
 def serve(site: Site, settings: Settings) -> None:
     """A server with these settings, which has answered nothing yet."""
     site.settings = settings
-    site.app.state.serving = Serving(settings, site.engine, lambda: site.now)
+    site.app.state.server = Server(settings, site.engine, lambda: site.now)
     site.app.state.rate_limits = RateLimits(settings)
 
 

@@ -143,7 +143,7 @@ def test_what_turns_out_to_be_named_is_put_back(engine: Engine, ada: User, tmp_p
 def test_more_files_than_one_question_to_the_database_can_ask_for(
     engine: Engine, ada: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app.unowned, "_BATCH", 3)
+    monkeypatch.setattr(app.operations.unowned, "_BATCH", 3)
     paths = [store(tmp_path, f"file {n}", OLD) for n in range(10)]
     for number in (2, 7):
         submit(engine, ada, content=f"file {number}")
@@ -205,7 +205,7 @@ def test_a_sweep_that_was_killed_after_the_move_is_completed_by_the_next(
     rename = Path.rename
 
     def upload_then_die(self: Path, target: Path) -> Path:
-        monkeypatch.setattr(app.unowned, "_is_young", killed)
+        monkeypatch.setattr(app.operations.unowned, "_is_young", killed)
         store(tmp_path, "sent")
         return rename(self, target)
 

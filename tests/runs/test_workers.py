@@ -18,7 +18,7 @@ from app.runs.workers import (
     live_workers,
     queue_position,
     retire_worker,
-    unheard_task_types,
+    unserved_task_types,
     waiting_for_worker,
 )
 from evergold.scoring.tasks import TASKS
@@ -164,16 +164,16 @@ def test_a_run_that_was_put_back_waits_and_organisers_learn_what_is_lacking(engi
 
 
 def test_types_whose_queue_nobody_listens_to_are_unheard(engine: Engine, ada: User) -> None:
-    def unheard(now: datetime) -> frozenset[str]:
+    def unserved(now: datetime) -> frozenset[str]:
         with reading(engine) as session:
-            return unheard_task_types(session, now)
+            return unserved_task_types(session, now)
 
-    assert unheard(NOW) == {TYPE, "mwe-paraphrase"}
+    assert unserved(NOW) == {TYPE, "mwe-paraphrase"}
     announce(engine, "lean", "cpu")
-    assert unheard(NOW) == {TYPE, "mwe-paraphrase"}
+    assert unserved(NOW) == {TYPE, "mwe-paraphrase"}
     announce(engine, "able", "cpu", "gpu")
-    assert unheard(NOW) == frozenset()
-    assert unheard(NOW + SILENCE) == {TYPE, "mwe-paraphrase"}
+    assert unserved(NOW) == frozenset()
+    assert unserved(NOW + SILENCE) == {TYPE, "mwe-paraphrase"}
 
 
 def test_each_queue_has_a_line_of_its_own(engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:

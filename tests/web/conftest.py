@@ -24,7 +24,7 @@ def server(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("server")
     shutil.copyfile(_sqlite_template, folder / "evergold.db")
     app = create_app(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'evergold.db'}"))
-    app.state.serving.engine.dispose()
+    app.state.server.engine.dispose()
     with serving(app) as url:
         yield app, url
 

@@ -26,7 +26,7 @@ from app.base.db import reading, writing
 from app.base.storage import store_upload, stored_path
 from app.models import PublicFile, ScoringRun, Submission, User
 from app.people import auth
-from app.web.http.context import Serving
+from app.web.http.context import Server
 from app.web.http.rate_limits import RateLimits
 from tests import world
 from tests.canary import Visitor
@@ -144,7 +144,7 @@ def serving(app: FastAPI) -> Iterator[str]:
 def a_site(app: FastAPI, url: str, engine: Engine, settings: Settings) -> Iterator[Site]:
     """The running server, now with these settings, on this database, its clock standing at NOW."""
     site = Site(url, app, settings, engine)
-    app.state.serving = Serving(settings, engine, lambda: site.now)
+    app.state.server = Server(settings, engine, lambda: site.now)
     app.state.rate_limits = RateLimits(settings)
     yield site
     _wait_for_requests(app)

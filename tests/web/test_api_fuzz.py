@@ -84,7 +84,7 @@ CHECKS: Any = [
 @pytest.fixture
 def fuzzer(site: Site, ada: Person, cheap_passwords: None) -> Iterator[Fuzzer]:
     """A competition with a submission in it. Nobody waits for a change, and nobody's rate is limited."""
-    site.app.state.serving = _without_waiting(site)
+    site.app.state.server = _without_waiting(site)
     submission = ada.submitted()
     root = site.person("root", is_administrator=True)
     site.add_file("blind.csv", b"ID,Label\n")
@@ -103,7 +103,7 @@ def fuzzer(site: Site, ada: Person, cheap_passwords: None) -> Iterator[Fuzzer]:
 
 
 def _without_waiting(site: Site) -> Any:
-    serving = site.app.state.serving
+    serving = site.app.state.server
     quick = serving.settings.model_copy(update={"long_poll_limit_seconds": 0.0})
     return type(serving)(quick, serving.engine, serving.clock)
 

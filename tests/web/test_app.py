@@ -40,7 +40,7 @@ def test_https_is_insisted_on_where_cookies_are_secure(sqlite_engine: Engine, tm
     app = create_app(Settings(data_dir=tmp_path, database_url=str(sqlite_engine.url), secure_cookies=True))
     with serving(app) as url:
         assert httpx.get(f"{url}/healthz").headers["Strict-Transport-Security"] == "max-age=31536000"
-    app.state.serving.engine.dispose()
+    app.state.server.engine.dispose()
 
 
 @pytest.mark.parametrize("path", ["/", "/api/v1/competitions", "/static/evergold.css"])

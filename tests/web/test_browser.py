@@ -36,7 +36,7 @@ PATIENCE_MS = 15_000
 
 
 @dataclass
-class Looking:
+class Viewer:
     """A page, and what it complained about or asked others for."""
 
     page: Page
@@ -80,13 +80,13 @@ def site(empty_site: Site) -> Site:
 @pytest.fixture
 def look(chromium: Browser, site: Site) -> Iterator[Any]:
     """Opens pages; at the end nothing may have been complained about."""
-    opened: list[tuple[BrowserContext, Looking]] = []
+    opened: list[tuple[BrowserContext, Viewer]] = []
 
-    def open_page(device: str = "desktop", scheme: Any = "light", **more: Any) -> Looking:
+    def open_page(device: str = "desktop", scheme: Any = "light", **more: Any) -> Viewer:
         size: Any = DEVICES[device]
         context = chromium.new_context(viewport=size, color_scheme=scheme, timezone_id="Asia/Kolkata", **more)
         context.set_default_timeout(PATIENCE_MS)
-        looking = Looking(context.new_page(), site.url)
+        looking = Viewer(context.new_page(), site.url)
         note = looking.complaints.append
         looking.page.on("console", lambda said: note(said.text) if said.type in ("error", "warning") else None)
         looking.page.on("pageerror", lambda error: note(str(error)))
@@ -107,7 +107,7 @@ def waiting_run(site: Site) -> int:
         return session.scalars(select(ScoringRun.id).where(ScoringRun.status == RunStatus.QUEUED)).one()
 
 
-def upload(looking: Looking, folder: Path, content: bytes, method: str) -> None:
+def upload(looking: Viewer, folder: Path, content: bytes, method: str) -> None:
     file = folder / "predictions.csv"
     file.write_bytes(content)
     looking.page.fill("#method", method)

@@ -22,7 +22,7 @@ from tests import world
 from tests.declarations.competition_folder import make_competition
 from tests.web.pictures import keep
 from tests.web.site import CONTENT, PASSWORD, Site
-from tests.web.test_browser import Looking, chromium, look  # noqa: F401 - fixtures
+from tests.web.test_browser import Viewer, chromium, look  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.browser
 
@@ -49,7 +49,7 @@ def written(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%d %H:%M UTC")
 
 
-def edit(looking: Looking, name: str, value: str, note: str, *, said: str) -> None:
+def edit(looking: Viewer, name: str, value: str, note: str, *, said: str) -> None:
     """Change one value in the form, read what that does, and do it."""
     page = looking.page
     looking.go(f"{DEMO}/edit")

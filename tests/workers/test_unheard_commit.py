@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("workplace")
 
 
 @pytest.fixture
-def unheard(monkeypatch: pytest.MonkeyPatch) -> None:
+def unserved(monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection breaks right after the commit of the first transaction that records scores."""
     monkeypatch.setattr(lease, "ASK_AGAIN_SECONDS", 0.01)
     record_scores, tries = score.record_scores, list[bool]()
@@ -44,7 +44,7 @@ def unheard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score, "record_scores", recorded)
 
 
-def test_a_commit_that_nobody_heard_of_is_kept_with_its_outcomes(engine: Engine, ada: User, unheard: None) -> None:
+def test_a_commit_that_nobody_heard_of_is_kept_with_its_outcomes(engine: Engine, ada: User, unserved: None) -> None:
     make_key(engine)
     seal_gold(engine, GOLD.encode())
     before = board_version_number(engine)

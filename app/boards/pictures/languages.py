@@ -57,7 +57,7 @@ def profile(seen: Seen, wanted: Sequence[str] = ()) -> Picture | None:
         series=tuple(series),
         table=Table(
             (Heading("System"), *(Heading(one, is_number=True) for one in x.categories)),
-            tuple((one.name, *(y.told(point.y) for point in one.points)) for one in series),
+            tuple((one.name, *(y.text_of(point.y) for point in one.points)) for one in series),
         ),
         teams=tuple(Choice(name, name, name in chosen) for name in rows),
         several=True,
@@ -116,7 +116,7 @@ def _map_of(seen: Seen, name: str, cells: dict[tuple[str, str], Score], names: S
         table=Table(
             (Heading("Language"), *(Heading(one, is_number=True) for one in x.categories)),
             tuple(
-                (language, *(scale.told(point.value) for point in points if point.y == language))
+                (language, *(scale.text_of(point.value) for point in points if point.y == language))
                 for language in y.categories
             ),
         ),
@@ -145,7 +145,7 @@ def _told(series: Series, y: Axis) -> str:
     best, worst = max(defined, key=_height), min(defined, key=_height)
     missing = [str(point.x) for point in series.points if point.y is None]
     rest = f", none in {listed(missing)}" if missing else ""
-    return f"{series.name}: from {y.told(worst.y)} ({worst.x}) to {y.told(best.y)} ({best.x}){rest}."
+    return f"{series.name}: from {y.text_of(worst.y)} ({worst.x}) to {y.text_of(best.y)} ({best.x}){rest}."
 
 
 def _height(point: Point) -> float:
@@ -153,4 +153,4 @@ def _height(point: Point) -> float:
 
 
 def _cell(point: Point, scale: Axis) -> str:
-    return f"{scale.told(point.value)} ({point.y}, {point.x})"
+    return f"{scale.text_of(point.value)} ({point.y}, {point.x})"

@@ -47,10 +47,10 @@ def progress(seen: Seen) -> Picture | None:
             (Heading("Team"), Heading("Submitted"), Heading(y.title, is_number=True), Heading("Record")),
             (
                 *(
-                    (point.label, x.told(point.x), y.told(point.y), "record" if at in records else "")
+                    (point.label, x.text_of(point.x), y.text_of(point.y), "record" if at in records else "")
                     for at, point in zip(kept, points, strict=True)
                 ),
-                *((line.label, "", y.told(line.value), "") for line in lines),
+                *((line.label, "", y.text_of(line.value), "") for line in lines),
             ),
         ),
         left_out=len(rows) - len(kept),
@@ -59,9 +59,9 @@ def progress(seen: Seen) -> Picture | None:
 
 def _progress_summary(rows: Sequence[LeaderboardRow], record: LeaderboardRow, lines: Sequence[Line], y: Axis) -> str:
     count = "1 entry" if len(rows) == 1 else f"{len(rows)} entries"
-    beside = "".join(f" {line.label} {y.told(line.value)}." for line in lines)
+    beside = "".join(f" {line.label} {y.text_of(line.value)}." for line in lines)
     return (
-        f"{count} {_span(_day(rows[0]), _day(rows[-1]))}. The record is {y.told(record.cells[0].value)}, by "
+        f"{count} {_span(_day(rows[0]), _day(rows[-1]))}. The record is {y.text_of(record.cells[0].value)}, by "
         f"{record.team} since {_day(record)}.{beside}"
     )
 
@@ -91,7 +91,7 @@ def daily(seen: Seen) -> Picture | None:
         series=(Series("Scored submissions", "count", points),),
         table=Table(
             (Heading(x.title), Heading(y.title, is_number=True)),
-            tuple((str(point.x), y.told(point.y)) for point in points),
+            tuple((str(point.x), y.text_of(point.y)) for point in points),
         ),
     )
 

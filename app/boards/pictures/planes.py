@@ -53,7 +53,9 @@ def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | 
         kind="scatter",
         about=_about(is_quality, has_lines=bool(lines)),
         summary=f"{title_of(root)}, {len(drawn)} of {len(points)} systems. "
-        + "; ".join(f"{point.label}: {names[1]} {y.told(point.y)}, {names[0]} {x.told(point.x)}" for point in told)
+        + "; ".join(
+            f"{point.label}: {names[1]} {y.text_of(point.y)}, {names[0]} {x.text_of(point.x)}" for point in told
+        )
         + ("; the others stand in the table." if len(told) < len(drawn) else ".")
         + _not_drawn([point for _, point in points if point not in drawn]),
         x=x,
@@ -65,8 +67,8 @@ def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | 
         table=Table(
             (Heading("System"), Heading("Kind"), Heading(y.title, is_number=True), Heading(x.title, is_number=True)),
             (
-                *((point.label, _KINDS[look], y.told(point.y), x.told(point.x)) for look, point in points),
-                *((line.label, "reference", "", x.told(line.value)) for line in lines),
+                *((point.label, _KINDS[look], y.text_of(point.y), x.text_of(point.x)) for look, point in points),
+                *((line.label, "reference", "", x.text_of(line.value)) for line in lines),
             ),
         ),
     )

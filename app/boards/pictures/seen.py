@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.boards.entries import chosen_rows, entries_of
-from app.boards.leaderboard import Asked, asked_for, build_leaderboard, sight_of, whole_board
+from app.boards.leaderboard import EntrySource, build_leaderboard, entry_sources, sight_of, whole_board
 from app.boards.pictures.splits import drawn_scores
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.boards.view import WholeBoard, show
@@ -62,7 +62,7 @@ def look_at(
     session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> Seen | None:
     """For the pictures of a board; None while it shows this viewer no scores."""
-    asked = asked_for(session, phase, board)
+    asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
     if sight.own.view.board is not BoardShown.PUBLIC:
         return None
@@ -77,7 +77,7 @@ def look_at(
     return Seen(board, leaderboard, entries, has_tries, _moments(tries), options)
 
 
-def _tries(session: Session, asked: Asked, board: Board) -> list[LeaderboardRow]:
+def _tries(session: Session, asked: EntrySource, board: Board) -> list[LeaderboardRow]:
     """Every scored submission of a team, with its ranking score alone."""
     score = (board.rank_metric, board.rank_split)
     column = next(one for one in board_columns(board) if (one.metric, one.split) == score)

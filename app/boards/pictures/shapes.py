@@ -29,7 +29,7 @@ class Axis:
     decimals: int = 0
     percent: bool = False
 
-    def told(self, value: float | str | None) -> str:
+    def text_of(self, value: float | str | None) -> str:
         """A value of this axis, as people write it."""
         if isinstance(value, str):
             return in_utc(datetime.fromisoformat(value)) if self.kind == "time" else value

@@ -37,7 +37,7 @@ def distribution(seen: Seen) -> Picture | None:
     counted = Counter(min(floor((value - low) / step + _TINY), number - 1) for value in values)
     edges = [low + step * at for at in range(number + 1)]
     points = tuple(Point(round(edges[at], 12), float(counted[at])) for at in range(number))
-    names = [f"{x.told(edges[at])} to {x.told(edges[at + 1])}" for at in range(number)]
+    names = [f"{x.text_of(edges[at])} to {x.text_of(edges[at + 1])}" for at in range(number)]
     return Picture(
         name="distribution",
         title="How the scores are spread",
@@ -52,8 +52,8 @@ def distribution(seen: Seen) -> Picture | None:
         table=Table(
             (Heading(x.title), Heading(y.title, is_number=True)),
             (
-                *((name, y.told(point.y)) for name, point in zip(names, points, strict=True)),
-                *((f"{line.label}, {x.told(line.value)}", "") for line in lines),
+                *((name, y.text_of(point.y)) for name, point in zip(names, points, strict=True)),
+                *((f"{line.label}, {x.text_of(line.value)}", "") for line in lines),
             ),
         ),
     )
@@ -73,12 +73,12 @@ def _ranges(values: Sequence[float], most: int, finest: float) -> tuple[float, f
 def _summary(values: Sequence[float], lines: Sequence[Line], x: Axis, *, higher_is_better: bool) -> str:
     ordered = sorted(values)
     if len(ordered) == 1:
-        said = f"One score, {x.told(ordered[0])}."
+        said = f"One score, {x.text_of(ordered[0])}."
     else:
-        said = f"{len(ordered)} scores from {x.told(ordered[0])} to {x.told(ordered[-1])}, the median is "
-        said += f"{x.told(median(ordered))}."
+        said = f"{len(ordered)} scores from {x.text_of(ordered[0])} to {x.text_of(ordered[-1])}, the median is "
+        said += f"{x.text_of(median(ordered))}."
     for line in lines[:1]:
         better = sum(value > line.value if higher_is_better else value < line.value for value in ordered)
         name = line.label.removeprefix("Baseline: ")
-        said += f" {better} {'is' if better == 1 else 'are'} better than the baseline {name}, {x.told(line.value)}."
+        said += f" {better} {'is' if better == 1 else 'are'} better than the baseline {name}, {x.text_of(line.value)}."
     return said

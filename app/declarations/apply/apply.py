@@ -22,8 +22,8 @@ from app.declarations.apply.baselines import apply_baselines
 from app.declarations.apply.boards import apply_boards
 from app.declarations.apply.changes import Change, Changes, Work
 from app.declarations.apply.files import apply_public_files
-from app.declarations.apply.heeding import heed
 from app.declarations.apply.missing import note_missing_competitions, settle_missing
+from app.declarations.apply.precedence import choose_declaration
 from app.declarations.apply.revisions import keep_revision
 from app.declarations.apply.values import method_card_values, note_other_tracks, note_unknown_names, registration_values
 from app.declarations.check import LoadedCompetition
@@ -77,7 +77,7 @@ def apply_phases(
     work = Work(session, storage_dir, now, Changes(), is_plan)
     for position, competition in enumerate(loaded):
         with ExitStack() as stack:
-            heeded = heed(work, competition, stack, overwrite_edits=overwrite_edits)
+            heeded = choose_declaration(work, competition, stack, overwrite_edits=overwrite_edits)
             if heeded.loaded is not None:
                 source = RevisionSource.FILE if heeded.is_file else None
                 _apply_and_keep(work, heeded.loaded, position, source, by)

@@ -46,7 +46,7 @@ class PhaseNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PhaseTaskNode:
     """A known task in a phase, with the options that hold there (None where they are not right)."""
 
     node: Node
@@ -62,14 +62,14 @@ class Board:
 
     node: Node
     task: TaskNode
-    asked: Sequence[Asked]
+    asked: Sequence[PhaseTaskNode]
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What file checks need of a competition."""
 
-    asked: Sequence[Asked]
+    asked: Sequence[PhaseTaskNode]
     boards: Sequence[Board]
 
 
@@ -195,7 +195,9 @@ def _check_limits(phase: Node, found: Findings) -> None:
             found.error(per_day, f"per_day ({numbers[0]}) is more than total ({numbers[1]})")
 
 
-def _check_asked(phase: PhaseNode, tasks: dict[str, TaskNode], now: datetime | None, found: Findings) -> list[Asked]:
+def _check_asked(
+    phase: PhaseNode, tasks: dict[str, TaskNode], now: datetime | None, found: Findings
+) -> list[PhaseTaskNode]:
     """The tasks of a phase that are declared."""
     asked = []
     entries = phase.node.entries.get("tasks")
@@ -204,7 +206,7 @@ def _check_asked(phase: PhaseNode, tasks: dict[str, TaskNode], now: datetime | N
         if task is None:
             found.error(node, f"there is no task '{name}'{did_you_mean(name, tasks)}; the tasks are {listed(tasks)}")
             continue
-        asked.append(Asked(node, phase, task, name, _options_asked(node, task, found)))
+        asked.append(PhaseTaskNode(node, phase, task, name, _options_asked(node, task, found)))
         gold = node.entries.get("gold")
         if not _is_over(phase, now) and (gold is None or gold.value is None):
             found.warning(
@@ -224,7 +226,7 @@ def _options_asked(node: Node, task: TaskNode, found: Findings) -> Options | Non
     return _check_options(node, task.type, declared.plain() if declared else {}, found)
 
 
-def _warn_of_overlaps(asked: Sequence[Asked], found: Findings) -> None:
+def _warn_of_overlaps(asked: Sequence[PhaseTaskNode], found: Findings) -> None:
     """Phases over the same items at the same time: a team could use the limits of both."""
     for one, other in combinations(asked, 2):
         if one.name != other.name or one.phase is other.phase or not _overlap(one.phase, other.phase):
@@ -236,7 +238,7 @@ def _warn_of_overlaps(asked: Sequence[Asked], found: Findings) -> None:
                 break
 
 
-def _warn_of_public_gold(asked: Sequence[Asked], now: datetime | None, found: Findings) -> None:
+def _warn_of_public_gold(asked: Sequence[PhaseTaskNode], now: datetime | None, found: Findings) -> None:
     """Gold that is said to be public where it hardly is: in a contest that goes on, or hidden at the same time."""
     for one in asked:
         said = one.node.entries.get("gold_is_public")
@@ -256,13 +258,13 @@ def _warn_of_public_gold(asked: Sequence[Asked], now: datetime | None, found: Fi
             )
 
 
-def _has_total(asked: Asked) -> bool:
+def _has_total(asked: PhaseTaskNode) -> bool:
     """Whether a team has a limited number of submissions."""
     limits = [node.entries["limits"].entries for node in (asked.phase.node, asked.node) if "limits" in node.entries]
     return any("total" in one and one["total"].value is not None for one in limits)
 
 
-def _hides_gold_of(other: Asked, one: Asked, now: datetime | None) -> bool:
+def _hides_gold_of(other: PhaseTaskNode, one: PhaseTaskNode, now: datetime | None) -> bool:
     """Whether another phase, open at the same time, has the same gold (or items) and does not say that it is public."""
     said = other.node.entries.get("gold_is_public")
     if other.name != one.name or (said and said.value is True) or _is_over(other.phase, now):
@@ -282,7 +284,7 @@ def _overlap(one: PhaseNode, other: PhaseNode) -> bool:
 
 
 def _check_boards(
-    nodes: list[Node], tasks: dict[str, TaskNode], asked: Sequence[Asked], found: Findings
+    nodes: list[Node], tasks: dict[str, TaskNode], asked: Sequence[PhaseTaskNode], found: Findings
 ) -> list[Board]:
     check_names(nodes, "the board", found)
     boards = []

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from app.base.text import did_you_mean, listed
-from app.declarations.check.competition import Asked, Board, Parts, elements, text_of
+from app.declarations.check.competition import Board, Parts, PhaseTaskNode, elements, text_of
 from app.declarations.check.gold import check_declared_scores, check_with_gold
 from app.declarations.findings import Findings, quoted
 from app.declarations.historic import read_historic
@@ -38,7 +38,7 @@ def check_files(parts: Parts, found: Findings, *, warn: bool, gold: Path | None 
             _check_historic(board, historic, found)
 
 
-def _check_items(asked: Asked, known: ItemsRead, found: Findings, warn: bool) -> Any:
+def _check_items(asked: PhaseTaskNode, known: ItemsRead, found: Findings, warn: bool) -> Any:
     """The items, None where there are none or they cannot be read."""
     node = asked.node.entries.get("items")
     path = _existing(node, found)
@@ -66,7 +66,7 @@ def _is_gold(path: Path, task: AnyTask, options: Options) -> bool:
     return True
 
 
-def _check_downloads(asked: Asked, found: Findings) -> None:
+def _check_downloads(asked: PhaseTaskNode, found: Findings) -> None:
     """Each file, and each file name once: people get it under this name."""
     items = asked.node.entries.get("items")
     first: dict[str, Node] = {PurePosixPath(items.text).name: items} if items and items.text else {}
@@ -81,7 +81,7 @@ def _check_downloads(asked: Asked, found: Findings) -> None:
             found.error(node, f"two downloads are called '{name}'; first on line {before.line}")
 
 
-def _check_baselines(asked: Asked, items: Any, found: Findings) -> None:
+def _check_baselines(asked: PhaseTaskNode, items: Any, found: Findings) -> None:
     first: dict[str, Node] = {}
     for baseline in elements(asked.node, "baselines"):
         if name := text_of(baseline, "name"):

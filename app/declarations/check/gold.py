@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from app.declarations.check.competition import Asked, elements
+from app.declarations.check.competition import PhaseTaskNode, elements
 from app.declarations.findings import Findings, quoted
 from app.declarations.historic import score_fault
 from evergold.scoring.errors import InvalidFile, ScoringError
@@ -23,7 +23,7 @@ LEAST_DECIMALS = 4
 QUOTED = 3
 
 
-def check_declared_scores(asked: Asked, found: Findings) -> None:
+def check_declared_scores(asked: PhaseTaskNode, found: Findings) -> None:
     """That the scores which baselines declare are scores that the task has; needs no gold."""
     if asked.task.type is None or asked.options is None:
         return
@@ -35,7 +35,7 @@ def check_declared_scores(asked: Asked, found: Findings) -> None:
                 found.error(node, f"'{name}': {fault}")
 
 
-def check_with_gold(asked: Asked, items: Any, folder: Path, found: Findings) -> None:
+def check_with_gold(asked: PhaseTaskNode, items: Any, folder: Path, found: Findings) -> None:
     """Compare the task's items and baselines in a phase with its plain gold, if it lies in the folder."""
     node, task = asked.node.entries.get("gold"), asked.task.type
     name = node.text if node else None
@@ -70,7 +70,7 @@ def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[str
     return [words.format(count=len(names), names=_some(names)) for names, words in said if names]
 
 
-def _check_scores(asked: Asked, gold: Any, items: Any, found: Findings) -> None:
+def _check_scores(asked: PhaseTaskNode, gold: Any, items: Any, found: Findings) -> None:
     """Every baseline that declares scores; what cannot be read was told already."""
     task, options = asked.task.type, asked.options
     if task is None or options is None:

@@ -160,7 +160,7 @@ def _title(document: Document, key: str, name: str) -> str:
 # -------------------------------------------------------------------------------------------------------------- values
 
 
-def shown_value(document: Document, field: Field) -> str:
+def format_value(document: Document, field: Field) -> str:
     """The value as it stands in a form; nothing where it is not declared."""
     value = value_at(document, field.path)
     if isinstance(value, bool):
@@ -173,7 +173,7 @@ def typed_values(document: Document, fields: Sequence[Field], typed: Mapping[str
     changed: dict[str, Value] = {}
     for field in fields:
         text = typed.get(field.name)
-        if text is not None and _tidy(field, text) != _tidy(field, shown_value(document, field)):
+        if text is not None and _tidy(field, text) != _tidy(field, format_value(document, field)):
             changed[field.name] = _value(field, _tidy(field, text))
     return changed
 

@@ -16,13 +16,13 @@ from app.boards.snapshots import find_snapshot, last_snapshot, official_board, o
 from app.competitions.find import find_board, find_competition
 from app.models import Board, Competition, Phase, Snapshot, User
 from app.teams.find import find_team
-from app.web.boards.query import ApiQuery, arranged, insist
+from app.web.boards.query import ApiQuery, arrange_board, raise_if_unknown
 from app.web.boards.schemas import BoardOut, board_csv, board_out
 from app.web.http.caching import is_known, not_modified, prefers_csv, strong_etag
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.looking import ApiLooking, Looking
 from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.viewer import ApiViewer, Viewer
 
 router = APIRouter(prefix=links.API, tags=["boards"])
 
@@ -55,14 +55,14 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 )
 def read_board_csv(
     request: Request,
-    serving: ServingHere,
-    looking: ApiLooking,
+    server: ServerHere,
+    viewer: ApiViewer,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
     query: ApiQuery,
 ) -> Response:
-    return _board_response(request, serving, looking, (competition, phase, board), "csv", query)
+    return _board_response(request, server, viewer, (competition, phase, board), "csv", query)
 
 
 @router.get(
@@ -78,15 +78,15 @@ def read_board_csv(
 )
 def read_board(
     request: Request,
-    serving: ServingHere,
-    looking: ApiLooking,
+    server: ServerHere,
+    viewer: ApiViewer,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
     query: ApiQuery,
     format: FormatParameter = None,  # noqa: A002
 ) -> Response:
-    return _board_response(request, serving, looking, (competition, phase, board), _chosen(request, format), query)
+    return _board_response(request, server, viewer, (competition, phase, board), _chosen(request, format), query)
 
 
 @router.get(
@@ -100,8 +100,8 @@ def read_board(
 )
 def read_official(
     request: Request,
-    serving: ServingHere,
-    looking: ApiLooking,
+    server: ServerHere,
+    viewer: ApiViewer,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
@@ -109,7 +109,7 @@ def read_official(
     format: FormatParameter = None,  # noqa: A002
 ) -> Response:
     place = (competition, phase, board)
-    return _official_response(request, serving, looking, place, None, _chosen(request, format), query)
+    return _official_response(request, server, viewer, place, None, _chosen(request, format), query)
 
 
 @router.get(
@@ -122,8 +122,8 @@ def read_official(
 )
 def read_official_by_number(
     request: Request,
-    serving: ServingHere,
-    looking: ApiLooking,
+    server: ServerHere,
+    viewer: ApiViewer,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
@@ -132,64 +132,64 @@ def read_official_by_number(
     format: FormatParameter = None,  # noqa: A002
 ) -> Response:
     place = (competition, phase, board)
-    return _official_response(request, serving, looking, place, number, _chosen(request, format), query)
+    return _official_response(request, server, viewer, place, number, _chosen(request, format), query)
 
 
 def _board_response(
     request: Request,
-    serving: Serving,
-    looking: Looking,
+    server: Server,
+    viewer: Viewer,
     place: tuple[str, str, str],
     chosen: Format,
     query: BoardQuery,
 ) -> Response:
     competition_name, phase_name, board_name = place
-    now = serving.clock()
-    with reading(serving.engine) as session:
+    now = server.clock()
+    with reading(server.engine) as session:
         competition = find_competition(session, competition_name)
         phase, board = find_board(competition, phase_name, board_name)
-        snapshot = last_snapshot(session, phase, board, looking.user, now, seen_as=looking.seen_as)
-        version = board_version(session, phase, board, looking.user, now, seen_as=looking.seen_as)
-        viewer = viewer_tag(session, competition, looking)
-        etag = strong_etag(request, version, viewer, snapshot.number if snapshot else None, chosen, query)
-        headers = {"ETag": etag, "Cache-Control": cache_control(looking.user), "Vary": _VARY}
+        snapshot = last_snapshot(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
+        version = board_version(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
+        tag = viewer_tag(session, competition, viewer)
+        etag = strong_etag(request, version, tag, snapshot.number if snapshot else None, chosen, query)
+        headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
         if is_known(request, etag):
             return not_modified(headers)
-        leaderboard = build_leaderboard(session, phase, board, looking.user, now, seen_as=looking.seen_as)
-        leaderboard = insist(arranged(session, competition, phase, board, leaderboard, query))
+        leaderboard = build_leaderboard(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
+        leaderboard = raise_if_unknown(arrange_board(session, competition, phase, board, leaderboard, query))
     return _WRITERS[chosen](competition, phase, board, leaderboard, snapshot, "-".join(place), headers)
 
 
 def _official_response(
     request: Request,
-    serving: Serving,
-    looking: Looking,
+    server: Server,
+    viewer: Viewer,
     place: tuple[str, str, str],
     number: int | None,
     chosen: Format,
     query: BoardQuery,
 ) -> Response:
     competition_name, phase_name, board_name = place
-    now = serving.clock()
-    with reading(serving.engine) as session:
+    now = server.clock()
+    with reading(server.engine) as session:
         competition = find_competition(session, competition_name)
         phase, board = find_board(competition, phase_name, board_name)
-        snapshot = find_snapshot(session, phase, board, number, looking.user, now, seen_as=looking.seen_as)
-        version = official_version(session, snapshot, looking.user, now, seen_as=looking.seen_as)
-        etag = strong_etag(request, version, viewer_tag(session, competition, looking), chosen, query)
-        headers = {"ETag": etag, "Cache-Control": cache_control(looking.user), "Vary": _VARY}
+        snapshot = find_snapshot(session, phase, board, number, viewer.user, now, seen_as=viewer.seen_as)
+        version = official_version(session, snapshot, viewer.user, now, seen_as=viewer.seen_as)
+        etag = strong_etag(request, version, viewer_tag(session, competition, viewer), chosen, query)
+        headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
         if is_known(request, etag):
             return not_modified(headers)
-        leaderboard = official_board(session, snapshot, looking.user, now, seen_as=looking.seen_as)
-        leaderboard = insist(arranged(session, competition, phase, board, leaderboard, query))
+        leaderboard = official_board(session, snapshot, viewer.user, now, seen_as=viewer.seen_as)
+        leaderboard = raise_if_unknown(arrange_board(session, competition, phase, board, leaderboard, query))
     name = "-".join([*place, "official"])
     return _WRITERS[chosen](competition, phase, board, leaderboard, snapshot, name, headers)
 
 
-def viewer_tag(session: Session, competition: Competition, looking: Looking) -> str:
+def viewer_tag(session: Session, competition: Competition, viewer: Viewer) -> str:
     """Equal for those to whom the same rows are marked as their own; for tags of answers."""
-    team = find_team(session, looking.user, competition.id) if looking.user else None
-    return f"{team.id if team else ''} {looking.seen_as or ''}"
+    team = find_team(session, viewer.user, competition.id) if viewer.user else None
+    return f"{team.id if team else ''} {viewer.seen_as or ''}"
 
 
 def cache_control(viewer: User | None) -> str:

@@ -19,10 +19,10 @@ from app.boards.tables import CARD, chosen_columns, latex_table, markdown_table
 from app.competitions.find import find_board, find_competition
 from app.models import Board, Competition, Phase, User
 from app.web.boards.api import BoardName, cache_control
-from app.web.http.context import Serving, ServingHere, public_address
+from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.errors import error_responses
-from app.web.http.looking import ApiLooking, Looking
 from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.viewer import ApiViewer, Viewer
 
 router = APIRouter(prefix=links.API, tags=["exports"])
 
@@ -68,8 +68,8 @@ class _Found:
 )
 def export_board(
     request: Request,
-    serving: ServingHere,
-    looking: ApiLooking,
+    server: ServerHere,
+    viewer: ApiViewer,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
@@ -78,7 +78,7 @@ def export_board(
     decimals: Annotated[int | None, Query(ge=0, le=6, description="default: as the board shows")] = None,
     official: Annotated[bool, Query(description="the board as it was when its phase closed")] = False,
 ) -> Response:
-    found = _found(serving, looking, (competition, phase, board), official)
+    found = _found(server, viewer, (competition, phase, board), official)
     table = _chosen(found.leaderboard, column or [], decimals)
     writers: dict[TableFormat, Callable[[], str]] = {
         "markdown": lambda: markdown_table(table),
@@ -86,7 +86,7 @@ def export_board(
     }
     media, ending = _MEDIA[format]
     name = "-".join([competition, phase, board, *(["official"] if official else [])])
-    return _text(writers[format](), media, f"{name}.{ending}", looking.user)
+    return _text(writers[format](), media, f"{name}.{ending}", viewer.user)
 
 
 @router.get(
@@ -96,11 +96,11 @@ def export_board(
     response_class=Response,
     responses={200: _BIBTEX, **error_responses(404)},
 )
-def read_citation(request: Request, serving: ServingHere, competition: CompetitionName) -> Response:
-    with reading(serving.engine) as session:
+def read_citation(request: Request, server: ServerHere, competition: CompetitionName) -> Response:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
-    address = public_address(request, serving, links.competition(found.name))
-    return _text(cite_competition(found, address, serving.clock()), "application/x-bibtex", f"{competition}.bib", None)
+    address = public_address(request, server, links.competition(found.name))
+    return _text(cite_competition(found, address, server.clock()), "application/x-bibtex", f"{competition}.bib", None)
 
 
 @router.get(
@@ -115,38 +115,38 @@ def read_citation(request: Request, serving: ServingHere, competition: Competiti
 )
 def read_board_citation(
     request: Request,
-    serving: ServingHere,
-    looking: ApiLooking,
+    server: ServerHere,
+    viewer: ApiViewer,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
 ) -> Response:
-    now = serving.clock()
-    with reading(serving.engine) as session:
+    now = server.clock()
+    with reading(server.engine) as session:
         whole = find_competition(session, competition)
         of_phase, of_board = find_board(whole, phase, board)
-        snapshot = find_snapshot(session, of_phase, of_board, None, looking.user, now, seen_as=looking.seen_as)
-    address = public_address(request, serving, links.official(competition, phase, board, snapshot.number))
+        snapshot = find_snapshot(session, of_phase, of_board, None, viewer.user, now, seen_as=viewer.seen_as)
+    address = public_address(request, server, links.official(competition, phase, board, snapshot.number))
     text = cite_snapshot(whole, of_phase, of_board, snapshot, address)
-    return _text(text, "application/x-bibtex", f"{competition}-{phase}-{board}.bib", looking.user)
+    return _text(text, "application/x-bibtex", f"{competition}-{phase}-{board}.bib", viewer.user)
 
 
-def _found(serving: Serving, looking: Looking, place: tuple[str, str, str], official: bool) -> _Found:
-    with reading(serving.engine) as session:
+def _found(server: Server, viewer: Viewer, place: tuple[str, str, str], official: bool) -> _Found:
+    with reading(server.engine) as session:
         competition = find_competition(session, place[0])
         phase, board = find_board(competition, place[1], place[2])
         make = _official if official else _live
-        return _Found(competition, phase, board, make(session, phase, board, looking, serving))
+        return _Found(competition, phase, board, make(session, phase, board, viewer, server))
 
 
-def _live(session: Session, phase: Phase, board: Board, looking: Looking, serving: Serving) -> Leaderboard:
-    return build_leaderboard(session, phase, board, looking.user, serving.clock(), seen_as=looking.seen_as)
+def _live(session: Session, phase: Phase, board: Board, viewer: Viewer, server: Server) -> Leaderboard:
+    return build_leaderboard(session, phase, board, viewer.user, server.clock(), seen_as=viewer.seen_as)
 
 
-def _official(session: Session, phase: Phase, board: Board, looking: Looking, serving: Serving) -> Leaderboard:
-    now = serving.clock()
-    snapshot = find_snapshot(session, phase, board, None, looking.user, now, seen_as=looking.seen_as)
-    return official_board(session, snapshot, looking.user, now, seen_as=looking.seen_as)
+def _official(session: Session, phase: Phase, board: Board, viewer: Viewer, server: Server) -> Leaderboard:
+    now = server.clock()
+    snapshot = find_snapshot(session, phase, board, None, viewer.user, now, seen_as=viewer.seen_as)
+    return official_board(session, snapshot, viewer.user, now, seen_as=viewer.seen_as)
 
 
 def _chosen(leaderboard: Leaderboard, names: list[str], decimals: int | None) -> Leaderboard:

@@ -13,7 +13,7 @@ from app.boards.leaderboard import board_version, build_leaderboard
 from app.competitions.find import find_board, find_competition
 from app.web.boards.api import BoardName
 from app.web.http.caching import is_known, not_modified, strong_etag
-from app.web.http.context import ServingHere, public_address
+from app.web.http.context import ServerHere, public_address
 from app.web.http.errors import error_responses
 from app.web.http.paths import CompetitionName, PhaseName
 
@@ -37,10 +37,10 @@ _STAMP = re.compile(rb"(DTSTAMP:|<generator).*")
         **error_responses(404),
     },
 )
-def read_calendar(request: Request, serving: ServingHere, competition: CompetitionName) -> Response:
-    with reading(serving.engine) as session:
+def read_calendar(request: Request, server: ServerHere, competition: CompetitionName) -> Response:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
-    text = calendar(found, public_address(request, serving, links.competition(found.name)), serving.clock())
+    text = calendar(found, public_address(request, server, links.competition(found.name)), server.clock())
     etag = strong_etag(request, _STAMP.sub(b"", text).decode())
     headers = {"ETag": etag, "Cache-Control": "public, no-cache"}
     if is_known(request, etag):
@@ -65,10 +65,10 @@ def read_calendar(request: Request, serving: ServingHere, competition: Competiti
     },
 )
 def read_board_feed(
-    request: Request, serving: ServingHere, competition: CompetitionName, phase: PhaseName, board: BoardName
+    request: Request, server: ServerHere, competition: CompetitionName, phase: PhaseName, board: BoardName
 ) -> Response:
-    now = serving.clock()
-    with reading(serving.engine) as session:
+    now = server.clock()
+    with reading(server.engine) as session:
         whole = find_competition(session, competition)
         of_phase, of_board = find_board(whole, phase, board)
         etag = strong_etag(request, "atom", board_version(session, of_phase, of_board, None, now))
@@ -76,6 +76,6 @@ def read_board_feed(
         if is_known(request, etag):
             return not_modified(headers)
         shown = build_leaderboard(session, of_phase, of_board, None, now)
-    page = public_address(request, serving, links.board(competition, phase, board))
-    text = board_feed(whole, of_phase, of_board, shown, page, public_address(request, serving, request.url.path))
+    page = public_address(request, server, links.board(competition, phase, board))
+    text = board_feed(whole, of_phase, of_board, shown, page, public_address(request, server, request.url.path))
     return Response(text, media_type="application/atom+xml", headers=headers)

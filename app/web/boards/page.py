@@ -22,17 +22,17 @@ from app.boards.snapshots import find_snapshot, last_snapshot, list_snapshots, o
 from app.competitions.find import boards_of, find_board, find_competition
 from app.competitions.limits import phase_state
 from app.competitions.tracks import tracks_of
-from app.competitions.visibility import asked_by
+from app.competitions.visibility import task_in_phase
 from app.models import Board, BoardShown, Competition, Phase
 from app.runs.workers import words_for_board
 from app.web.boards.figures import picture_of
-from app.web.boards.query import PageQuery, arranged, languages_of
+from app.web.boards.query import PageQuery, arrange_board, languages_of
 from app.web.boards.table import TableShown, known_metrics, table_of
 from app.web.html.drawings import drawings_of, svg_response
 from app.web.html.rendering import render
-from app.web.http.context import Serving, ServingHere
-from app.web.http.looking import Looking, LookingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.schemas import RowId
+from app.web.http.viewer import Viewer, ViewerHere
 
 router = APIRouter()
 
@@ -52,16 +52,16 @@ class MetricShown:
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}")
 def read_board(
     request: Request,
-    serving: ServingHere,
-    looking: LookingHere,
+    server: ServerHere,
+    viewer: ViewerHere,
     competition: str,
     phase: str,
     board: str,
     query: PageQuery,
     split: SplitShown = None,
 ) -> Response:
-    now, user, seen_as = serving.clock(), looking.user, looking.seen_as
-    with reading(serving.engine) as session:
+    now, user, seen_as = server.clock(), viewer.user, viewer.seen_as
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         phase_found, board_found = find_board(found, phase, board)
         leaderboard = build_leaderboard(session, phase_found, board_found, user, now, seen_as=seen_as)
@@ -69,8 +69,8 @@ def read_board(
         picture = picture_of(session, board_found, leaderboard, split)
         waiting = _waiting(session, phase_found, board_found, leaderboard, now)
         human_round = published_round(session, phase_found, board_found)
-        moved = _moves(session, (phase_found, board_found), looking, now, leaderboard, query)
-        table = _table(session, found, (phase_found, board_found), leaderboard, query, kept_of(looking, split), moved)
+        moved = _moves(session, (phase_found, board_found), viewer, now, leaderboard, query)
+        table = _table(session, found, (phase_found, board_found), leaderboard, query, kept_of(viewer, split), moved)
     figures = links.board_figures(competition, phase, board)
     return render(
         request,
@@ -103,41 +103,41 @@ def read_board(
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official")
 def read_official(
     request: Request,
-    serving: ServingHere,
-    looking: LookingHere,
+    server: ServerHere,
+    viewer: ViewerHere,
     competition: str,
     phase: str,
     board: str,
     query: PageQuery,
 ) -> Response:
-    return _official_page(request, serving, looking, (competition, phase, board), None, query)
+    return _official_page(request, server, viewer, (competition, phase, board), None, query)
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}")
 def read_official_by_number(
     request: Request,
-    serving: ServingHere,
-    looking: LookingHere,
+    server: ServerHere,
+    viewer: ViewerHere,
     competition: str,
     phase: str,
     board: str,
     number: RowId,
     query: PageQuery,
 ) -> Response:
-    return _official_page(request, serving, looking, (competition, phase, board), number, query)
+    return _official_page(request, server, viewer, (competition, phase, board), number, query)
 
 
 def _official_page(
     request: Request,
-    serving: Serving,
-    looking: Looking,
+    server: Server,
+    viewer: Viewer,
     place: tuple[str, str, str],
     number: int | None,
     query: BoardQuery,
 ) -> Response:
     """The board as it was frozen; without a number the last time."""
-    now, user, seen_as = serving.clock(), looking.user, looking.seen_as
-    with reading(serving.engine) as session:
+    now, user, seen_as = server.clock(), viewer.user, viewer.seen_as
+    with reading(server.engine) as session:
         found = find_competition(session, place[0])
         phase, board = find_board(found, *place[1:])
         snapshot = find_snapshot(session, phase, board, number, user, now, seen_as=seen_as)
@@ -145,7 +145,7 @@ def _official_page(
         leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
         # What is frozen has no history.
         asked = replace(query, since="")
-        table = _table(session, found, (phase, board), leaderboard, asked, kept_of(looking))
+        table = _table(session, found, (phase, board), leaderboard, asked, kept_of(viewer))
     return render(
         request,
         "boards/official.html",
@@ -169,8 +169,8 @@ def _official_page(
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg")
 def read_figure(
-    serving: ServingHere,
-    looking: LookingHere,
+    server: ServerHere,
+    viewer: ViewerHere,
     competition: str,
     phase: str,
     board: str,
@@ -178,18 +178,18 @@ def read_figure(
     split: SplitShown = None,
 ) -> Response:
     """A figure of the board's picture, as a file."""
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         place = find_board(find_competition(session, competition), phase, board)
-        leaderboard = build_leaderboard(session, *place, looking.user, serving.clock(), seen_as=looking.seen_as)
+        leaderboard = build_leaderboard(session, *place, viewer.user, server.clock(), seen_as=viewer.seen_as)
         picture = picture_of(session, place[1], leaderboard, split)
     if picture is None:
         raise NotFound("This board has no figures.")
     return svg_response(picture.figures, name, f"{competition}-{phase}-{picture.split.replace('/', '-')}")
 
 
-def kept_of(looking: Looking, split: str | None = None) -> list[tuple[str, str]]:
+def kept_of(viewer: Viewer, split: str | None = None) -> list[tuple[str, str]]:
     """What links of the table hand on of the page's address."""
-    found = {"as": looking.seen_as, "split": split}
+    found = {"as": viewer.seen_as, "split": split}
     return [(name, str(value)) for name, value in found.items() if value]
 
 
@@ -203,7 +203,7 @@ def _table(
     moved: dict[tuple[object, ...], Move] | None = None,
 ) -> TableShown:
     """The board as it is asked for."""
-    found = arranged(session, competition, *place, leaderboard, query)
+    found = arrange_board(session, competition, *place, leaderboard, query)
     tracks = tracks_of(competition)
     return table_of(found, query, place[1], languages_of(session, *place), tracks, kept=kept, moved=moved)
 
@@ -211,7 +211,7 @@ def _table(
 def _moves(
     session: Session,
     place: tuple[Phase, Board],
-    looking: Looking,
+    viewer: Viewer,
     now: datetime,
     leaderboard: Leaderboard,
     query: BoardQuery,
@@ -220,7 +220,7 @@ def _moves(
     until = since_moment(query)
     if until is None or leaderboard.view.board is not BoardShown.PUBLIC:
         return None
-    then = build_leaderboard(session, *place, looking.user, now, seen_as=looking.seen_as, until=until)
+    then = build_leaderboard(session, *place, viewer.user, now, seen_as=viewer.seen_as, until=until)
     return moves(leaderboard, then)
 
 
@@ -228,7 +228,7 @@ def _waiting(session: Session, phase: Phase, board: Board, leaderboard: Leaderbo
     """That submissions wait for a worker, on boards that would show them."""
     if leaderboard.view.board is not BoardShown.PUBLIC:
         return ""
-    return words_for_board(session, asked_by(session, phase, board), board.task.task_type, now)
+    return words_for_board(session, task_in_phase(session, phase, board), board.task.task_type, now)
 
 
 def _phases_with(competition: Competition, board: Board) -> list[Phase]:

@@ -17,10 +17,10 @@ from app.competitions.visibility import view_of_board
 from app.web.boards.api import BoardName, cache_control, viewer_tag
 from app.web.boards.picture_schemas import PictureOut, PicturesOut, picture_out, pictures_out
 from app.web.http.caching import is_known, not_modified, strong_etag
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.looking import ApiLooking, Looking
 from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.viewer import ApiViewer, Viewer
 
 router = APIRouter(prefix=links.API, tags=["boards"])
 
@@ -48,13 +48,13 @@ TeamsAsked = Annotated[
 )
 def list_pictures(
     request: Request,
-    serving: ServingHere,
-    looking: ApiLooking,
+    server: ServerHere,
+    viewer: ApiViewer,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
 ) -> Response:
-    return _answer(request, serving, looking, (competition, phase, board), None, None, ())
+    return _answer(request, server, viewer, (competition, phase, board), None, None, ())
 
 
 @router.get(
@@ -68,8 +68,8 @@ def list_pictures(
 )
 def get_picture(
     request: Request,
-    serving: ServingHere,
-    looking: ApiLooking,
+    server: ServerHere,
+    viewer: ApiViewer,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
@@ -77,30 +77,30 @@ def get_picture(
     split: SplitAsked = None,
     teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
-    return _answer(request, serving, looking, (competition, phase, board), picture, split, teams)
+    return _answer(request, server, viewer, (competition, phase, board), picture, split, teams)
 
 
 def _answer(
     request: Request,
-    serving: Serving,
-    looking: Looking,
+    server: Server,
+    viewer: Viewer,
     place: tuple[str, str, str],
     name: str | None,
     split: str | None,
     teams: Sequence[str],
 ) -> Response:
     """One picture, or for no name the list of them."""
-    now = serving.clock()
-    with reading(serving.engine) as session:
+    now = server.clock()
+    with reading(server.engine) as session:
         competition = find_competition(session, place[0])
         where = find_board(competition, *place[1:])
-        version = board_version(session, *where, looking.user, now, seen_as=looking.seen_as)
-        etag = strong_etag(request, version, viewer_tag(session, competition, looking), name, split, list(teams))
-        headers = {"ETag": etag, "Cache-Control": cache_control(looking.user), "Vary": _VARY}
+        version = board_version(session, *where, viewer.user, now, seen_as=viewer.seen_as)
+        etag = strong_etag(request, version, viewer_tag(session, competition, viewer), name, split, list(teams))
+        headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
         if is_known(request, etag):
             return not_modified(headers)
-        seen = look_at(session, *where, looking.user, now, seen_as=looking.seen_as)
+        seen = look_at(session, *where, viewer.user, now, seen_as=viewer.seen_as)
         pictures = pictures_of(session, seen, split=split, teams=teams)
-        view = view_of_board(session, *where, looking.user, now, seen_as=looking.seen_as)
+        view = view_of_board(session, *where, viewer.user, now, seen_as=viewer.seen_as)
     found = pictures_out(place, pictures, view) if name is None else picture_out(place, find_picture(pictures, name))
     return Response(found.model_dump_json(), media_type="application/json", headers=headers)

@@ -16,8 +16,8 @@ from app.competitions.limits import phase_state
 from app.competitions.visibility import view_of_board
 from app.web.boards.pictures import SplitAsked, TeamsAsked
 from app.web.html.rendering import render
-from app.web.http.context import ServingHere
-from app.web.http.looking import LookingHere
+from app.web.http.context import ServerHere
+from app.web.http.viewer import ViewerHere
 
 router = APIRouter()
 
@@ -28,24 +28,24 @@ LIBRARY = "vendor/echarts/echarts.min.js"
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/pictures")
 def read_pictures(
     request: Request,
-    serving: ServingHere,
-    looking: LookingHere,
+    server: ServerHere,
+    viewer: ViewerHere,
     competition: str,
     phase: str,
     board: str,
     split: SplitAsked = None,
     teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
-    now = serving.clock()
-    with reading(serving.engine) as session:
+    now = server.clock()
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         where = find_board(found, phase, board)
-        seen = look_at(session, *where, looking.user, now, seen_as=looking.seen_as)
+        seen = look_at(session, *where, viewer.user, now, seen_as=viewer.seen_as)
         pictures = pictures_of(session, seen, split=split, teams=teams)
-        view = view_of_board(session, *where, looking.user, now, seen_as=looking.seen_as)
+        view = view_of_board(session, *where, viewer.user, now, seen_as=viewer.seen_as)
     asked = [("split", split)] if split else []
     asked += [("teams", team) for team in teams]
-    asked += [("as", looking.seen_as.value)] if looking.seen_as else []
+    asked += [("as", viewer.seen_as.value)] if viewer.seen_as else []
     addresses = {one.name: links.api_picture(competition, phase, board, one.name) for one in pictures}
     return render(
         request,
@@ -55,7 +55,7 @@ def read_pictures(
         board=where[1],
         state=phase_state(where[0], now),
         view=view,
-        seen_as=looking.seen_as,
+        seen_as=viewer.seen_as,
         pictures=pictures,
         numbers={name: f"{address}?{urlencode(asked)}" if asked else address for name, address in addresses.items()},
         library=LIBRARY,

@@ -13,7 +13,7 @@ from app.base.errors import InvalidForm
 from app.boards.query import PARAMETERS, TEXT_CHARACTERS, Arranged, BoardQuery, arrange, read_query
 from app.boards.rows import Leaderboard, RowKind
 from app.competitions.tracks import tracks_of
-from app.competitions.visibility import asked_by
+from app.competitions.visibility import task_in_phase
 from app.models import Board, Competition, Phase
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
@@ -60,7 +60,7 @@ PageQuery = Annotated[BoardQuery, Depends(page_query)]
 ApiQuery = Annotated[BoardQuery, Depends(api_query)]
 
 
-def arranged(
+def arrange_board(
     session: Session, competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, query: BoardQuery
 ) -> Arranged:
     """The board as it is asked for."""
@@ -71,11 +71,11 @@ def arranged(
 def languages_of(session: Session, phase: Phase, board: Board) -> Sequence[str]:
     """The languages of the board's task, where it knows them."""
     task = TASKS[board.task.task_type]
-    options = read_options(task, asked_by(session, phase, board).options_of(board.task))
+    options = read_options(task, task_in_phase(session, phase, board).options_of(board.task))
     return getattr(options, "languages", None) or ()
 
 
-def insist(found: Arranged) -> Leaderboard:
+def raise_if_unknown(found: Arranged) -> Leaderboard:
     """The board; raises InvalidForm where something was asked for that is not there."""
     if found.problems:
         raise InvalidForm(" ".join(found.problems.values()), fields=dict(found.problems))

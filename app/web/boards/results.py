@@ -15,10 +15,10 @@ from app.models import Competition, CompetitionTask
 from app.web.boards.api import cache_control, viewer_tag
 from app.web.boards.results_schemas import ResultsOut, results_csv, results_out
 from app.web.http.caching import is_known, not_modified, strong_etag
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.looking import ApiLooking, Looking
 from app.web.http.paths import CompetitionName, TaskName
+from app.web.http.viewer import ApiViewer, Viewer
 
 router = APIRouter(prefix=links.API, tags=["boards"])
 
@@ -44,9 +44,9 @@ Written = Callable[[Competition, CompetitionTask, Results], Response]
     | error_responses(401, 404, 422),
 )
 def read_results_csv(
-    request: Request, serving: ServingHere, looking: ApiLooking, competition: CompetitionName, task: TaskName
+    request: Request, server: ServerHere, viewer: ApiViewer, competition: CompetitionName, task: TaskName
 ) -> Response:
-    return _answer(request, serving, looking, (competition, task), _csv)
+    return _answer(request, server, viewer, (competition, task), _csv)
 
 
 @router.get(
@@ -60,22 +60,22 @@ def read_results_csv(
     responses=_NOT_MODIFIED | error_responses(401, 404, 422),
 )
 def read_results(
-    request: Request, serving: ServingHere, looking: ApiLooking, competition: CompetitionName, task: TaskName
+    request: Request, server: ServerHere, viewer: ApiViewer, competition: CompetitionName, task: TaskName
 ) -> Response:
-    return _answer(request, serving, looking, (competition, task), _json)
+    return _answer(request, server, viewer, (competition, task), _json)
 
 
-def _answer(request: Request, serving: Serving, looking: Looking, place: tuple[str, str], written: Written) -> Response:
-    now = serving.clock()
-    with reading(serving.engine) as session:
+def _answer(request: Request, server: Server, viewer: Viewer, place: tuple[str, str], written: Written) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
         competition = find_competition(session, place[0])
         task = find_task(competition, place[1])
-        version = results_version(session, competition, task, looking.user, now, seen_as=looking.seen_as)
-        etag = strong_etag(request, version, viewer_tag(session, competition, looking), request.url.path)
-        headers = {"ETag": etag, "Cache-Control": cache_control(looking.user), "Vary": _VARY}
+        version = results_version(session, competition, task, viewer.user, now, seen_as=viewer.seen_as)
+        etag = strong_etag(request, version, viewer_tag(session, competition, viewer), request.url.path)
+        headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
         if is_known(request, etag):
             return not_modified(headers)
-        results = build_results(session, competition, task, looking.user, now, seen_as=looking.seen_as)
+        results = build_results(session, competition, task, viewer.user, now, seen_as=viewer.seen_as)
     response = written(competition, task, results)
     response.headers.update(headers)
     return response

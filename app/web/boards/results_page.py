@@ -13,8 +13,8 @@ from app.boards.side_by_side import ResultColumn, build_results, find_task, resu
 from app.competitions.find import find_competition
 from app.models import Phase
 from app.web.html.rendering import render
-from app.web.http.context import ServingHere
-from app.web.http.looking import LookingHere
+from app.web.http.context import ServerHere
+from app.web.http.viewer import ViewerHere
 
 router = APIRouter()
 
@@ -30,17 +30,17 @@ class PhaseHeading:
 @router.get("/competitions/{competition}/tasks/{task}/results")
 def read_results(
     request: Request,
-    serving: ServingHere,
-    looking: LookingHere,
+    server: ServerHere,
+    viewer: ViewerHere,
     competition: str,
     task: str,
     sort: Annotated[str, Query()] = "",
 ) -> Response:
     """`sort` is `phase/board`; what is no column leaves the rows as they are."""
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         asked = find_task(found, task)
-        results = build_results(session, found, asked, looking.user, serving.clock(), seen_as=looking.seen_as)
+        results = build_results(session, found, asked, viewer.user, server.clock(), seen_as=viewer.seen_as)
     keys = [key_of(column) for column in results.columns]
     if sort in keys:
         results = sort_results(results, keys.index(sort))
@@ -53,7 +53,7 @@ def read_results(
         headings=_headings(results.columns),
         keys=keys,
         best=results_best(results),
-        seen_as=looking.seen_as,
+        seen_as=viewer.seen_as,
     )
 
 

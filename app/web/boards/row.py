@@ -14,9 +14,9 @@ from app.boards.leaderboard import build_leaderboard
 from app.boards.snapshots import find_snapshot, official_board
 from app.competitions.find import find_board, find_competition
 from app.web.html.rendering import render
-from app.web.http.context import Serving, ServingHere
-from app.web.http.looking import Looking, LookingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.schemas import RowId
+from app.web.http.viewer import Viewer, ViewerHere
 from app.web.reports.pages import scores_table, signatures
 
 router = APIRouter()
@@ -25,22 +25,22 @@ router = APIRouter()
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/rows/{submission_id}")
 def read_row(
     request: Request,
-    serving: ServingHere,
-    looking: LookingHere,
+    server: ServerHere,
+    viewer: ViewerHere,
     competition: str,
     phase: str,
     board: str,
     submission_id: UUID,
     sort: str = "",
 ) -> Response:
-    return _row_page(request, serving, looking, (competition, phase, board), submission_id, None, sort)
+    return _row_page(request, server, viewer, (competition, phase, board), submission_id, None, sort)
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}/rows/{submission_id}")
 def read_official_row(
     request: Request,
-    serving: ServingHere,
-    looking: LookingHere,
+    server: ServerHere,
+    viewer: ViewerHere,
     competition: str,
     phase: str,
     board: str,
@@ -48,21 +48,21 @@ def read_official_row(
     submission_id: UUID,
     sort: str = "",
 ) -> Response:
-    return _row_page(request, serving, looking, (competition, phase, board), submission_id, number, sort)
+    return _row_page(request, server, viewer, (competition, phase, board), submission_id, number, sort)
 
 
 def _row_page(
     request: Request,
-    serving: Serving,
-    looking: Looking,
+    server: Server,
+    viewer: Viewer,
     place: tuple[str, str, str],
     submission_id: UUID,
     number: int | None,
     sort: str,
 ) -> Response:
     """number: of the official board, None for the everlasting one."""
-    now, user, seen_as = serving.clock(), looking.user, looking.seen_as
-    with reading(serving.engine) as session:
+    now, user, seen_as = server.clock(), viewer.user, viewer.seen_as
+    with reading(server.engine) as session:
         competition = find_competition(session, place[0])
         phase, board = find_board(competition, *place[1:])
         if number is None:

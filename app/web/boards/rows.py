@@ -14,7 +14,7 @@ from app.competitions.find import find_phase_task
 from app.models import PhaseTask, User
 from app.people.roles import check_may_organise
 from app.web.boards.rows_schemas import RowMarkIn, RowMarkOut, RowMarksOut, row_mark_out
-from app.web.http.context import ServingHere
+from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
@@ -33,9 +33,9 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/rows"
     responses=error_responses(401, 403, 404),
 )
 def read_row_marks(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, phase: PhaseName, task: TaskName
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, phase: PhaseName, task: TaskName
 ) -> RowMarksOut:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         phase_task = organised(session, user, (competition, phase, task))
         return RowMarksOut(rows=[row_mark_out(one) for one in list_marks(session, phase_task)])
 
@@ -49,14 +49,14 @@ def read_row_marks(
     responses=error_responses(401, 403, 404, 422),
 )
 def put_row_mark(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     phase: PhaseName,
     task: TaskName,
     mark: RowMarkIn,
 ) -> RowMarkOut:
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         phase_task = organised(session, user, (competition, phase, task))
         marked = mark_row(
             session,
@@ -66,7 +66,7 @@ def put_row_mark(
             status=mark.status,
             note=mark.note,
             actor=user,
-            now=serving.clock(),
+            now=server.clock(),
         )
     return row_mark_out(marked)
 
@@ -79,16 +79,16 @@ def put_row_mark(
     responses=error_responses(401, 403, 404, 422),
 )
 def delete_row_mark(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     phase: PhaseName,
     task: TaskName,
     mark_id: Annotated[RowId, Path(examples=[3])],
 ) -> Response:
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         phase_task = organised(session, user, (competition, phase, task))
-        clear_mark(session, phase_task, mark_id, actor=user, now=serving.clock())
+        clear_mark(session, phase_task, mark_id, actor=user, now=server.clock())
     return Response(status_code=204)
 
 

@@ -18,7 +18,7 @@ from app.models import RowStatus
 from app.web.boards.rows import organised
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import Visitor, VisitorHere
 from app.web.http.schemas import RowId
 
@@ -31,17 +31,17 @@ Place = tuple[str, str, str]
 
 @router.get(PLACE)
 def read_rows(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, phase: str, task: str
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, phase: str, task: str
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return _page(request, serving, visitor, (competition, phase, task), {})
+    return _page(request, server, visitor, (competition, phase, task), {})
 
 
 @router.post(PLACE)
 def send_mark(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     phase: str,
@@ -58,7 +58,7 @@ def send_mark(
     check_form(request, csrf_token)
     typed = {"team": team, "submission": submission, "status": status, "note": note}
     try:
-        with writing(serving.engine) as session:
+        with writing(server.engine) as session:
             phase_task = organised(session, visitor.user, place)
             chosen, submission_id = _read(status, submission.strip())
             mark_row(
@@ -69,17 +69,17 @@ def send_mark(
                 status=chosen,
                 note=note,
                 actor=visitor.user,
-                now=serving.clock(),
+                now=server.clock(),
             )
     except InvalidForm as error:
-        return _page(request, serving, visitor, place, typed, error)
+        return _page(request, server, visitor, place, typed, error)
     return RedirectResponse(links.rows(*place), 303)
 
 
 @router.post(f"{PLACE}/{{mark_id}}/clear")
 def send_clear(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     phase: str,
@@ -91,9 +91,9 @@ def send_clear(
     if visitor.user is None:
         return RedirectResponse(f"/login?next={links.rows(*place)}", 303)
     check_form(request, csrf_token)
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         phase_task = organised(session, visitor.user, place)
-        clear_mark(session, phase_task, mark_id, actor=visitor.user, now=serving.clock())
+        clear_mark(session, phase_task, mark_id, actor=visitor.user, now=server.clock())
     return RedirectResponse(links.rows(*place), 303)
 
 
@@ -113,13 +113,13 @@ def _read(status: str, submission: str) -> tuple[RowStatus, UUID | None]:
 
 def _page(
     request: Request,
-    serving: Serving,
+    server: Server,
     visitor: Visitor,
     place: Place,
     typed: Mapping[str, str],
     error: InvalidForm | None = None,
 ) -> Response:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         phase_task = organised(session, visitor.user, place)
         marks = list_marks(session, phase_task)
         teams = entrants(session, phase_task)

@@ -16,15 +16,15 @@ from app.boards.query import (
     Arranged,
     BoardQuery,
     best_first,
-    categories_shown,
     key_of,
-    languages_shown,
+    visible_categories,
+    visible_languages,
 )
 from app.boards.rows import Cell, LeaderboardRow
 from app.competitions.columns import BoardColumn
 from app.competitions.tracks import Track
 from app.models import Board, BoardShown
-from app.web.html.words import ROW_KINDS, plural, shown_score
+from app.web.html.words import ROW_KINDS, format_score, plural
 from evergold.scoring.task import Metric
 from evergold.scoring.tasks import TASKS
 
@@ -238,8 +238,8 @@ def _cell(cell: Cell, column: BoardColumn, scale: Scale, against: Cell | None, *
         look += f" barred f{bar[0]} t{bar[1]}"
     delta = difference(cell, against) if against is not None else None
     if delta is None:
-        return CellShown(shown_score(cell.value, column), "", look)
-    return CellShown(shown_score(cell.value, column), "", look, delta_words(delta, column), is_better(delta, column))
+        return CellShown(format_score(cell.value, column), "", look)
+    return CellShown(format_score(cell.value, column), "", look, delta_words(delta, column), is_better(delta, column))
 
 
 def delta_words(delta: float, column: BoardColumn) -> str:
@@ -259,8 +259,8 @@ def _choices(found: Arranged, board: Board, languages: Sequence[str], tracks: Se
     kinds = {row.kind for row in found.whole.rows}
     return Choices(
         tracks=[(track.name, track.title) for track in tracks] if board.track is None else (),
-        languages=[(one, one.upper()) for one in languages_shown(found.whole, languages)],
-        categories=[(one, one.replace("_", " ")) for one in categories_shown(found.whole, languages)],
+        languages=[(one, one.upper()) for one in visible_languages(found.whole, languages)],
+        categories=[(one, one.replace("_", " ")) for one in visible_categories(found.whole, languages)],
         references=[(one, one) for one in references(found.whole)] if is_public else (),
         kinds=[one for one in ROW_KINDS.items() if one[0] in kinds] if len(kinds) > 1 else (),
     )

@@ -20,7 +20,7 @@ from app.web.competitions.schemas import (
     phase_out,
     phase_task_out,
 )
-from app.web.http.context import ServingHere
+from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiVisitor
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
@@ -29,11 +29,11 @@ router = APIRouter(prefix=links.API, tags=["competitions"])
 
 
 @router.get("/competitions", operation_id="list_competitions", summary="All competitions", responses=error_responses())
-def read_competitions(serving: ServingHere) -> CompetitionList:
-    now = serving.clock()
-    with reading(serving.engine) as session:
+def read_competitions(server: ServerHere) -> CompetitionList:
+    now = server.clock()
+    with reading(server.engine) as session:
         found = list_competitions(session)
-    return CompetitionList(competitions=[competition_out(one, serving.settings, now) for one in found])
+    return CompetitionList(competitions=[competition_out(one, server.settings, now) for one in found])
 
 
 @router.get(
@@ -42,10 +42,10 @@ def read_competitions(serving: ServingHere) -> CompetitionList:
     summary="A competition with its phases, tasks and boards",
     responses=error_responses(404),
 )
-def read_competition(serving: ServingHere, competition: CompetitionName) -> CompetitionOut:
-    with reading(serving.engine) as session:
+def read_competition(server: ServerHere, competition: CompetitionName) -> CompetitionOut:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
-    return competition_out(found, serving.settings, serving.clock())
+    return competition_out(found, server.settings, server.clock())
 
 
 @router.get(
@@ -54,12 +54,12 @@ def read_competition(serving: ServingHere, competition: CompetitionName) -> Comp
     summary="A phase: its dates, limits, tasks and boards",
     responses=error_responses(404),
 )
-def read_phase(serving: ServingHere, competition: CompetitionName, phase: PhaseName) -> PhaseOut:
-    with reading(serving.engine) as session:
+def read_phase(server: ServerHere, competition: CompetitionName, phase: PhaseName) -> PhaseOut:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
     for one in found.phases:
         if one.name == phase:
-            return phase_out(found, one, serving.settings, serving.clock())
+            return phase_out(found, one, server.settings, server.clock())
     names = ", ".join(f"'{one.name}'" for one in found.phases)
     raise NotFound(f"Competition '{competition}' has no phase '{phase}'; it has {names}.")
 
@@ -71,10 +71,10 @@ def read_phase(serving: ServingHere, competition: CompetitionName, phase: PhaseN
     responses=error_responses(401, 404),
 )
 def read_task(
-    serving: ServingHere, visitor: ApiVisitor, competition: CompetitionName, phase: PhaseName, task: TaskName
+    server: ServerHere, visitor: ApiVisitor, competition: CompetitionName, phase: PhaseName, task: TaskName
 ) -> PhaseTaskOut:
-    now = serving.clock()
-    with reading(serving.engine) as session:
+    now = server.clock()
+    with reading(server.engine) as session:
         phase_task = find_phase_task(session, competition, phase, task)
         found = find_competition(session, competition)
         asked_in = next(one for one in found.phases if one.id == phase_task.phase_id)
@@ -84,4 +84,4 @@ def read_task(
             team = find_team(session, visitor.user, found.id)
             used = limits.quota(session, team, phase_task, now, user=visitor.user)
         view = view_of(session, phase_task, visitor.user, now)
-    return phase_task_out(phase_task, boards, serving.settings, used, view, now)
+    return phase_task_out(phase_task, boards, server.settings, used, view, now)

@@ -12,12 +12,12 @@ from app.models import RegistrationStatus, RescoringState
 from app.people.roles import check_may_organise
 from app.rescoring.sets import list_rescorings
 from app.runs.failures import failed_runs
-from app.runs.workers import live_workers, unheard_task_types
+from app.runs.workers import live_workers, unserved_task_types
 from app.submissions.climbing import climbing_teams
 from app.teams.registration import list_registrations
 from app.web.html.guards import to_login
 from app.web.html.rendering import render
-from app.web.http.context import ServingHere
+from app.web.http.context import ServerHere
 from app.web.http.identity import VisitorHere
 
 router = APIRouter()
@@ -27,14 +27,14 @@ FAILURES_SHOWN = 5
 
 
 @router.get("/competitions/{competition}/desk")
-def read_desk(request: Request, serving: ServingHere, visitor: VisitorHere, competition: str) -> Response:
+def read_desk(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
     if visitor.user is None:
         return to_login(request)
-    now = serving.clock()
-    with reading(serving.engine) as session:
+    now = server.clock()
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         check_may_organise(session, visitor.user, found)
-        unheard = unheard_task_types(session, now)
+        unserved = unserved_task_types(session, now)
         failures = failed_runs(session, [found.id], FAILURES_SHOWN + 1)
         questions = questions_for(session, found, visitor.user, sees_all=True)
         response = render(
@@ -52,7 +52,7 @@ def read_desk(request: Request, serving: ServingHere, visitor: VisitorHere, comp
             questions=[one for one in questions if one.answered_at is None and one.closed_at is None],
             rescorings=[one for one in list_rescorings(session, found) if one.state == RescoringState.OPEN],
             workers=live_workers(session, now),
-            unheard=[task.title for task in found.tasks if task.task_type in unheard],
+            unserved=[task.title for task in found.tasks if task.task_type in unserved],
             now=now,
         )
     response.headers["Cache-Control"] = "no-store"

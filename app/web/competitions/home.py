@@ -14,7 +14,7 @@ from app.competitions.find import list_competitions
 from app.competitions.limits import phase_state
 from app.models import Competition, Phase
 from app.web.html.rendering import asset, render
-from app.web.http.context import ServingHere
+from app.web.http.context import ServerHere
 from app.web.http.identity import VisitorHere
 
 router = APIRouter()
@@ -38,9 +38,9 @@ class Card:
 
 
 @router.get("/")
-def read_home(request: Request, serving: ServingHere, visitor: VisitorHere) -> Response:
-    now = serving.clock()
-    with reading(serving.engine) as session:
+def read_home(request: Request, server: ServerHere, visitor: VisitorHere) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
         cards = [card_of(competition, now) for competition in list_competitions(session)]
     groups = [(name, *said, [card for card in cards if card.group == name]) for name, said in GROUPS.items()]
     return render(request, "competitions/home.html", groups=[group for group in groups if group[-1]], now=now)

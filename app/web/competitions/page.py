@@ -22,8 +22,8 @@ from app.people.roles import may_organise
 from app.teams.registration import standing
 from app.teams.registration_rules import rules_of
 from app.web.html.rendering import render
-from app.web.http.context import ServingHere
-from app.web.http.looking import Looking, LookingHere
+from app.web.http.context import ServerHere
+from app.web.http.viewer import Viewer, ViewerHere
 
 router = APIRouter()
 
@@ -53,16 +53,16 @@ class PhaseShown:
 
 
 @router.get("/competitions/{competition}")
-def read_competition(request: Request, serving: ServingHere, looking: LookingHere, competition: str) -> Response:
-    now = serving.clock()
-    with reading(serving.engine) as session:
+def read_competition(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
-        views = _views(session, found, looking, now)
+        views = _views(session, found, viewer, now)
         teams = count_entries(session, views)
-        has_judging = may_judge_or_organise(session, looking.user, found)
+        has_judging = may_judge_or_organise(session, viewer.user, found)
         announcements = announcements_of(session, found)
-        missing = standing(session, found, looking.user).missing if looking.user else None
-        has_desk = looking.seen_as is None and may_organise(session, looking.user, found)
+        missing = standing(session, found, viewer.user).missing if viewer.user else None
+        has_desk = viewer.seen_as is None and may_organise(session, viewer.user, found)
     phases = [
         PhaseShown(phase, phase_state(phase, now), [_task(found, asked, teams, views) for asked in phase.phase_tasks])
         for phase in found.phases
@@ -76,17 +76,17 @@ def read_competition(request: Request, serving: ServingHere, looking: LookingHer
         more_announcements=len(announcements) > ANNOUNCEMENTS_SHOWN,
         rules=rules_of(found),
         missing=missing,
-        is_participant=looking.user is not None,
+        is_participant=viewer.user is not None,
         has_judging=has_judging,
         has_desk=has_desk,
-        seen_as=looking.seen_as,
+        seen_as=viewer.seen_as,
         now=now,
     )
 
 
-def _views(session: Session, competition: Competition, looking: Looking, now: datetime) -> dict[int, View]:
+def _views(session: Session, competition: Competition, viewer: Viewer, now: datetime) -> dict[int, View]:
     asked = [one for phase in competition.phases for one in phase.phase_tasks]
-    return views_of(session, asked, looking.user, now, seen_as=looking.seen_as)
+    return views_of(session, asked, viewer.user, now, seen_as=viewer.seen_as)
 
 
 def _task(competition: Competition, asked: PhaseTask, teams: dict[int, int], views: dict[int, View]) -> TaskInPhase:

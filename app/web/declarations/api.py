@@ -31,7 +31,7 @@ from app.web.declarations.schemas import (
     outcome_out,
     revision_out,
 )
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
@@ -52,8 +52,8 @@ _SPOOLED_BYTES = 8 * 1024 * 1024
     summary="The declaration that holds, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_declaration(serving: ServingHere, user: ApiOrganiser, competition: CompetitionName) -> DeclarationOut:
-    with reading(serving.engine) as session:
+def read_declaration(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> DeclarationOut:
+    with reading(server.engine) as session:
         present = present_revision(session, _organised(session, competition, user))
         return declaration_out(present, present)
 
@@ -67,10 +67,10 @@ def read_declaration(serving: ServingHere, user: ApiOrganiser, competition: Comp
     responses=error_responses(400, 401, 403, 404, 409, 413, 422, 507),
 )
 def patch_declaration(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, form: EditForm, preview: Preview = False
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, form: EditForm, preview: Preview = False
 ) -> OutcomeOut:
     edit = Edit(competition, form.base, user, form.note, preview)
-    return outcome_out(edit_values(*_server(serving), edit, form.values, serving.clock()))
+    return outcome_out(edit_values(*_server(server), edit, form.values, server.clock()))
 
 
 @router.get(
@@ -85,21 +85,21 @@ def patch_declaration(
     },
 )
 def export_declaration(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     revision: Annotated[RowId | None, Query(description="an earlier one; default: what holds")] = None,
 ) -> StreamingResponse:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = _organised(session, competition, user)
         wanted = find_revision(session, found, revision) if revision else present_revision(session, found)
-    return _zip_answer(serving, wanted, found.name)
+    return _zip_answer(server, wanted, found.name)
 
 
-def _zip_answer(serving: Serving, revision: Revision, competition: str) -> StreamingResponse:
+def _zip_answer(server: Server, revision: Revision, competition: str) -> StreamingResponse:
     archive = tempfile.SpooledTemporaryFile(_SPOOLED_BYTES)  # noqa: SIM115 - closed when it was sent
     try:
-        export_zip(revision, competition, serving.settings.storage_dir, archive)
+        export_zip(revision, competition, server.settings.storage_dir, archive)
     except BaseException:
         archive.close()
         raise
@@ -126,13 +126,13 @@ def _pieces(archive: IO[bytes]) -> Iterator[bytes]:
     responses=error_responses(401, 403, 404, 422),
 )
 def read_revisions(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     before: Annotated[RowId | None, Query(description="as in `next`")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = PAGE_LENGTH,
 ) -> RevisionList:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = _organised(session, competition, user)
         revisions = list_revisions(session, found, limit=limit + 1, before=before)
     shown, is_more = revisions[:limit], len(revisions) > limit
@@ -149,9 +149,9 @@ def read_revisions(
     responses=error_responses(401, 403, 404, 422),
 )
 def read_revision(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, number: RowId
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, number: RowId
 ) -> DeclarationOut:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = _organised(session, competition, user)
         return declaration_out(find_revision(session, found, number), present_revision(session, found))
 
@@ -164,7 +164,7 @@ def read_revision(
     responses=error_responses(400, 401, 403, 404, 409, 413, 422, 507),
 )
 def apply_revision(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     number: RowId,
@@ -172,11 +172,11 @@ def apply_revision(
     preview: Preview = False,
 ) -> OutcomeOut:
     edit = Edit(competition, form.base, user, form.note, preview)
-    return outcome_out(go_back(*_server(serving), edit, number, serving.clock()))
+    return outcome_out(go_back(*_server(server), edit, number, server.clock()))
 
 
-def _server(serving: Serving) -> tuple[Engine, Path]:
-    return serving.engine, serving.settings.storage_dir
+def _server(server: Server) -> tuple[Engine, Path]:
+    return server.engine, server.settings.storage_dir
 
 
 def _organised(session: Session, name: str, user: User) -> Competition:

@@ -25,7 +25,7 @@ from app.web.declarations.pages import asked, read_form, revision_number
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
 from app.web.http import csrf
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import Visitor, VisitorHere
 from app.web.http.schemas import RowId
 
@@ -39,14 +39,14 @@ _LINES_COMPARED = 400
 @router.get("/competitions/{competition}/history")
 def read_history(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     before: Annotated[RowId | None, Query()] = None,
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         check_may_organise(session, visitor.user, found)
         revisions = list_revisions(session, found, limit=PAGE_LENGTH + 1, before=before)
@@ -63,42 +63,42 @@ def read_history(
 
 @router.get("/competitions/{competition}/history/{number}")
 def read_revision(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, number: RowId
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, number: RowId
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return _page(request, serving, visitor, competition, number, {})
+    return _page(request, server, visitor, competition, number, {})
 
 
 @router.post("/competitions/{competition}/history/{number}")
 async def send_back(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, number: RowId
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, number: RowId
 ) -> Response:
     if visitor.user is None or visitor.login is None:
         return to_login(request)
     form = await read_form(request)
-    return await run_sync(_back, request, serving, visitor, competition, number, form)
+    return await run_sync(_back, request, server, visitor, competition, number, form)
 
 
 def _back(
-    request: Request, serving: Serving, visitor: Visitor, competition: str, number: int, form: Mapping[str, str]
+    request: Request, server: Server, visitor: Visitor, competition: str, number: int, form: Mapping[str, str]
 ) -> Response:
     check_form(request, form.get(csrf.FORM_FIELD))
     try:
         edit = asked(competition, visitor, form, revision_number(form.get("base")))
-        outcome = go_back(serving.engine, serving.settings.storage_dir, edit, number, serving.clock())
+        outcome = go_back(server.engine, server.settings.storage_dir, edit, number, server.clock())
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
-        return _page(request, serving, visitor, competition, number, form, error=error)
+        return _page(request, server, visitor, competition, number, form, error=error)
     if outcome.revision is not None:
         return RedirectResponse(links.history(competition, outcome.revision), 303)
-    return _page(request, serving, visitor, competition, number, form, outcome=outcome)
+    return _page(request, server, visitor, competition, number, form, outcome=outcome)
 
 
 def _page(
     request: Request,
-    serving: Serving,
+    server: Server,
     visitor: Visitor,
     name: str,
     number: int,
@@ -107,7 +107,7 @@ def _page(
     error: EvergoldError | None = None,
     outcome: Outcome | None = None,
 ) -> Response:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         competition = find_competition(session, name)
         check_may_organise(session, visitor.user, competition)
         revision, present = find_revision(session, competition, number), present_revision(session, competition)

@@ -15,7 +15,7 @@ from app.base.db import reading
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
 from app.competitions.find import find_competition
 from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, EditConflict, Outcome, edit_values
-from app.declarations.edits.fields import Part, Value, rule_parts, shown_value, text_parts, typed_values
+from app.declarations.edits.fields import Part, Value, format_value, rule_parts, text_parts, typed_values
 from app.declarations.revisions.documents import shown
 from app.declarations.revisions.kept import find_revision, present_revision
 from app.models import Competition, Revision
@@ -23,7 +23,7 @@ from app.people.roles import check_may_organise
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
 from app.web.http import csrf
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import Visitor, VisitorHere
 
 router = APIRouter()
@@ -43,36 +43,36 @@ class Seen:
 
 
 @router.get("/competitions/{competition}/edit")
-def read_rules(request: Request, serving: ServingHere, visitor: VisitorHere, competition: str) -> Response:
-    return _fresh_page(request, serving, visitor, competition, RULES)
+def read_rules(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
+    return _fresh_page(request, server, visitor, competition, RULES)
 
 
 @router.get("/competitions/{competition}/edit/texts")
-def read_texts(request: Request, serving: ServingHere, visitor: VisitorHere, competition: str) -> Response:
-    return _fresh_page(request, serving, visitor, competition, TEXTS)
+def read_texts(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
+    return _fresh_page(request, server, visitor, competition, TEXTS)
 
 
 @router.post("/competitions/{competition}/edit")
-async def send_rules(request: Request, serving: ServingHere, visitor: VisitorHere, competition: str) -> Response:
-    return await _send(request, serving, visitor, competition, RULES)
+async def send_rules(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
+    return await _send(request, server, visitor, competition, RULES)
 
 
 @router.post("/competitions/{competition}/edit/texts")
-async def send_texts(request: Request, serving: ServingHere, visitor: VisitorHere, competition: str) -> Response:
-    return await _send(request, serving, visitor, competition, TEXTS)
+async def send_texts(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
+    return await _send(request, server, visitor, competition, TEXTS)
 
 
-def _fresh_page(request: Request, serving: Serving, visitor: Visitor, competition: str, page: str) -> Response:
+def _fresh_page(request: Request, server: Server, visitor: Visitor, competition: str, page: str) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return _page(request, page, _seen(serving, visitor, competition, None), {})
+    return _page(request, page, _seen(server, visitor, competition, None), {})
 
 
-async def _send(request: Request, serving: Serving, visitor: Visitor, competition: str, page: str) -> Response:
+async def _send(request: Request, server: Server, visitor: Visitor, competition: str, page: str) -> Response:
     if visitor.user is None or visitor.login is None:
         return to_login(request)
     form = await read_form(request)
-    return await run_sync(_edit, request, serving, visitor, competition, page, form)
+    return await run_sync(_edit, request, server, visitor, competition, page, form)
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -82,15 +82,15 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 def _edit(
-    request: Request, serving: Serving, visitor: Visitor, competition: str, page: str, form: Mapping[str, str]
+    request: Request, server: Server, visitor: Visitor, competition: str, page: str, form: Mapping[str, str]
 ) -> Response:
     check_form(request, form.get(csrf.FORM_FIELD))
-    seen = _seen(serving, visitor, competition, revision_number(form.get("base")))
+    seen = _seen(server, visitor, competition, revision_number(form.get("base")))
     fields = [field for part in _parts(seen.base, page) for field in part.fields]
     values = typed_values(seen.base.document, fields, form)
     edit = asked(competition, visitor, form, seen.base.number)
     try:
-        outcome = edit_values(serving.engine, serving.settings.storage_dir, edit, values, serving.clock())
+        outcome = edit_values(server.engine, server.settings.storage_dir, edit, values, server.clock())
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
@@ -114,9 +114,9 @@ def revision_number(text: str | None) -> int:
     return int(text)
 
 
-def _seen(serving: Serving, visitor: Visitor, name: str, base: int | None) -> Seen:
+def _seen(server: Server, visitor: Visitor, name: str, base: int | None) -> Seen:
     """base: None for what holds."""
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         competition = find_competition(session, name)
         check_may_organise(session, visitor.user, competition)
         present = present_revision(session, competition)
@@ -142,7 +142,7 @@ def _page(
     fields = {field.name: field for part in parts for field in part.fields}
     changed = values or {}
     shown_texts = {
-        name: form[name] if name in changed else shown_value(seen.present.document, field)
+        name: form[name] if name in changed else format_value(seen.present.document, field)
         for name, field in fields.items()
     }
     faults = error.details.get("fields", {}) if error else {}

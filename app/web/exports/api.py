@@ -19,7 +19,7 @@ from app.models import Competition, User
 from app.people import audit
 from app.people.roles import check_may_organise
 from app.web.exports.schemas import ParticipantList, participant_out
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
@@ -47,21 +47,21 @@ _CSV = "username,email,display_name,team,registered_at,sent evaluation\r\nada,ad
     },
 )
 def export_predictions(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     phase: NameOrEmpty = "",
     task: NameOrEmpty = "",
     only: Annotated[Literal["all", "entries"], Query(description="`entries`: what stands on a board now")] = "all",
 ) -> StreamingResponse:
-    now = serving.clock()
+    now = server.clock()
     wanted = Wanted(phase or None, task or None, only == "entries")
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = _organised(session, competition, user)
         submissions = submissions_to_export(session, found, wanted, user, now)
     details = {"phase": phase, "task": task, "only": only, "submissions": len(submissions)}
-    _record(serving, user, "export.predictions", found, details)
-    files = packed(submissions, serving.settings.storage_dir)
+    _record(server, user, "export.predictions", found, details)
+    files = packed(submissions, server.settings.storage_dir)
     chunks = (chunk for chunk in zip_chunks(files, now) if chunk)
     name = "-".join(part for part in (found.name, phase, task, only, "predictions") if part and part != "all")
     return StreamingResponse(chunks, media_type="application/zip", headers=_headers(f"{name}.zip"))
@@ -73,11 +73,11 @@ def export_predictions(
     summary="Who takes part, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_participants(serving: ServingHere, user: ApiOrganiser, competition: CompetitionName) -> ParticipantList:
-    with reading(serving.engine) as session:
+def read_participants(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> ParticipantList:
+    with reading(server.engine) as session:
         found = _organised(session, competition, user)
         listed = list_participants(session, found)
-    _record(serving, user, "export.participants", found, {"participants": len(listed)})
+    _record(server, user, "export.participants", found, {"participants": len(listed)})
     return ParticipantList(participants=[participant_out(one) for one in listed])
 
 
@@ -95,11 +95,11 @@ def read_participants(serving: ServingHere, user: ApiOrganiser, competition: Com
         **error_responses(401, 403, 404),
     },
 )
-def export_participants(serving: ServingHere, user: ApiOrganiser, competition: CompetitionName) -> Response:
-    with reading(serving.engine) as session:
+def export_participants(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> Response:
+    with reading(server.engine) as session:
         found = _organised(session, competition, user)
         listed = list_participants(session, found)
-    _record(serving, user, "export.participants", found, {"participants": len(listed)})
+    _record(server, user, "export.participants", found, {"participants": len(listed)})
     text = participants_csv(found, listed)
     return Response(text, media_type="text/csv", headers=_headers(f"{found.name}-participants.csv"))
 
@@ -115,7 +115,7 @@ def _organised(session: Session, name: str, user: User) -> Competition:
     return found
 
 
-def _record(serving: Serving, user: User, action: str, competition: Competition, details: Mapping[str, Any]) -> None:
+def _record(server: Server, user: User, action: str, competition: Competition, details: Mapping[str, Any]) -> None:
     """Before anything is sent; in a transaction of its own, for what is exported may take long to find."""
-    with writing(serving.engine) as session:
-        audit.record(session, user, action, f"competition {competition.name}", details, now=serving.clock())
+    with writing(server.engine) as session:
+        audit.record(session, user, action, f"competition {competition.name}", details, now=server.clock())

@@ -15,7 +15,7 @@ from app.models import User
 from app.people.roles import check_may_organise
 from app.web.gold.receiving import receive_gold
 from app.web.gold.schemas import GoldList, gold_list
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName, PhaseName
@@ -53,9 +53,9 @@ _BODY: dict[str, Any] = {
     responses=error_responses(401, 403, 404),
 )
 def read_gold_list(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, phase: PhaseName, task: TaskName
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, phase: PhaseName, task: TaskName
 ) -> GoldList:
-    return gold_list_of(serving, user, Target(competition, phase, task))
+    return gold_list_of(server, user, Target(competition, phase, task))
 
 
 @router.post(
@@ -70,15 +70,15 @@ def read_gold_list(
 )
 async def create_gold_version(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     phase: PhaseName,
     task: TaskName,
 ) -> GoldList:
     target = Target(competition, phase, task)
-    await receive_gold(request, serving, user, target)
-    return await run_sync(gold_list_of, serving, user, target)
+    await receive_gold(request, server, user, target)
+    return await run_sync(gold_list_of, server, user, target)
 
 
 @router.post(
@@ -89,7 +89,7 @@ async def create_gold_version(
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def publish_gold_version(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     phase: PhaseName,
@@ -97,21 +97,21 @@ def publish_gold_version(
     version: RowId,
 ) -> GoldList:
     target = Target(competition, phase, task)
-    publish_version(serving, user, target, version)
-    return gold_list_of(serving, user, target)
+    publish_version(server, user, target, version)
+    return gold_list_of(server, user, target)
 
 
-def gold_list_of(serving: Serving, user: User, target: Target) -> GoldList:
+def gold_list_of(server: Server, user: User, target: Target) -> GoldList:
     """The versions, for an organiser; raises NotFound, Forbidden."""
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task)
         check_may_organise(session, user, phase_task.phase.competition)
         return gold_list(phase_task, list_gold(session, phase_task))
 
 
-def publish_version(serving: Serving, user: User, target: Target, version: int) -> None:
+def publish_version(server: Server, user: User, target: Target, version: int) -> None:
     """Put a version in use; raises NotFound, Forbidden, NewerGoldPublished."""
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task)
         check_may_organise(session, user, phase_task.phase.competition)
-        publish_gold(session, phase_task, version, user=user, now=serving.clock())
+        publish_gold(session, phase_task, version, user=user, now=server.clock())

@@ -21,7 +21,7 @@ from app.web.gold.receiving import FIELDS, receive_gold
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
 from app.web.http import csrf
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import Visitor, VisitorHere
 from app.web.http.schemas import RowId
 from app.web.submissions.receiving import Target
@@ -34,16 +34,16 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/gold"
 
 @router.get(PLACE)
 def read_gold_page(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, phase: str, task: str
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, phase: str, task: str
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return _page(request, serving, visitor, Target(competition, phase, task), {})
+    return _page(request, server, visitor, Target(competition, phase, task), {})
 
 
 @router.post(PLACE)
 async def send_gold(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, phase: str, task: str
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, phase: str, task: str
 ) -> Response:
     if visitor.user is None or visitor.login is None:
         return to_login(request)
@@ -57,7 +57,7 @@ async def send_gold(
     try:
         await receive_gold(
             request,
-            serving,
+            server,
             visitor.user,
             target,
             more_fields=frozenset({csrf.FORM_FIELD}),
@@ -66,14 +66,14 @@ async def send_gold(
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
-        return await run_sync(_page, request, serving, visitor, target, typed, error)
+        return await run_sync(_page, request, server, visitor, target, typed, error)
     return RedirectResponse(links.gold(competition, phase, task), 303)
 
 
 @router.post(f"{PLACE}/{{version}}/publish")
 def send_publish(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     phase: str,
@@ -86,23 +86,23 @@ def send_publish(
     check_form(request, csrf_token)
     target = Target(competition, phase, task)
     try:
-        publish_version(serving, visitor.user, target, version)
+        publish_version(server, visitor.user, target, version)
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
-        return _page(request, serving, visitor, target, {}, error)
+        return _page(request, server, visitor, target, {}, error)
     return RedirectResponse(links.gold(competition, phase, task), 303)
 
 
 def _page(
     request: Request,
-    serving: Serving,
+    server: Server,
     visitor: Visitor,
     target: Target,
     typed: Mapping[str, str],
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task)
         check_may_organise(session, visitor.user, phase_task.phase.competition)
         versions = list_gold(session, phase_task)

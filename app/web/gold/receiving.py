@@ -19,7 +19,7 @@ from app.gold.sealing import Sealed, SealingWriter, forget_sealed
 from app.gold.versions import UPLOAD_LIMIT_BYTES, current_keys, phases_with_same_task, put_gold
 from app.models import PhaseTask, SealedKind, User
 from app.people.roles import check_may_organise
-from app.web.http.context import Serving
+from app.web.http.context import Server
 from app.web.http.multipart import Upload, receive_upload
 from app.web.submissions.receiving import Target, incoming_of
 
@@ -31,7 +31,7 @@ _NO = frozenset({"", "false", "no", "off", "0"})
 
 async def receive_gold(
     request: Request,
-    serving: Serving,
+    server: Server,
     user: User,
     target: Target,
     *,
@@ -39,8 +39,8 @@ async def receive_gold(
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
 ) -> None:
     """A new version in every phase that was named; raises Forbidden unless this user organises the competition."""
-    keys = await run_sync(_check, serving, user, target)
-    folder = serving.settings.sealed_dir
+    keys = await run_sync(_check, server, user, target)
+    folder = server.settings.sealed_dir
     writer = SealingWriter(folder, UPLOAD_LIMIT_BYTES, kind=SealedKind.GOLD, recipients=keys)
     upload = await receive_upload(
         incoming_of(request),
@@ -50,21 +50,21 @@ async def receive_gold(
         before_file=before_file,
         into=writer,
     )
-    await run_sync(_put, serving, user, target, upload, writer.sealed)
+    await run_sync(_put, server, user, target, upload, writer.sealed)
 
 
-def _check(serving: Serving, user: User, target: Target) -> dict[str, bytes]:
+def _check(server: Server, user: User, target: Target) -> dict[str, bytes]:
     """Every refusal that is sure before a byte was read; returns the keys to seal to."""
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task)
         check_may_organise(session, user, phase_task.phase.competition)
         return current_keys(session)
 
 
-def _put(serving: Serving, user: User, target: Target, upload: Upload, sealed: Sealed) -> None:
+def _put(server: Server, user: User, target: Target, upload: Upload, sealed: Sealed) -> None:
     try:
         publish = _is_yes(upload.fields.get("publish", ""))
-        with writing(serving.engine) as session:
+        with writing(server.engine) as session:
             phase_task = find_phase_task(session, target.competition, target.phase, target.task)
             check_may_organise(session, user, phase_task.phase.competition)
             also = [name.strip() for name in upload.fields.get("also", "").split(",") if name.strip()]
@@ -75,10 +75,10 @@ def _put(serving: Serving, user: User, target: Target, upload: Upload, sealed: S
                 filename=upload.filename,
                 publish=publish or None,
                 user=user,
-                now=serving.clock(),
+                now=server.clock(),
             )
     except BaseException:
-        forget_sealed(sealed, serving.settings.sealed_dir)
+        forget_sealed(sealed, server.settings.sealed_dir)
         raise
 
 

@@ -19,7 +19,7 @@ from app.operations import health, metrics
 from app.operations.health import Part
 from app.web.health.schemas import Health, Readiness, part_out
 from app.web.html.rendering import render
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import identify
 from evergold.version import version
@@ -45,7 +45,7 @@ class Lately:
 
     turn: threading.Lock = field(default_factory=threading.Lock)
     asked_at: float = float("-inf")
-    serving: Serving | None = None
+    server: Server | None = None
     parts: list[Part] = field(default_factory=list)
 
 
@@ -68,8 +68,8 @@ def read_health() -> Health:
     "server still takes uploads, so a load balancer should ask `/healthz`.",
     responses=error_responses(),
 )
-def read_readiness(request: Request, serving: ServingHere) -> Readiness:
-    parts = [part_out(part) for part in _parts(request, serving)]
+def read_readiness(request: Request, server: ServerHere) -> Readiness:
+    parts = [part_out(part) for part in _parts(request, server)]
     unwell = [f"the {part.name} {part.says}" for part in parts if not part.is_well]
     if unwell:
         raise NotReady(f"Not well: {'; '.join(unwell)}.", parts=[part.model_dump() for part in parts])
@@ -77,44 +77,44 @@ def read_readiness(request: Request, serving: ServingHere) -> Readiness:
 
 
 @router.get("/metrics", include_in_schema=False)
-def read_metrics(request: Request, serving: ServingHere) -> Response:
+def read_metrics(request: Request, server: ServerHere) -> Response:
     """For Prometheus: with the token of the settings, or, where there is none, from this machine."""
-    _check_may_read_metrics(request, serving)
-    with reading(serving.engine) as session:
-        text = metrics.exposition(session, serving.clock())
+    _check_may_read_metrics(request, server)
+    with reading(server.engine) as session:
+        text = metrics.exposition(session, server.clock())
     return Response(text, media_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
 
 
 @router.get("/status", include_in_schema=False)
-def read_status(request: Request, serving: ServingHere) -> Response:
+def read_status(request: Request, server: ServerHere) -> Response:
     """The same parts for people, without a count that could tell what a board does not."""
-    now = serving.clock()
+    now = server.clock()
     with suppress(EvergoldError, SQLAlchemyError):  # for the page's head only
-        identify(request, serving)
-    parts = _parts(request, serving)
+        identify(request, server)
+    parts = _parts(request, server)
     usual = None
     if all(part.is_well for part in parts if part.name in ("database", "migrations")):
-        with reading(serving.engine) as session:
+        with reading(server.engine) as session:
             usual = metrics.usual_seconds(session, now)
     return render(request, "health/status.html", parts=parts, usual_seconds=usual, now=now, version=version())
 
 
-def _parts(request: Request, serving: Serving) -> list[Part]:
+def _parts(request: Request, server: Server) -> list[Part]:
     lately = cast(Lately, request.app.state.lately)
     with lately.turn:
-        if lately.serving is not serving or time.monotonic() - lately.asked_at > REMEMBERED_SECONDS:
-            lately.parts = health.parts(serving.engine, serving.settings, serving.clock())
-            lately.serving, lately.asked_at = serving, time.monotonic()
+        if lately.server is not server or time.monotonic() - lately.asked_at > REMEMBERED_SECONDS:
+            lately.parts = health.parts(server.engine, server.settings, server.clock())
+            lately.server, lately.asked_at = server, time.monotonic()
         return lately.parts
 
 
-def _check_may_read_metrics(request: Request, serving: Serving) -> None:
-    token = serving.settings.metrics_token.get_secret_value()
+def _check_may_read_metrics(request: Request, server: Server) -> None:
+    token = server.settings.metrics_token.get_secret_value()
     if token:
         sent = request.headers.get("authorization", "")
         if secrets.compare_digest(sent.encode(), f"Bearer {token}".encode()):
             return
         raise Forbidden("Metrics need `Authorization: Bearer …` with this server's metrics token.")
-    is_forwarded = not serving.settings.trusted_proxies and any(name in request.headers for name in _FORWARDED)
+    is_forwarded = not server.settings.trusted_proxies and any(name in request.headers for name in _FORWARDED)
     if request.client is None or request.client.host not in _LOOPBACK or is_forwarded:
         raise Forbidden("Metrics are read from this machine alone, unless EVERGOLD_METRICS_TOKEN is set.")

@@ -79,7 +79,7 @@ def environment() -> Environment:
         moment=words.moment,
         aoe=words.moment_aoe,
         until=words.until,
-        score=words.shown_score,
+        score=words.format_score,
         number=shown,
         plural=words.plural,
         ordinal=words.ordinal,
@@ -113,7 +113,7 @@ class _FormToken:
 
     def remember(self, response: Response) -> None:
         if self._new is not None:
-            secure = self._request.app.state.serving.settings.secure_cookies
+            secure = self._request.app.state.server.settings.secure_cookies
             response.set_cookie(csrf.FORM_COOKIE, self._new, httponly=True, samesite="lax", secure=secure)
 
 

@@ -134,7 +134,7 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def shown_score(value: float, column: BoardColumn) -> str:
+def format_score(value: float, column: BoardColumn) -> str:
     """The value as the column declares it, with a real minus sign; `9/14` for what is counted out of something."""
     if column.out_of is not None:
         return f"{value:.0f}/{column.out_of}"

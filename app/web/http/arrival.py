@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.web.http.bodies import UPLOADS
-from app.web.http.context import Serving
+from app.web.http.context import Server
 
 #: What is held in memory for a request that waits for its turn.
 SMALL_BYTES = 256 * 1024
@@ -39,7 +39,7 @@ class Arrivals:
                 while not messages or messages[-1].get("more_body", False):
                     messages.append(await receive())
         if messages and messages[-1]["type"] == "http.request" and not messages[-1].get("more_body", False):
-            scope.setdefault("state", {})["arrived_at"] = scope["app"].state.serving.clock()
+            scope.setdefault("state", {})["arrived_at"] = scope["app"].state.server.clock()
 
         async def replay() -> Message:
             return messages.pop(0) if messages else await receive()
@@ -47,10 +47,10 @@ class Arrivals:
         await self._app(scope, replay, send)
 
 
-def arrival_of(request: Request, serving: Serving) -> datetime:
+def arrival_of(request: Request, server: Server) -> datetime:
     """The moment when this upload was whole; now, for one of which something may be still to come."""
     noted = getattr(request.state, "arrived_at", None)
-    return noted if isinstance(noted, datetime) else serving.clock()
+    return noted if isinstance(noted, datetime) else server.clock()
 
 
 def _is_small_upload(scope: Scope) -> bool:

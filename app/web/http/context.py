@@ -20,7 +20,7 @@ def server_clock() -> datetime:
 
 
 @dataclass(frozen=True)
-class Serving:
+class Server:
     """`clock` is asked once per decision; tests set it. answers: what `app.web.public_answers` keeps, apart from
     those of which there are too many."""
 
@@ -31,14 +31,14 @@ class Serving:
     many_answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
 
 
-async def serving_of(request: Request) -> Serving:
+async def serving_of(request: Request) -> Server:
     """The Serving that `create_app` put into the application's state."""
-    return cast(Serving, request.app.state.serving)
+    return cast(Server, request.app.state.server)
 
 
-def public_address(request: Request, serving: Serving, path: str) -> str:
+def public_address(request: Request, server: Server, path: str) -> str:
     """The whole address that people elsewhere use."""
-    return (serving.settings.base_url or str(request.base_url)).rstrip("/") + path
+    return (server.settings.base_url or str(request.base_url)).rstrip("/") + path
 
 
-ServingHere = Annotated[Serving, Depends(serving_of)]
+ServerHere = Annotated[Server, Depends(serving_of)]

@@ -120,7 +120,7 @@ def phrase(status: int) -> str:
 async def _expected(request: Request, error: Exception) -> Response:
     known = cast(EvergoldError, error)
     response = error_response(request, known.status, known.code, known.message, **known.details)
-    response.headers.update(headers_of(known, request.app.state.serving.clock()))
+    response.headers.update(headers_of(known, request.app.state.server.clock()))
     return response
 
 
@@ -135,7 +135,7 @@ async def _http(request: Request, error: Exception) -> Response:
         return error_response(request, 422, "invalid_request", "The body is no JSON in UTF-8.")
     if wants_page(request):  # no route was found, so nobody asked yet who is there: the page's head wants to know
         with suppress(EvergoldError, SQLAlchemyError):
-            await run_sync(identify, request, request.app.state.serving)
+            await run_sync(identify, request, request.app.state.server)
     code = _HTTP_CODES.get(known.status_code, "http_error")
     message = _HTTP_MESSAGES.get(known.status_code) or str(known.detail)
     response = error_response(request, known.status_code, code, message)

@@ -16,7 +16,7 @@ from app.base.errors import EvergoldError, NotFound
 from app.base.storage import stored_path
 from app.competitions.find import find_phase_task
 from app.web.http.caching import is_known, not_modified
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 
 log = structlog.get_logger(__name__)
@@ -46,26 +46,26 @@ class RangeNotSatisfiable(EvergoldError):
 )
 def download_file(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     competition: Annotated[str, Path(examples=["demo"])],
     phase: Annotated[str, Path(examples=["evaluation"])],
     task: Annotated[str, Path(examples=["idiom-detection"])],
     name: Annotated[str, Path(examples=["items.csv"])],
 ) -> Response:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         phase_task = find_phase_task(session, competition, phase, task)
     file = next((file for file in phase_task.files if file.name == name), None)
     if file is None:
         raise NotFound(f"Task '{task}' has no file '{name}' in phase '{phase}'.")
-    return stored_file_response(request, serving, file.sha256, file.name, is_public=True)
+    return stored_file_response(request, server, file.sha256, file.name, is_public=True)
 
 
-def stored_file_response(request: Request, serving: Serving, sha256: str, name: str, *, is_public: bool) -> Response:
+def stored_file_response(request: Request, server: Server, sha256: str, name: str, *, is_public: bool) -> Response:
     """The file as an attachment called `name`; 304 for those who have it."""
     headers = {"ETag": f'"{sha256}"', "Cache-Control": "public, no-cache" if is_public else "private, no-cache"}
     if is_known(request, headers["ETag"]):
         return not_modified(headers)
-    path = stored_path(serving.settings.storage_dir, sha256)
+    path = stored_path(server.settings.storage_dir, sha256)
     if not path.is_file():
         log.error("stored_file_missing", sha256=sha256)
         raise NotFound("This file is not in the server's storage any more; please tell the organisers.")

@@ -21,7 +21,7 @@ from app.base.links import API
 from app.models import ApiToken, LoginSession, TokenScope, User
 from app.people import auth
 from app.web.http import csrf
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 
 SESSION_COOKIE = "evergold_session"
 #: `last_used_at` of a token is kept to the minute: a write per request would be too dear.
@@ -57,17 +57,17 @@ class Visitor:
     token: ApiToken | None = None
 
 
-def visitor_of(request: Request, serving: ServingHere, wanted: SecurityScopes) -> Visitor:
+def visitor_of(request: Request, server: ServerHere, wanted: SecurityScopes) -> Visitor:
     """Who is asking; raises NotAuthenticated for a token that is not valid, ScopeMissing for one not meant for this."""
-    visitor = identify(request, serving)
+    visitor = identify(request, server)
     if visitor.token is not None:
         _check_scopes(request, visitor.token, wanted.scopes)
     return visitor
 
 
-def identify(request: Request, serving: Serving) -> Visitor:
+def identify(request: Request, server: Server) -> Visitor:
     """Who is asking, whatever for; raises NotAuthenticated for a token that is not valid."""
-    visitor = _identified(request, serving)
+    visitor = _identified(request, server)
     request.state.visitor = visitor
     return visitor
 
@@ -138,16 +138,16 @@ def set_session_cookie(response: Response, secret: str, settings: Settings) -> N
     )
 
 
-def _identified(request: Request, serving: Serving) -> Visitor:
-    now = serving.clock()
+def _identified(request: Request, server: Server) -> Visitor:
+    now = server.clock()
     header = request.headers.get("authorization")
     if header is not None:
-        token = _token_of(serving.engine, header, now)
+        token = _token_of(server.engine, header, now)
         return Visitor(token.user, token=token)
     secret = request.cookies.get(SESSION_COOKIE)
     if not secret:
         return Visitor()
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         login = auth.find_session(session, secret, now)
     return Visitor(login.user, login) if login else Visitor()
 

@@ -215,7 +215,7 @@ def limits_of(request: Request) -> RateLimits:
 
 def client_of(request: Request) -> str:
     """The network that the request came from. What X-Forwarded-For says is in it only if a proxy of ours said so."""
-    if "x-forwarded-for" in request.headers and not request.app.state.serving.settings.trusted_proxies:
+    if "x-forwarded-for" in request.headers and not request.app.state.server.settings.trusted_proxies:
         _say_ignored()
     return network_of(request.client.host) if request.client else ""
 

@@ -9,17 +9,17 @@ import anyio
 from anyio.to_thread import run_sync
 from fastapi import Request
 
-from app.web.http.context import Serving
+from app.web.http.context import Server
 
 #: A waiting reader looks often at first, for the usual file is scored within a moment, then less often.
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, PAUSE_GROWTH = 0.02, 0.25, 1.3
 
 
 async def wait_for_news(
-    request: Request, serving: Serving, look: Callable[[], str], is_news: Callable[[str], bool], *, seconds: float
+    request: Request, server: Server, look: Callable[[], str], is_news: Callable[[str], bool], *, seconds: float
 ) -> None:
     """Return when what `look` sees is news, when the time is over, or when nobody listens any more."""
-    deadline = time.monotonic() + min(seconds, serving.settings.long_poll_limit_seconds)
+    deadline = time.monotonic() + min(seconds, server.settings.long_poll_limit_seconds)
     pause = FIRST_PAUSE_SECONDS
     while seconds > 0:
         seen = await run_sync(look)

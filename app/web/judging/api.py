@@ -26,7 +26,7 @@ from app.judging.rounds import (
 from app.judging.summary import summary_of
 from app.models import User
 from app.people.roles import may_organise
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiVisitor
 from app.web.http.multipart import receive_upload
@@ -78,8 +78,8 @@ _MARKS_BODY: dict[str, Any] = {
     summary="Rounds of human judgement, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_rounds(serving: ServingHere, user: ApiOrganiser, competition: CompetitionName) -> RoundList:
-    with reading(serving.engine) as session:
+def read_rounds(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RoundList:
+    with reading(server.engine) as session:
         found = judging_work.organised(session, competition, user)
         return RoundList(rounds=[round_out(found, judging) for judging in list_rounds(session, found)])
 
@@ -95,7 +95,7 @@ def read_rounds(serving: ServingHere, user: ApiOrganiser, competition: Competiti
 )
 def start_round(
     response: Response,
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     phase: PhaseName,
@@ -107,9 +107,9 @@ def start_round(
         tuple(form.submissions),
         tuple((one.language, one.username) for one in form.annotators),
     )
-    name = judging_work.start(serving, user, Target(competition, phase, task), wanted)
+    name = judging_work.start(server, user, Target(competition, phase, task), wanted)
     response.headers["Location"] = links.api_judging(competition, name)
-    return _results(serving, user, competition, name)
+    return _results(server, user, competition, name)
 
 
 @router.post(
@@ -124,7 +124,7 @@ def start_round(
 )
 async def import_judgements(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     phase: PhaseName,
@@ -132,11 +132,11 @@ async def import_judgements(
     name: Annotated[str, Query(alias="round", description="made if there is none of this name")] = DEFAULT_NAME,
 ) -> ImportOut:
     target = Target(competition, phase, task)
-    await run_sync(judging_work.check_import, serving, user, target)
+    await run_sync(judging_work.check_import, server, user, target)
     upload = await receive_upload(
-        incoming_of(request), folder=serving.settings.storage_dir, limit_bytes=IMPORT_LIMIT_BYTES, fields=frozenset()
+        incoming_of(request), folder=server.settings.storage_dir, limit_bytes=IMPORT_LIMIT_BYTES, fields=frozenset()
     )
-    return import_out(await run_sync(judging_work.bring, serving, user, target, name, upload.file.sha256))
+    return import_out(await run_sync(judging_work.bring, server, user, target, name, upload.file.sha256))
 
 
 @router.get(
@@ -147,9 +147,9 @@ async def import_judgements(
     responses=error_responses(401, 404),
 )
 def read_round(
-    serving: ServingHere, visitor: ApiVisitor, competition: CompetitionName, round_name: RoundName
+    server: ServerHere, visitor: ApiVisitor, competition: CompetitionName, round_name: RoundName
 ) -> RoundResults:
-    return _results(serving, visitor.user, competition, round_name)
+    return _results(server, visitor.user, competition, round_name)
 
 
 @router.get(
@@ -161,9 +161,9 @@ def read_round(
     responses=_CSV_RESPONSE | error_responses(401, 403, 404),
 )
 def export_judgements(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName
 ) -> Response:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = judging_work.organised(session, competition, user)
         text = export_csv(session, find_round(session, found, round_name))
     headers = {
@@ -181,16 +181,16 @@ def export_judgements(
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def put_publication(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     round_name: RoundName,
     unfinished: Annotated[bool, Query(description="although some paraphrases have no marks")] = False,
 ) -> RoundResults:
     judging_work.change(
-        serving, user, competition, round_name, publish_round, actor=user, unfinished=unfinished, now=serving.clock()
+        server, user, competition, round_name, publish_round, actor=user, unfinished=unfinished, now=server.clock()
     )
-    return _results(serving, user, competition, round_name)
+    return _results(server, user, competition, round_name)
 
 
 @router.delete(
@@ -200,10 +200,10 @@ def put_publication(
     responses=error_responses(401, 403, 404),
 )
 def delete_publication(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName
 ) -> RoundResults:
-    judging_work.change(serving, user, competition, round_name, withdraw_round, actor=user, now=serving.clock())
-    return _results(serving, user, competition, round_name)
+    judging_work.change(server, user, competition, round_name, withdraw_round, actor=user, now=server.clock())
+    return _results(server, user, competition, round_name)
 
 
 @router.delete(
@@ -214,8 +214,8 @@ def delete_publication(
     status_code=204,
     responses=error_responses(401, 403, 404, 409),
 )
-def delete_round(serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName) -> None:
-    judging_work.change(serving, user, competition, round_name, discard_round, actor=user, now=serving.clock())
+def delete_round(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName) -> None:
+    judging_work.change(server, user, competition, round_name, discard_round, actor=user, now=server.clock())
 
 
 @router.put(
@@ -225,7 +225,7 @@ def delete_round(serving: ServingHere, user: ApiOrganiser, competition: Competit
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def put_annotator(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     round_name: RoundName,
@@ -233,7 +233,7 @@ def put_annotator(
     username: Username,
 ) -> ProgressOut:
     annotator = judging_work.change(
-        serving,
+        server,
         user,
         competition,
         round_name,
@@ -241,9 +241,9 @@ def put_annotator(
         language=language,
         username=username,
         actor=user,
-        now=serving.clock(),
+        now=server.clock(),
     )
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         progress = progress_of(session, find_round(session, found, round_name))
     return progress_out(next(one for one in progress if (one.language, one.name) == (language, annotator.name)))
@@ -258,7 +258,7 @@ def put_annotator(
     responses=error_responses(401, 403, 404, 409),
 )
 def delete_annotator(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     round_name: RoundName,
@@ -266,7 +266,7 @@ def delete_annotator(
     username: Username,
 ) -> None:
     judging_work.change(
-        serving,
+        server,
         user,
         competition,
         round_name,
@@ -274,14 +274,14 @@ def delete_annotator(
         language=language,
         username=username,
         actor=user,
-        now=serving.clock(),
+        now=server.clock(),
     )
 
 
-def _results(serving: Serving, user: User | None, competition: str, round_name: str) -> RoundResults:
-    with reading(serving.engine) as session:
+def _results(server: Server, user: User | None, competition: str, round_name: str) -> RoundResults:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         judging = find_round(session, found, round_name)
-        summary = summary_of(session, found, judging, user, serving.clock())
+        summary = summary_of(session, found, judging, user, server.clock())
         progress = progress_of(session, judging) if may_organise(session, user, found) else []
         return results_out(found, judging, summary, progress)

@@ -19,7 +19,7 @@ from app.judging.rounds import find_round
 from app.models import Competition, JudgedText, JudgingAnnotator, JudgingRound, User
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from evergold.scoring.judgement import HIGHEST, LOWEST, Marks, is_whole
 
@@ -51,11 +51,11 @@ class Sheet:
 
 
 @router.get("/judging")
-def read_assignments(request: Request, serving: ServingHere, visitor: VisitorHere) -> Response:
+def read_assignments(request: Request, server: ServerHere, visitor: VisitorHere) -> Response:
     """Everything that the visitor is asked to judge."""
     if visitor.user is None:
         return to_login(request)
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = list_assignments(session, visitor.user)
         sheets = [
             Sheet(one.competition, one.judging, one.annotator, worksheet(session, one.judging, one.annotator))
@@ -66,12 +66,12 @@ def read_assignments(request: Request, serving: ServingHere, visitor: VisitorHer
 
 @router.get(SHEET)
 def read_sheet(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, round_name: str, language: str
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, round_name: str, language: str
 ) -> Response:
     """On to where the annotator stopped."""
     if visitor.user is None:
         return to_login(request)
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         sheet = _sheet(session, visitor.user, competition, round_name, language)
     following = sheet.worksheet.next_open()
     if following is not None:
@@ -82,7 +82,7 @@ def read_sheet(
 @router.get(f"{SHEET}/{{place}}")
 def read_item(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     round_name: str,
@@ -91,13 +91,13 @@ def read_item(
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return _item_page(request, serving, visitor.user, (competition, round_name, language, place))
+    return _item_page(request, server, visitor.user, (competition, round_name, language, place))
 
 
 @router.post(f"{SHEET}/{{place}}")
 def send_marks(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     round_name: str,
@@ -114,16 +114,16 @@ def send_marks(
         return to_login(request)
     check_form(request, csrf_token)
     said = {"removed": removed, "mwe_sense": mwe_sense, "rest_sense": rest_sense, "naturalness": naturalness}
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         sheet = _sheet(session, visitor.user, competition, round_name, language)
         text_id = _text_id(sheet, place)
-        marks = save_marks(session, sheet.judging, sheet.annotator, text_id, said, serving.clock())
+        marks = save_marks(session, sheet.judging, sheet.annotator, text_id, said, server.clock())
         sheet = _sheet(session, visitor.user, competition, round_name, language)
     if "hx-request" in request.headers:
         return render(request, "judging/progress.html", sheet=sheet, place=place, marks=marks, is_saved=True)
     if not is_whole(marks):
         where = (competition, round_name, language, place)
-        return _item_page(request, serving, visitor.user, where, status=422, is_incomplete=True)
+        return _item_page(request, server, visitor.user, where, status=422, is_incomplete=True)
     following = sheet.worksheet.next_open(place)
     return RedirectResponse(sheet.address(following), 303)
 
@@ -131,7 +131,7 @@ def send_marks(
 @router.post(f"{SHEET}/{{place}}/clear")
 def send_clear(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     round_name: str,
@@ -143,7 +143,7 @@ def send_clear(
     if visitor.user is None or visitor.login is None:
         return to_login(request)
     check_form(request, csrf_token)
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         sheet = _sheet(session, visitor.user, competition, round_name, language)
         clear_marks(session, sheet.judging, sheet.annotator, _text_id(sheet, place))
     return RedirectResponse(sheet.address(place), 303)
@@ -151,7 +151,7 @@ def send_clear(
 
 def _item_page(
     request: Request,
-    serving: Serving,
+    server: Server,
     user: User,
     where: tuple[str, str, str, int],
     *,
@@ -159,7 +159,7 @@ def _item_page(
     is_incomplete: bool = False,
 ) -> Response:
     competition, round_name, language, place = where
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         sheet = _sheet(session, user, competition, round_name, language)
         text = session.get_one(JudgedText, _text_id(sheet, place))
     response = render(

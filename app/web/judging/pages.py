@@ -23,7 +23,7 @@ from app.people.roles import check_may_organise, may_organise
 from app.web.html.drawings import drawings_of, svg_response
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import Visitor, VisitorHere
 from app.web.judging import use_cases as judging_work
 from app.web.judging.figures import figures_of
@@ -35,11 +35,11 @@ ROUNDS = "/competitions/{competition}/judging"
 
 
 @router.get(ROUNDS)
-def read_rounds(request: Request, serving: ServingHere, visitor: VisitorHere, competition: str) -> Response:
+def read_rounds(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
     """The rounds of a competition: for organisers all, for annotators what they are asked to judge."""
     if visitor.user is None:
         return to_login(request)
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         mine = list_assignments(session, visitor.user, found)
         organises = may_organise(session, visitor.user, found)
@@ -62,18 +62,18 @@ def read_rounds(request: Request, serving: ServingHere, visitor: VisitorHere, co
 
 @router.get(f"{ROUNDS}/{{round_name}}")
 def read_round(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, round_name: str
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, round_name: str
 ) -> Response:
-    return _round_page(request, serving, visitor.user, competition, round_name)
+    return _round_page(request, server, visitor.user, competition, round_name)
 
 
 @router.get(f"{ROUNDS}/{{round_name}}/figures/{{name}}.svg")
-def read_figure(serving: ServingHere, visitor: VisitorHere, competition: str, round_name: str, name: str) -> Response:
+def read_figure(server: ServerHere, visitor: VisitorHere, competition: str, round_name: str, name: str) -> Response:
     """The scatter of one language, or of their mean, as a file."""
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         judging = find_round(session, found, round_name)
-        summary = summary_of(session, found, judging, visitor.user, serving.clock())
+        summary = summary_of(session, found, judging, visitor.user, server.clock())
     figures = figures_of(found, judging, summary)
     if not figures:
         raise NotFound("There is no such figure here.")
@@ -83,35 +83,35 @@ def read_figure(serving: ServingHere, visitor: VisitorHere, competition: str, ro
 @router.post(f"{ROUNDS}/{{round_name}}/publish")
 def send_publish(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     round_name: str,
     unfinished: FormText = "",
     csrf_token: FormText = "",
 ) -> Response:
-    deed: dict[str, Any] = {"unfinished": bool(unfinished), "now": serving.clock()}
-    return _change(request, serving, visitor, competition, round_name, csrf_token, publish_round, deed)
+    deed: dict[str, Any] = {"unfinished": bool(unfinished), "now": server.clock()}
+    return _change(request, server, visitor, competition, round_name, csrf_token, publish_round, deed)
 
 
 @router.post(f"{ROUNDS}/{{round_name}}/withdraw")
 def send_withdraw(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     round_name: str,
     csrf_token: FormText = "",
 ) -> Response:
     return _change(
-        request, serving, visitor, competition, round_name, csrf_token, withdraw_round, {"now": serving.clock()}
+        request, server, visitor, competition, round_name, csrf_token, withdraw_round, {"now": server.clock()}
     )
 
 
 @router.post(f"{ROUNDS}/{{round_name}}/discard")
 def send_discard(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     round_name: str,
@@ -119,13 +119,13 @@ def send_discard(
 ) -> Response:
     return _change(
         request,
-        serving,
+        server,
         visitor,
         competition,
         round_name,
         csrf_token,
         discard_round,
-        {"now": serving.clock()},
+        {"now": server.clock()},
         links.judging(competition),
     )
 
@@ -133,7 +133,7 @@ def send_discard(
 @router.post(f"{ROUNDS}/{{round_name}}/annotators")
 def send_annotator(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     round_name: str,
@@ -143,14 +143,14 @@ def send_annotator(
     csrf_token: FormText = "",
 ) -> Response:
     """Appoint somebody, or (with `leave`) let them go."""
-    deed: dict[str, Any] = {"language": language, "username": username, "now": serving.clock()}
+    deed: dict[str, Any] = {"language": language, "username": username, "now": server.clock()}
     change = dismiss if leave else appoint
-    return _change(request, serving, visitor, competition, round_name, csrf_token, change, deed)
+    return _change(request, server, visitor, competition, round_name, csrf_token, change, deed)
 
 
 def _change(
     request: Request,
-    serving: Serving,
+    server: Server,
     visitor: Visitor,
     competition: str,
     round_name: str,
@@ -168,28 +168,28 @@ def _change(
         deed(session, found, judging, actor=visitor.user, **arguments)
 
     try:
-        judging_work.change(serving, visitor.user, competition, round_name, do)
+        judging_work.change(server, visitor.user, competition, round_name, do)
     except EvergoldError as error:
-        with reading(serving.engine) as session:
+        with reading(server.engine) as session:
             check_may_organise(session, visitor.user, find_competition(session, competition))
         typed = {name: str(value) for name, value in arguments.items() if name in ("language", "username")}
-        return _round_page(request, serving, visitor.user, competition, round_name, typed, error)
+        return _round_page(request, server, visitor.user, competition, round_name, typed, error)
     return RedirectResponse(then or links.judging(competition, round_name), 303)
 
 
 def _round_page(
     request: Request,
-    serving: Serving,
+    server: Server,
     user: User | None,
     competition: str,
     round_name: str,
     typed: Mapping[str, str] | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         judging = find_round(session, found, round_name)
-        summary = summary_of(session, found, judging, user, serving.clock())
+        summary = summary_of(session, found, judging, user, server.clock())
         organises = may_organise(session, user, found)
         progress = progress_of(session, judging) if organises else []
         left = open_texts(session, judging) if organises else {}

@@ -21,7 +21,7 @@ from app.models import PhaseTask, User
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
 from app.web.http import csrf
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.multipart import receive_upload
 from app.web.judging import use_cases as judging_work
@@ -37,17 +37,17 @@ TYPED = ("name", "items", "seed", "guidelines", "submissions", "annotators")
 
 @router.get(PLACE)
 def read_start(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, phase: str, task: str
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, phase: str, task: str
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return _start_page(request, serving, visitor.user, Target(competition, phase, task), {})
+    return _start_page(request, server, visitor.user, Target(competition, phase, task), {})
 
 
 @router.post(PLACE)
 def send_start(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     phase: str,
@@ -66,17 +66,17 @@ def send_start(
     target = Target(competition, phase, task)
     typed = dict(zip(TYPED, (name, items, seed, guidelines, submissions, annotators), strict=True))
     try:
-        started = judging_work.start(serving, visitor.user, target, _wanted(typed))
+        started = judging_work.start(server, visitor.user, target, _wanted(typed))
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
-        return _start_page(request, serving, visitor.user, target, typed, error)
+        return _start_page(request, server, visitor.user, target, typed, error)
     return RedirectResponse(links.judging(competition, started), 303)
 
 
 @router.post(f"{PLACE}/marks")
 async def send_marks(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, phase: str, task: str
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, phase: str, task: str
 ) -> Response:
     if visitor.user is None or visitor.login is None:
         return to_login(request)
@@ -87,32 +87,32 @@ async def send_marks(
         check_form(request, fields.get(csrf.FORM_FIELD))
 
     try:
-        await run_sync(judging_work.check_import, serving, user, target)
+        await run_sync(judging_work.check_import, server, user, target)
         upload = await receive_upload(
             incoming_of(request),
-            folder=serving.settings.storage_dir,
+            folder=server.settings.storage_dir,
             limit_bytes=IMPORT_LIMIT_BYTES,
             fields=frozenset({"round", csrf.FORM_FIELD}),
             before_file=before_file,
         )
-        await run_sync(judging_work.bring, serving, user, target, typed["round"], upload.file.sha256)
+        await run_sync(judging_work.bring, server, user, target, typed["round"], upload.file.sha256)
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
-        return await run_sync(_start_page, request, serving, user, target, typed, error, True)
+        return await run_sync(_start_page, request, server, user, target, typed, error, True)
     return RedirectResponse(links.judging(competition, typed["round"]), 303)
 
 
 def _start_page(
     request: Request,
-    serving: Serving,
+    server: Server,
     user: User,
     target: Target,
     typed: Mapping[str, str],
     error: EvergoldError | None = None,
     is_import: bool = False,
 ) -> Response:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         competition = judging_work.organised(session, target.competition, user)
         phase_task = find_phase_task(session, target.competition, target.phase, target.task)
         submissions = scored_submissions(session, phase_task)

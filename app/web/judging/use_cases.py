@@ -19,7 +19,7 @@ from app.judging.rounds import RoundForm, find_round, start_round
 from app.judging.selection import check_judgeable, choose_submissions, read_material
 from app.models import Competition, JudgingRound, PhaseTask, User
 from app.people.roles import check_may_organise
-from app.web.http.context import Serving
+from app.web.http.context import Server
 from app.web.submissions.receiving import Target
 
 T = TypeVar("T")
@@ -42,15 +42,15 @@ def organised(session: Session, name: str, user: User | None) -> Competition:
     return found
 
 
-def start(serving: Serving, user: User, target: Target, wanted: Wanted) -> str:
+def start(server: Server, user: User, target: Target, wanted: Wanted) -> str:
     """Start a round with its annotators, and give its name. Files are read before anything is locked."""
-    now = serving.clock()
-    with reading(serving.engine) as session:
+    now = server.clock()
+    with reading(server.engine) as session:
         competition, phase_task = _place(session, target, user)
         check_judgeable(phase_task)
         chosen = choose_submissions(session, competition, phase_task, wanted.submissions, viewer=user, now=now)
-        material = read_material(serving.settings.storage_dir, phase_task, chosen)
-    with writing(serving.engine) as session:
+        material = read_material(server.settings.storage_dir, phase_task, chosen)
+    with writing(server.engine) as session:
         competition, phase_task = _place(session, target, user)
         judging = start_round(
             session,
@@ -61,29 +61,29 @@ def start(serving: Serving, user: User, target: Target, wanted: Wanted) -> str:
             actor=user,
             now=now,
         )
-        _appoint_all(session, competition, judging, wanted.annotators, user, serving)
+        _appoint_all(session, competition, judging, wanted.annotators, user, server)
         return judging.name
 
 
-def check_import(serving: Serving, user: User, target: Target) -> None:
+def check_import(server: Server, user: User, target: Target) -> None:
     """Raises whatever is sure to stand against an import, before its file is read."""
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         _place(session, target, user)
 
 
-def bring(serving: Serving, user: User, target: Target, name: str, sha256: str) -> Imported:
+def bring(server: Server, user: User, target: Target, name: str, sha256: str) -> Imported:
     """Take the marks of a stored file into the round of this name."""
-    data = stored_path(serving.settings.storage_dir, sha256).read_bytes()
-    with reading(serving.engine) as session:
+    data = stored_path(server.settings.storage_dir, sha256).read_bytes()
+    with reading(server.engine) as session:
         _, phase_task = _place(session, target, user)
-        brought = read_file(session, serving.settings.storage_dir, phase_task, data)
-    with writing(serving.engine) as session:
+        brought = read_file(session, server.settings.storage_dir, phase_task, data)
+    with writing(server.engine) as session:
         competition, phase_task = _place(session, target, user)
-        return import_marks(session, competition, phase_task, brought, name=name, actor=user, now=serving.clock())
+        return import_marks(session, competition, phase_task, brought, name=name, actor=user, now=server.clock())
 
 
 def change(
-    serving: Serving,
+    server: Server,
     user: User | None,
     competition: str,
     round_name: str,
@@ -92,7 +92,7 @@ def change(
     **kwargs: P.kwargs,
 ) -> T:
     """Do something to a round, as an organiser of its competition."""
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = organised(session, competition, user)
         return deed(session, found, find_round(session, found, round_name), *args, **kwargs)
 
@@ -108,14 +108,14 @@ def _appoint_all(
     judging: JudgingRound,
     annotators: Sequence[tuple[str, str]],
     actor: User,
-    serving: Serving,
+    server: Server,
 ) -> None:
     """Everybody, or InvalidForm with all that stands against it."""
     faults = []
     for language, username in dict.fromkeys(annotators):
         try:
             appoint(
-                session, competition, judging, language=language, username=username, actor=actor, now=serving.clock()
+                session, competition, judging, language=language, username=username, actor=actor, now=server.clock()
             )
         except InvalidForm as wrong:
             faults += wrong.details["fields"].values()

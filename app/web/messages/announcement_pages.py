@@ -31,10 +31,10 @@ from app.models.messages import TITLE_CHARACTERS
 from app.people.roles import check_may_organise, may_organise
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
-from app.web.http.looking import Looking, LookingHere
 from app.web.http.schemas import RowId
+from app.web.http.viewer import Viewer, ViewerHere
 
 router = APIRouter()
 
@@ -66,14 +66,14 @@ class Preview:
 
 
 @router.get(PLACE)
-def read_announcements(request: Request, serving: ServingHere, looking: LookingHere, competition: str) -> Response:
-    return _page(request, serving, looking, competition, Typed())
+def read_announcements(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
+    return _page(request, server, viewer, competition, Typed())
 
 
 @router.post(PLACE)
 def send_announcement(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     title: FormText = "",
@@ -89,26 +89,26 @@ def send_announcement(
     if visitor.user is None or visitor.login is None:
         return to_login(request)
     check_form(request, csrf_token)
-    typed, looking = Typed(title, text, bool(is_pinned), mail), Looking(visitor.user, None)
+    typed, viewer = Typed(title, text, bool(is_pinned), mail), Viewer(visitor.user, None)
     try:
         if action != "publish" or mail != counted:
-            preview = _preview(serving, visitor.user, competition, typed)
-            return _page(request, serving, looking, competition, typed, preview=preview, key=key)
-        _publish(serving, visitor.user, competition, typed, key)
+            preview = _preview(server, visitor.user, competition, typed)
+            return _page(request, server, viewer, competition, typed, preview=preview, key=key)
+        _publish(server, visitor.user, competition, typed, key)
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
-        return _page(request, serving, looking, competition, typed, error=error, key=key)
+        return _page(request, server, viewer, competition, typed, error=error, key=key)
     return RedirectResponse(links.announcements(competition), 303)
 
 
 @router.get(f"{PLACE}/{{announcement_id}}")
 def read_edit(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, announcement_id: RowId
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, announcement_id: RowId
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = _organised(session, competition, visitor.user)
         one = find_announcement(session, found, announcement_id)
     return _edit_page(request, found, one, Typed(one.title, one.text, one.is_pinned))
@@ -117,7 +117,7 @@ def read_edit(
 @router.post(f"{PLACE}/{{announcement_id}}")
 def send_edit(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     announcement_id: RowId,
@@ -131,13 +131,13 @@ def send_edit(
     check_form(request, csrf_token)
     typed = Typed(title, text, bool(is_pinned))
     try:
-        with writing(serving.engine) as session:
+        with writing(server.engine) as session:
             found = _organised(session, competition, visitor.user)
-            edit(session, found, announcement_id, typed.form, editor=visitor.user, now=serving.clock())
+            edit(session, found, announcement_id, typed.form, editor=visitor.user, now=server.clock())
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
-        with reading(serving.engine) as session:
+        with reading(server.engine) as session:
             found = find_competition(session, competition)
             one = find_announcement(session, found, announcement_id)
         return _edit_page(request, found, one, typed, error)
@@ -147,7 +147,7 @@ def send_edit(
 @router.post(f"{PLACE}/{{announcement_id}}/withdraw")
 def send_withdraw(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     announcement_id: RowId,
@@ -156,9 +156,9 @@ def send_withdraw(
     if visitor.user is None or visitor.login is None:
         return to_login(request)
     check_form(request, csrf_token)
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = _organised(session, competition, visitor.user)
-        withdraw(session, found, announcement_id, actor=visitor.user, now=serving.clock())
+        withdraw(session, found, announcement_id, actor=visitor.user, now=server.clock())
     return RedirectResponse(links.announcements(competition), 303)
 
 
@@ -168,16 +168,16 @@ def _organised(session: Session, name: str, user: User) -> Competition:
     return found
 
 
-def _preview(serving: Serving, user: User, competition: str, typed: Typed) -> Preview:
-    with reading(serving.engine) as session:
+def _preview(server: Server, user: User, competition: str, typed: Typed) -> Preview:
+    with reading(server.engine) as session:
         found = _organised(session, competition, user)
         typed.form.checked()
         group = group_of(found, typed.mail)
         return Preview(typed.mail, receivers(session, found, group) if group is not None else None)
 
 
-def _publish(serving: Serving, user: User, competition: str, typed: Typed, key: str) -> None:
-    with writing(serving.engine) as session:
+def _publish(server: Server, user: User, competition: str, typed: Typed, key: str) -> None:
+    with writing(server.engine) as session:
         found = _organised(session, competition, user)
         publish(
             session,
@@ -186,15 +186,15 @@ def _publish(serving: Serving, user: User, competition: str, typed: Typed, key: 
             author=user,
             group=group_of(found, typed.mail),
             key=key,
-            settings=serving.settings,
-            now=serving.clock(),
+            settings=server.settings,
+            now=server.clock(),
         )
 
 
 def _page(
     request: Request,
-    serving: Serving,
-    looking: Looking,
+    server: Server,
+    viewer: Viewer,
     name: str,
     typed: Typed,
     *,
@@ -202,9 +202,9 @@ def _page(
     error: EvergoldError | None = None,
     key: str = "",
 ) -> Response:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         competition = find_competition(session, name)
-        organises = looking.seen_as is None and may_organise(session, looking.user, competition)
+        organises = viewer.seen_as is None and may_organise(session, viewer.user, competition)
         listed = announcements_of(session, competition, with_withdrawn=organises)
     return render(
         request,

@@ -19,7 +19,7 @@ from app.models.messages import KEY_CHARACTERS
 from app.people.roles import check_may_organise
 from app.web.html.markdown import render_markdown
 from app.web.http.caching import is_known, not_modified, strong_etag
-from app.web.http.context import ServingHere, public_address
+from app.web.http.context import ServerHere, public_address
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
@@ -49,8 +49,8 @@ PLACE = "/competitions/{competition}/announcements"
     description="The pinned ones first, then the newest. Withdrawn ones are not there.",
     responses=error_responses(404),
 )
-def read_announcements(serving: ServingHere, competition: CompetitionName) -> AnnouncementList:
-    with reading(serving.engine) as session:
+def read_announcements(server: ServerHere, competition: CompetitionName) -> AnnouncementList:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         listed = announcements_of(session, found)
     return AnnouncementList(announcements=[announcement_out(found.name, one) for one in listed])
@@ -72,17 +72,17 @@ def read_announcements(serving: ServingHere, competition: CompetitionName) -> An
         **error_responses(404),
     },
 )
-def read_announcement_feed(request: Request, serving: ServingHere, competition: CompetitionName) -> Response:
-    with reading(serving.engine) as session:
+def read_announcement_feed(request: Request, server: ServerHere, competition: CompetitionName) -> Response:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         listed = announcements_of(session, found)
-    page = public_address(request, serving, links.announcements(found.name))
+    page = public_address(request, server, links.announcements(found.name))
     told = [(one.id, one.title, one.text, one.edited_at) for one in listed]
     etag = strong_etag(request, "atom", found.title, page, told)
     headers = {"ETag": etag, "Cache-Control": "public, no-cache"}
     if is_known(request, etag):
         return not_modified(headers)
-    feed = public_address(request, serving, request.url.path)
+    feed = public_address(request, server, request.url.path)
     with_html = [(one, str(render_markdown(one.text))) for one in listed]
     text = announcement_feed(found, with_html, page, feed)
     return Response(text, media_type="application/atom+xml", headers=headers)
@@ -96,7 +96,7 @@ def read_announcement_feed(request: Request, serving: ServingHere, competition: 
     responses=error_responses(401, 403, 404, 422),
 )
 def count_receivers(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     group: Annotated[
@@ -104,7 +104,7 @@ def count_receivers(
         Query(max_length=200, description="`all`, `entered:PHASE`, `without-valid:PHASE` or `organisers`"),
     ],
 ) -> ReceiversOut:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = _organised(session, competition, user)
         wanted = group_of(found, group)
         if wanted is None:
@@ -124,7 +124,7 @@ def count_receivers(
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def post_announcement(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     form: NewAnnouncementIn,
@@ -133,7 +133,7 @@ def post_announcement(
         Header(description=f"at most {KEY_CHARACTERS} characters of your choice, new for each announcement"),
     ] = None,
 ) -> PublishedAnnouncement:
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = _organised(session, competition, user)
         published = publish(
             session,
@@ -142,8 +142,8 @@ def post_announcement(
             author=user,
             group=group_of(found, form.mail),
             key=idempotency_key,
-            settings=serving.settings,
-            now=serving.clock(),
+            settings=server.settings,
+            now=server.clock(),
         )
         return published_out(found.name, published)
 
@@ -157,16 +157,16 @@ def post_announcement(
     responses=error_responses(401, 403, 404, 422),
 )
 def put_announcement(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     announcement_id: AnnouncementId,
     form: AnnouncementIn,
 ) -> AnnouncementOut:
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = _organised(session, competition, user)
         written = AnnouncementForm(form.title, form.text, form.is_pinned)
-        changed = edit(session, found, announcement_id, written, editor=user, now=serving.clock())
+        changed = edit(session, found, announcement_id, written, editor=user, now=server.clock())
         return announcement_out(found.name, changed)
 
 
@@ -180,11 +180,11 @@ def put_announcement(
     responses=error_responses(401, 403, 404, 422),
 )
 def delete_announcement(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, announcement_id: AnnouncementId
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, announcement_id: AnnouncementId
 ) -> None:
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = _organised(session, competition, user)
-        withdraw(session, found, announcement_id, actor=user, now=serving.clock())
+        withdraw(session, found, announcement_id, actor=user, now=server.clock())
 
 
 def _organised(session: Session, name: str, user: User) -> Competition:

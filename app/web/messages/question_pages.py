@@ -25,12 +25,12 @@ from app.models.messages import TITLE_CHARACTERS
 from app.people.roles import may_organise
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
-from app.web.http.looking import Looking, LookingHere
 from app.web.http.schemas import RowId
+from app.web.http.viewer import Viewer, ViewerHere
 from app.web.messages.question_schemas import question_out
-from app.web.messages.questions import ask_here, organised
+from app.web.messages.questions import ask_question, organised
 from app.web.people.login import with_headers
 
 router = APIRouter()
@@ -52,14 +52,14 @@ class Typed:
 
 
 @router.get(PLACE)
-def read_questions(request: Request, serving: ServingHere, looking: LookingHere, competition: str) -> Response:
-    return _page(request, serving, looking, competition, Typed())
+def read_questions(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
+    return _page(request, server, viewer, competition, Typed())
 
 
 @router.post(PLACE)
 def send_question(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     title: FormText = "",
@@ -74,20 +74,20 @@ def send_question(
     typed = Typed(title, text, bool(shows_name))
     try:
         form = QuestionForm(title, text, typed.shows_name)
-        question_id = ask_here(request, serving, visitor.user, competition, form, key)
+        question_id = ask_question(request, server, visitor.user, competition, form, key)
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
-        looking = Looking(visitor.user, None)
-        page = _page(request, serving, looking, competition, typed, error=error, key=key)
-        return with_headers(page, error, serving)
+        viewer = Viewer(visitor.user, None)
+        page = _page(request, server, viewer, competition, typed, error=error, key=key)
+        return with_headers(page, error, server)
     return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)
 
 
 @router.post(f"{PLACE}/{{question_id}}/answer")
 def send_answer(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     question_id: RowId,
@@ -100,7 +100,7 @@ def send_answer(
         return to_login(request)
     check_form(request, csrf_token)
     try:
-        with writing(serving.engine) as session:
+        with writing(server.engine) as session:
             found = organised(session, competition, user)
             answer(
                 session,
@@ -109,44 +109,44 @@ def send_answer(
                 text,
                 is_public=bool(is_public),
                 organiser=user,
-                settings=serving.settings,
-                now=serving.clock(),
+                settings=server.settings,
+                now=server.clock(),
             )
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
         typed = Typed(answer=text, is_public=bool(is_public))
-        return _page(request, serving, Looking(user, None), competition, typed, error=error, wrong_at=question_id)
+        return _page(request, server, Viewer(user, None), competition, typed, error=error, wrong_at=question_id)
     return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)
 
 
 @router.post(f"{PLACE}/{{question_id}}/close")
 def send_close(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     question_id: RowId,
     csrf_token: FormText = "",
 ) -> Response:
-    return _set_closed(request, serving, visitor, competition, question_id, csrf_token, True)
+    return _set_closed(request, server, visitor, competition, question_id, csrf_token, True)
 
 
 @router.post(f"{PLACE}/{{question_id}}/reopen")
 def send_reopen(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     question_id: RowId,
     csrf_token: FormText = "",
 ) -> Response:
-    return _set_closed(request, serving, visitor, competition, question_id, csrf_token, False)
+    return _set_closed(request, server, visitor, competition, question_id, csrf_token, False)
 
 
 def _set_closed(
     request: Request,
-    serving: Serving,
+    server: Server,
     visitor: VisitorHere,
     competition: str,
     question_id: int,
@@ -156,16 +156,16 @@ def _set_closed(
     if visitor.user is None or visitor.login is None:
         return to_login(request)
     check_form(request, csrf_token)
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = organised(session, competition, visitor.user)
-        set_closed(session, found, question_id, is_closed, organiser=visitor.user, now=serving.clock())
+        set_closed(session, found, question_id, is_closed, organiser=visitor.user, now=server.clock())
     return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)
 
 
 def _page(
     request: Request,
-    serving: Serving,
-    looking: Looking,
+    server: Server,
+    viewer: Viewer,
     name: str,
     typed: Typed,
     *,
@@ -174,11 +174,11 @@ def _page(
     key: str = "",
 ) -> Response:
     """wrong_at: the question whose answer has the error; None: it is in the question that somebody asks."""
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         competition = find_competition(session, name)
-        sees_all = looking.seen_as is None and may_organise(session, looking.user, competition)
-        listed = questions_for(session, competition, looking.user, sees_all=sees_all)
-        shown = [question_out(competition.name, one, looking.user, sees_all=sees_all) for one in listed]
+        sees_all = viewer.seen_as is None and may_organise(session, viewer.user, competition)
+        listed = questions_for(session, competition, viewer.user, sees_all=sees_all)
+        shown = [question_out(competition.name, one, viewer.user, sees_all=sees_all) for one in listed]
     return render(
         request,
         "messages/questions.html",

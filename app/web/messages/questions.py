@@ -10,17 +10,25 @@ from sqlalchemy.orm import Session
 from app.base import links
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
-from app.messages.questions import QuestionForm, answer, ask, find_asked, find_question, questions_for, set_closed
+from app.messages.questions import (
+    QuestionForm,
+    answer,
+    ask,
+    find_question,
+    find_question_by_key,
+    questions_for,
+    set_closed,
+)
 from app.models import Competition, User
 from app.models.messages import KEY_CHARACTERS
 from app.people.roles import check_may_organise, may_organise
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiSubmitter
-from app.web.http.looking import ApiLooking
 from app.web.http.paths import CompetitionName
 from app.web.http.rate_limits import limits_of
 from app.web.http.schemas import RowId
+from app.web.http.viewer import ApiViewer
 from app.web.messages.question_schemas import AnswerIn, QuestionIn, QuestionList, QuestionOut, question_out
 
 router = APIRouter(prefix=links.API, tags=["competitions"])
@@ -36,12 +44,12 @@ PLACE = "/competitions/{competition}/questions"
     description="Those that are public, and your own; for organisers all. Who asked is told only if they wanted that.",
     responses=error_responses(401, 404, 422),
 )
-def read_questions(serving: ServingHere, looking: ApiLooking, competition: CompetitionName) -> QuestionList:
-    with reading(serving.engine) as session:
+def read_questions(server: ServerHere, viewer: ApiViewer, competition: CompetitionName) -> QuestionList:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
-        sees_all = looking.seen_as is None and may_organise(session, looking.user, found)
-        listed = questions_for(session, found, looking.user, sees_all=sees_all)
-        shown = [question_out(found.name, one, looking.user, sees_all=sees_all) for one in listed]
+        sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found)
+        listed = questions_for(session, found, viewer.user, sees_all=sees_all)
+        shown = [question_out(found.name, one, viewer.user, sees_all=sees_all) for one in listed]
     return QuestionList(questions=shown)
 
 
@@ -56,7 +64,7 @@ def read_questions(serving: ServingHere, looking: ApiLooking, competition: Compe
 )
 def post_question(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiSubmitter,
     competition: CompetitionName,
     form: QuestionIn,
@@ -66,8 +74,8 @@ def post_question(
     ] = None,
 ) -> QuestionOut:
     written = QuestionForm(form.title, form.text, form.shows_name)
-    question_id = ask_here(request, serving, user, competition, written, idempotency_key)
-    with reading(serving.engine) as session:
+    question_id = ask_question(request, server, user, competition, written, idempotency_key)
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         return question_out(found.name, find_question(session, found, question_id), user, sees_all=False)
 
@@ -81,13 +89,13 @@ def post_question(
     responses=error_responses(401, 403, 404, 422),
 )
 def put_answer(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     question_id: QuestionId,
     form: AnswerIn,
 ) -> QuestionOut:
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = organised(session, competition, user)
         answered = answer(
             session,
@@ -96,8 +104,8 @@ def put_answer(
             form.answer,
             is_public=form.is_public,
             organiser=user,
-            settings=serving.settings,
-            now=serving.clock(),
+            settings=server.settings,
+            now=server.clock(),
         )
         return question_out(found.name, answered, user, sees_all=True)
 
@@ -111,9 +119,9 @@ def put_answer(
     responses=error_responses(401, 403, 404, 422),
 )
 def put_closed(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, question_id: QuestionId
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, question_id: QuestionId
 ) -> QuestionOut:
-    return _set_closed(serving, user, competition, question_id, True)
+    return _set_closed(server, user, competition, question_id, True)
 
 
 @router.delete(
@@ -124,27 +132,27 @@ def put_closed(
     responses=error_responses(401, 403, 404, 422),
 )
 def delete_closed(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, question_id: QuestionId
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, question_id: QuestionId
 ) -> QuestionOut:
-    return _set_closed(serving, user, competition, question_id, False)
+    return _set_closed(server, user, competition, question_id, False)
 
 
-def ask_here(
-    request: Request, serving: Serving, user: User, competition: str, form: QuestionForm, key: str | None
+def ask_question(
+    request: Request, server: Server, user: User, competition: str, form: QuestionForm, key: str | None
 ) -> int:
     """The id; only a new question counts towards the limit. Raises as `app.messages.questions.ask` does, or
     LimitReached."""
-    now = serving.clock()
-    with reading(serving.engine) as session:
+    now = server.clock()
+    with reading(server.engine) as session:
         find_competition(session, competition)
-        is_new = find_asked(session, user, key) is None
+        is_new = find_question_by_key(session, user, key) is None
     form = form.checked()
     if is_new:
         limits = limits_of(request)
         limits.hit(limits.rules.questions, str(user.id), now)
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = find_competition(session, competition)
-        return ask(session, found, form, asker=user, key=key, settings=serving.settings, now=now).id
+        return ask(session, found, form, asker=user, key=key, settings=server.settings, now=now).id
 
 
 def organised(session: Session, name: str, user: User) -> Competition:
@@ -154,8 +162,8 @@ def organised(session: Session, name: str, user: User) -> Competition:
     return found
 
 
-def _set_closed(serving: Serving, user: User, competition: str, question_id: int, is_closed: bool) -> QuestionOut:
-    with writing(serving.engine) as session:
+def _set_closed(server: Server, user: User, competition: str, question_id: int, is_closed: bool) -> QuestionOut:
+    with writing(server.engine) as session:
         found = organised(session, competition, user)
-        changed = set_closed(session, found, question_id, is_closed, organiser=user, now=serving.clock())
+        changed = set_closed(session, found, question_id, is_closed, organiser=user, now=server.clock())
         return question_out(found.name, changed, user, sees_all=True)

@@ -15,7 +15,7 @@ from app.people import audit, auth, password_resets
 from app.people.mail_choices import MailKind, choice_of, wants
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.schemas import RowId
 from app.web.people.login import with_headers
@@ -53,12 +53,12 @@ class Typed:
 
 @router.get(ACCOUNT)
 def read_account(
-    request: Request, serving: ServingHere, visitor: VisitorHere, done: Annotated[str, Query(max_length=20)] = ""
+    request: Request, server: ServerHere, visitor: VisitorHere, done: Annotated[str, Query(max_length=20)] = ""
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
     secret = request.cookies.get(NEW_TOKEN_COOKIE)
-    response = _page(request, serving, visitor.user, Typed(), secret=secret, done=DONE.get(done, ""))
+    response = _page(request, server, visitor.user, Typed(), secret=secret, done=DONE.get(done, ""))
     if secret:
         response.headers["Cache-Control"] = "no-store"
         response.delete_cookie(NEW_TOKEN_COOKIE, path=ACCOUNT)
@@ -68,7 +68,7 @@ def read_account(
 @router.post("/account/tokens")
 def create_token(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     scopes: Annotated[list[TokenScope], Form(default_factory=list)],
     name: FormText = "",
@@ -79,11 +79,11 @@ def create_token(
         return _log_in_first()
     check_form(request, csrf_token)
     try:
-        with writing(serving.engine) as session:
-            _, secret = auth.create_token(session, visitor.user, name, serving.clock(), scopes=scopes, days=days)
+        with writing(server.engine) as session:
+            _, secret = auth.create_token(session, visitor.user, name, server.clock(), scopes=scopes, days=days)
     except InvalidForm as error:
         typed = Typed("token", {"name": name, "days": days, "scopes": scopes}, error)
-        return _page(request, serving, visitor.user, typed)
+        return _page(request, server, visitor.user, typed)
     response = RedirectResponse(f"{ACCOUNT}#new-token", 303)
     response.set_cookie(
         NEW_TOKEN_COOKIE,
@@ -92,76 +92,76 @@ def create_token(
         path=ACCOUNT,
         httponly=True,
         samesite="strict",
-        secure=serving.settings.secure_cookies,
+        secure=server.settings.secure_cookies,
     )
     return response
 
 
 @router.post("/account/tokens/{token_id}/revoke")
 def revoke_token(
-    request: Request, serving: ServingHere, visitor: VisitorHere, token_id: RowId, csrf_token: FormText = ""
+    request: Request, server: ServerHere, visitor: VisitorHere, token_id: RowId, csrf_token: FormText = ""
 ) -> Response:
     if visitor.user is None:
         return _log_in_first()
     check_form(request, csrf_token)
-    with writing(serving.engine) as session:
-        auth.revoke_token(session, visitor.user, token_id, serving.clock())
+    with writing(server.engine) as session:
+        auth.revoke_token(session, visitor.user, token_id, server.clock())
     return RedirectResponse(f"{ACCOUNT}#tokens", 303)
 
 
 @router.post("/account/password")
 def change_password(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     current_password: FormText = "",
     password: FormText = "",
     csrf_token: FormText = "",
 ) -> Response:
-    user, now = visitor.user, serving.clock()
+    user, now = visitor.user, server.clock()
     if user is None:
         return _log_in_first()
     check_form(request, csrf_token)
     try:
-        _confirm(request, serving, user, current_password, "current_password")
-        with one_hash_at_a_time, writing(serving.engine) as session:
+        _confirm(request, server, user, current_password, "current_password")
+        with one_hash_at_a_time, writing(server.engine) as session:
             auth.set_password(session, user, password, now, keep=visitor.login)
             audit.record(session, user, "password.change", f"user {user.username}", now=now)
-            password_resets.tell_changed(session, user, user.email, "The password", serving.settings, now)
+            password_resets.mail_password_changed(session, user, user.email, "The password", server.settings, now)
     except (InvalidForm, LimitReached) as error:
-        return _page(request, serving, user, Typed("password", {}, error))
+        return _page(request, server, user, Typed("password", {}, error))
     return RedirectResponse(f"{ACCOUNT}?done=password", 303)
 
 
 @router.post("/account/email")
 def change_email(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     email: FormText = "",
     email_password: FormText = "",
     csrf_token: FormText = "",
 ) -> Response:
     """The old address is told: whoever reads there may be the one to whom the account belongs."""
-    user, now = visitor.user, serving.clock()
+    user, now = visitor.user, server.clock()
     if user is None:
         return _log_in_first()
     check_form(request, csrf_token)
     try:
-        _confirm(request, serving, user, email_password, "email_password")
-        with writing(serving.engine) as session:
+        _confirm(request, server, user, email_password, "email_password")
+        with writing(server.engine) as session:
             auth.set_email(session, user, email, now)
             audit.record(session, user, "email.change", f"user {user.username}", now=now)
-            password_resets.tell_changed(session, user, user.email, "The e-mail address", serving.settings, now)
+            password_resets.mail_password_changed(session, user, user.email, "The e-mail address", server.settings, now)
     except (InvalidForm, NameTaken, LimitReached) as error:
-        return _page(request, serving, user, Typed("email", {"email": email}, error))
+        return _page(request, server, user, Typed("email", {"email": email}, error))
     return RedirectResponse(f"{ACCOUNT}?done=email", 303)
 
 
-def _confirm(request: Request, serving: Serving, user: User, password: str, name: str) -> None:
+def _confirm(request: Request, server: Server, user: User, password: str, name: str) -> None:
     """That it is really the user who sits here; raises InvalidForm about the field of that name, or LimitReached."""
     try:
-        check_password(request, serving, username=user.username, password=password)
+        check_password(request, server, username=user.username, password=password)
     except NotAuthenticated:
         raise InvalidForm("Please correct what is marked.", fields={name: "This is not your password."}) from None
 
@@ -171,10 +171,10 @@ def _log_in_first() -> Response:
 
 
 def _page(
-    request: Request, serving: Serving, user: User, typed: Typed, *, secret: str | None = None, done: str = ""
+    request: Request, server: Server, user: User, typed: Typed, *, secret: str | None = None, done: str = ""
 ) -> Response:
-    now = serving.clock()
-    with reading(serving.engine) as session:
+    now = server.clock()
+    with reading(server.engine) as session:
         tokens = [(token, auth.scopes_of(token)) for token in auth.list_tokens(session, user)]
         choice = choice_of(session, user)
     response = render(
@@ -193,4 +193,4 @@ def _page(
         token_days=auth.TOKEN_DAYS,
         mails={kind.value: wants(choice, kind) for kind in MailKind},
     )
-    return with_headers(response, typed.error, serving) if typed.error else response
+    return with_headers(response, typed.error, server) if typed.error else response

@@ -11,7 +11,7 @@ from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.models import User
 from app.people import auth
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ANY_SCOPE, ApiUser, Visitor, api_user, api_visitor
 from app.web.http.schemas import RowId
@@ -39,10 +39,10 @@ AnyScope = Annotated[Visitor, Security(api_visitor, scopes=[ANY_SCOPE])]
     status_code=201,
     responses=error_responses(409, 413, 422, 429),
 )
-def register(request: Request, serving: ServingHere, form: Registration) -> Account:
+def register(request: Request, server: ServerHere, form: Registration) -> Account:
     user = register_account(
         request,
-        serving,
+        server,
         username=form.username,
         email=form.email,
         password=form.password.get_secret_value(),
@@ -57,8 +57,8 @@ def read_account(user: ApiUser) -> Account:
 
 
 @router.get("/tokens", operation_id="list_tokens", summary="Your API tokens", responses=error_responses(401))
-def list_tokens(serving: ServingHere, user: ApiUser) -> TokenList:
-    with reading(serving.engine) as session:
+def list_tokens(server: ServerHere, user: ApiUser) -> TokenList:
+    with reading(server.engine) as session:
         return TokenList(tokens=[token_out(token) for token in auth.list_tokens(session, user)])
 
 
@@ -72,15 +72,15 @@ def list_tokens(serving: ServingHere, user: ApiUser) -> TokenList:
     responses=error_responses(401, 403, 413, 422, 429),
 )
 def create_token(
-    request: Request, response: Response, serving: ServingHere, visitor: AnyScope, form: TokenRequest
+    request: Request, response: Response, server: ServerHere, visitor: AnyScope, form: TokenRequest
 ) -> NewToken:
-    user = _owner(request, serving, visitor, form)
-    with writing(serving.engine) as session:
+    user = _owner(request, server, visitor, form)
+    with writing(server.engine) as session:
         token, secret = auth.create_token(
             session,
             user,
             form.name,
-            serving.clock(),
+            server.clock(),
             scopes=form.scopes,
             days=form.expires_in_days,
             made_with=visitor.token if form.password is None else None,
@@ -97,13 +97,13 @@ def create_token(
     status_code=204,
     responses=error_responses(401, 403, 404, 422),
 )
-def revoke_token(serving: ServingHere, visitor: AnyScope, token_id: RowId) -> None:
+def revoke_token(server: ServerHere, visitor: AnyScope, token_id: RowId) -> None:
     user = api_user(visitor)
-    with writing(serving.engine) as session:
-        auth.revoke_token(session, user, token_id, serving.clock(), made_with=visitor.token)
+    with writing(server.engine) as session:
+        auth.revoke_token(session, user, token_id, server.clock(), made_with=visitor.token)
 
 
-def _owner(request: Request, serving: Serving, visitor: Visitor, form: TokenRequest) -> User:
+def _owner(request: Request, server: Server, visitor: Visitor, form: TokenRequest) -> User:
     if form.username is None and form.password is None and visitor.user is not None:
         return visitor.user
     missing = {
@@ -113,4 +113,4 @@ def _owner(request: Request, serving: Serving, visitor: Visitor, form: TokenRequ
     }
     if form.username is None or form.password is None:
         raise InvalidForm("Send your user name and password, or an API token.", fields=missing)
-    return check_password(request, serving, username=form.username, password=form.password.get_secret_value())
+    return check_password(request, server, username=form.username, password=form.password.get_secret_value())

@@ -11,7 +11,7 @@ from app.base import links
 from app.base.db import reading
 from app.base.errors import Forbidden
 from app.people import audit
-from app.web.http.context import ServingHere
+from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.schemas import RowId
@@ -31,7 +31,7 @@ Word = Annotated[str | None, Query(max_length=300, description="only such, word 
     responses=error_responses(401, 403, 422),
 )
 def read_audit_log(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     actor: Word = None,
     action: Word = None,
@@ -42,7 +42,7 @@ def read_audit_log(
     if not user.is_administrator:
         raise Forbidden("The audit log is for administrators.")
     chosen = {name: word for name, word in (("actor", actor), ("action", action), ("subject", subject)) if word}
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = audit.list_entries(session, limit=limit + 1, before=before, **chosen)
     entries, is_more = found[:limit], len(found) > limit
     older = urlencode({**chosen, "limit": limit, "before": entries[-1].id}) if is_more else ""

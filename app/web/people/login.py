@@ -14,7 +14,7 @@ from app.people import auth
 from app.web.html.guards import HOME, local_path
 from app.web.html.rendering import check_form, render
 from app.web.http import csrf
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import headers_of
 from app.web.http.identity import SESSION_COOKIE, VisitorHere, set_session_cookie
 from app.web.people.passwords import check_password, register_account
@@ -40,7 +40,7 @@ def read_login(
 @router.post("/login")
 def log_in(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     username: FormText = "",
     password: FormText = "",
@@ -49,11 +49,11 @@ def log_in(
 ) -> Response:
     check_form(request, csrf_token)
     try:
-        user = check_password(request, serving, username=username, password=password)
+        user = check_password(request, server, username=username, password=password)
     except (NotAuthenticated, LimitReached) as error:
         context = {"following": following, "username": username, "error": error, "done": ""}
-        return with_headers(render(request, "people/login.html", error.status, **context), error, serving)
-    return _logged_in(request, serving, user, following)
+        return with_headers(render(request, "people/login.html", error.status, **context), error, server)
+    return _logged_in(request, server, user, following)
 
 
 @router.get("/register")
@@ -66,7 +66,7 @@ def read_register(request: Request, visitor: VisitorHere, following: NextPath = 
 @router.post("/register")
 def register(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     username: FormText = "",
     email: FormText = "",
@@ -78,37 +78,37 @@ def register(
     check_form(request, csrf_token)
     typed = {"username": username, "email": email, "display_name": display_name}
     try:
-        user = register_account(request, serving, **typed, password=password)
+        user = register_account(request, server, **typed, password=password)
     except (InvalidForm, NameTaken, LimitReached) as error:
         context = {"following": following, "typed": typed, "error": error}
-        return with_headers(render(request, "people/register.html", error.status, **context), error, serving)
-    return _logged_in(request, serving, user, following)
+        return with_headers(render(request, "people/register.html", error.status, **context), error, server)
+    return _logged_in(request, server, user, following)
 
 
 @router.post("/logout")
-def log_out(request: Request, serving: ServingHere, visitor: VisitorHere, csrf_token: FormText = "") -> Response:
+def log_out(request: Request, server: ServerHere, visitor: VisitorHere, csrf_token: FormText = "") -> Response:
     secret = request.cookies.get(SESSION_COOKIE)
     if secret and visitor.login is not None:
         check_form(request, csrf_token)
-        with writing(serving.engine) as session:
+        with writing(server.engine) as session:
             auth.end_session(session, secret)
     response = RedirectResponse(HOME, 303)
     response.delete_cookie(SESSION_COOKIE)
     return response
 
 
-def with_headers(response: Response, error: EvergoldError, serving: Serving) -> Response:
+def with_headers(response: Response, error: EvergoldError, server: Server) -> Response:
     """A form shown again, with the headers that its error has anywhere else: when to try again."""
     if isinstance(error, LimitReached):
-        response.headers.update(headers_of(error, serving.clock()))
+        response.headers.update(headers_of(error, server.clock()))
     return response
 
 
-def _logged_in(request: Request, serving: Serving, user: User, following: str) -> Response:
+def _logged_in(request: Request, server: Server, user: User, following: str) -> Response:
     """A new session for every log-in, whatever cookie came with the request."""
-    with writing(serving.engine) as session:
-        _, secret = auth.start_session(session, user, serving.clock(), serving.settings.session_hours)
+    with writing(server.engine) as session:
+        _, secret = auth.start_session(session, user, server.clock(), server.settings.session_hours)
     response = RedirectResponse(local_path(following), 303)
-    set_session_cookie(response, secret, serving.settings)
+    set_session_cookie(response, secret, server.settings)
     response.delete_cookie(csrf.FORM_COOKIE)
     return response

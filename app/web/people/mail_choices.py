@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from app.base import links
 from app.base.db import reading, writing
 from app.people.mail_choices import MailKind, choice_of, choose
-from app.web.http.context import ServingHere
+from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.people.mail_choices_schemas import MailChoices, mail_choices_out
@@ -21,8 +21,8 @@ router = APIRouter(prefix=links.API, tags=["accounts"])
     summary="Which mails I get",
     responses=error_responses(401, 403),
 )
-def read_mail_choices(serving: ServingHere, user: ApiUser) -> MailChoices:
-    with reading(serving.engine) as session:
+def read_mail_choices(server: ServerHere, user: ApiUser) -> MailChoices:
+    with reading(server.engine) as session:
         return mail_choices_out(choice_of(session, user))
 
 
@@ -33,8 +33,8 @@ def read_mail_choices(serving: ServingHere, user: ApiUser) -> MailChoices:
     description="Mails about the account itself, such as a new password, are sent whatever is chosen here.",
     responses=error_responses(401, 403, 422),
 )
-def put_mail_choices(serving: ServingHere, user: ApiSubmitter, form: MailChoices) -> MailChoices:
+def put_mail_choices(server: ServerHere, user: ApiSubmitter, form: MailChoices) -> MailChoices:
     wanted = {MailKind.ANNOUNCEMENTS: form.announcements, MailKind.RESULTS: form.results}
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         choose(session, user, wanted)
         return mail_choices_out(choice_of(session, user))

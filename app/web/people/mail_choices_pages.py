@@ -14,7 +14,7 @@ from fastapi.responses import RedirectResponse
 from app.base.db import reading, writing
 from app.people.mail_choices import MailKind, choose, find_link
 from app.web.html.rendering import check_form, render
-from app.web.http.context import ServingHere
+from app.web.http.context import ServerHere
 from app.web.http.identity import VisitorHere
 
 router = APIRouter()
@@ -30,10 +30,8 @@ LinkParameter = Annotated[str, Query(max_length=LINK_CHARACTERS)]
 
 
 @router.get("/mail/unsubscribe")
-def read_unsubscribe(
-    request: Request, serving: ServingHere, visitor: VisitorHere, link: LinkParameter = ""
-) -> Response:
-    with reading(serving.engine) as session:
+def read_unsubscribe(request: Request, server: ServerHere, visitor: VisitorHere, link: LinkParameter = "") -> Response:
+    with reading(server.engine) as session:
         user, kind = find_link(session, link)
     return _page(request, user.username, kind, link, done=False)
 
@@ -41,7 +39,7 @@ def read_unsubscribe(
 @router.post("/mail/unsubscribe")
 def send_unsubscribe(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     link: LinkParameter = "",
     typed: Annotated[str, Form(alias="link", max_length=LINK_CHARACTERS)] = "",
@@ -51,7 +49,7 @@ def send_unsubscribe(
     """A mail program says One-Click, and has neither cookie nor page: who could forge it would need the link."""
     if one_click != ONE_CLICK:
         check_form(request, csrf_token)
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         user, kind = find_link(session, typed or link)
         choose(session, user, {kind: False})
     return _page(request, user.username, kind, "", done=True)
@@ -60,7 +58,7 @@ def send_unsubscribe(
 @router.post("/account/mail")
 def send_choices(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     announcements: FormText = "",
     results: FormText = "",
@@ -70,7 +68,7 @@ def send_choices(
         return RedirectResponse("/login?next=/account", 303)
     check_form(request, csrf_token)
     wanted = {MailKind.ANNOUNCEMENTS: bool(announcements), MailKind.RESULTS: bool(results)}
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         choose(session, visitor.user, wanted)
     return RedirectResponse("/account?done=mail", 303)
 

@@ -11,7 +11,7 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NotFound
 from app.people import password_resets
 from app.web.html.rendering import check_form, render
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import client_of, limits_of
 from app.web.people.login import with_headers
@@ -31,26 +31,26 @@ def read_forgot(request: Request, visitor: VisitorHere) -> Response:
 
 @router.post("/forgot")
 def ask_for_link(
-    request: Request, serving: ServingHere, visitor: VisitorHere, username: FormText = "", csrf_token: FormText = ""
+    request: Request, server: ServerHere, visitor: VisitorHere, username: FormText = "", csrf_token: FormText = ""
 ) -> Response:
     """The same answer, after the same work, whether there is such an account or not."""
     check_form(request, csrf_token)
     try:
-        _ask(request, serving, username)
+        _ask(request, server, username)
     except (InvalidForm, LimitReached) as error:
         page = render(request, "people/password_forgot.html", error.status, username=username, error=error, sent=False)
-        return with_headers(page, error, serving)
+        return with_headers(page, error, server)
     return render(request, "people/password_forgot.html", username=username, error=None, sent=True)
 
 
 @router.get("/new")
 def read_new(
-    request: Request, serving: ServingHere, visitor: VisitorHere, link: Annotated[str, Query(max_length=200)] = ""
+    request: Request, server: ServerHere, visitor: VisitorHere, link: Annotated[str, Query(max_length=200)] = ""
 ) -> Response:
     """Only looks: mail programs and scanners open links, too."""
     try:
-        with reading(serving.engine) as session:
-            password_resets.find(session, link, serving.clock())
+        with reading(server.engine) as session:
+            password_resets.find(session, link, server.clock())
     except NotFound as error:
         return _form(request, "", error)
     return _form(request, link)
@@ -59,7 +59,7 @@ def read_new(
 @router.post("/new")
 def choose(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     link: Annotated[str, Form(max_length=200)] = "",
     password: FormText = "",
@@ -67,22 +67,22 @@ def choose(
 ) -> Response:
     check_form(request, csrf_token)
     try:
-        with one_hash_at_a_time, writing(serving.engine) as session:
-            password_resets.use(session, link, password, serving.settings, serving.clock())
+        with one_hash_at_a_time, writing(server.engine) as session:
+            password_resets.use(session, link, password, server.settings, server.clock())
     except (NotFound, InvalidForm) as error:
         return _form(request, link if isinstance(error, InvalidForm) else "", error)
     return RedirectResponse(LOGIN_AFTER_RESET, 303)
 
 
-def _ask(request: Request, serving: Serving, username: str) -> None:
-    limits, now = limits_of(request), serving.clock()
+def _ask(request: Request, server: Server, username: str) -> None:
+    limits, now = limits_of(request), server.clock()
     name = username.strip().lower()[:320]
     if not name:
         raise InvalidForm("Please correct what is marked.", fields={"username": "This is missing."})
     limits.hit(limits.rules.resets_address, client_of(request), now)
     limits.hit(limits.rules.resets_account, name, now)
-    with writing(serving.engine) as session:
-        password_resets.ask(session, name, serving.settings, now)
+    with writing(server.engine) as session:
+        password_resets.ask(session, name, server.settings, now)
 
 
 def _form(request: Request, link: str, error: EvergoldError | None = None) -> Response:

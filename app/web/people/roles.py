@@ -13,7 +13,7 @@ from app.base.errors import NotFound
 from app.competitions.find import find_competition
 from app.models import Competition, Role, User
 from app.people.roles import check_may_organise, find_user, grant_role, list_roles, revoke_role
-from app.web.http.context import ServingHere
+from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
@@ -30,8 +30,8 @@ Username = Annotated[str, Path(examples=["grace"], description="a user name or a
     summary="Who organises and who judges, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_roles(serving: ServingHere, user: ApiOrganiser, competition: CompetitionName) -> RoleList:
-    with reading(serving.engine) as session:
+def read_roles(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RoleList:
+    with reading(server.engine) as session:
         found = _organised(session, competition, user)
         return RoleList(roles=[role_out(row) for row in list_roles(session, found)])
 
@@ -44,12 +44,12 @@ def read_roles(serving: ServingHere, user: ApiOrganiser, competition: Competitio
     responses=error_responses(401, 403, 404, 422),
 )
 def put_role(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, role: Role, username: Username
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, role: Role, username: Username
 ) -> RoleOut:
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = _organised(session, competition, user)
         theirs = find_user(session, username)
-        grant_role(session, found, theirs, role, serving.clock(), actor=user)
+        grant_role(session, found, theirs, role, server.clock(), actor=user)
         rows = list_roles(session, found)
         return role_out(next(row for row in rows if (row.user_id, row.role) == (theirs.id, role)))
 
@@ -63,12 +63,12 @@ def put_role(
     responses=error_responses(401, 403, 404, 422),
 )
 def delete_role(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, role: Role, username: Username
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, role: Role, username: Username
 ) -> None:
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = _organised(session, competition, user)
         theirs = find_user(session, username)
-        if not revoke_role(session, found, theirs, role, serving.clock(), actor=user):
+        if not revoke_role(session, found, theirs, role, server.clock(), actor=user):
             raise NotFound(f"'{theirs.username}' has no role '{role}' in '{found.name}'.")
 
 

@@ -13,10 +13,10 @@ from app.base import links
 from app.base.db import reading
 from app.feedback.reports import Report, find_report, find_text
 from app.web.http.caching import is_known, not_modified, strong_etag
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiUser
-from app.web.http.looking import ApiLooking, Looking
+from app.web.http.viewer import ApiViewer, Viewer
 from app.web.reports.schemas import CSV_COLUMNS, ReportOut, report_csv, report_out
 
 router = APIRouter(prefix=links.API, tags=["submissions"])
@@ -37,10 +37,8 @@ _TEXT_EXAMPLE = "## Global evaluation\n* MWE-based: P=10/38=0.2632 R=10/40=0.250
     response_model=ReportOut,
     responses={**_NOT_MODIFIED, **_ERRORS},
 )
-def read_report(
-    request: Request, serving: ServingHere, _: ApiUser, looking: ApiLooking, submission_id: UUID
-) -> Response:
-    report = _found(serving, looking, submission_id)
+def read_report(request: Request, server: ServerHere, _: ApiUser, viewer: ApiViewer, submission_id: UUID) -> Response:
+    report = _found(server, viewer, submission_id)
     return _answer(
         request, report, "json", lambda: Response(report_out(report).model_dump_json(), media_type="application/json")
     )
@@ -62,9 +60,9 @@ def read_report(
     },
 )
 def read_report_csv(
-    request: Request, serving: ServingHere, _: ApiUser, looking: ApiLooking, submission_id: UUID
+    request: Request, server: ServerHere, _: ApiUser, viewer: ApiViewer, submission_id: UUID
 ) -> Response:
-    report = _found(serving, looking, submission_id)
+    report = _found(server, viewer, submission_id)
     named = {"Content-Disposition": f'attachment; filename="report-{submission_id}.csv"'}
     return _answer(request, report, "csv", lambda: Response(report_csv(report), media_type="text/csv", headers=named))
 
@@ -85,17 +83,17 @@ def read_report_csv(
     },
 )
 def read_report_text(
-    request: Request, serving: ServingHere, _: ApiUser, looking: ApiLooking, submission_id: UUID, name: str
+    request: Request, server: ServerHere, _: ApiUser, viewer: ApiViewer, submission_id: UUID, name: str
 ) -> Response:
-    report = _found(serving, looking, submission_id)
+    report = _found(server, viewer, submission_id)
     text = find_text(report, name)
     return _answer(request, report, name, lambda: PlainTextResponse(f"{text}\n"))
 
 
-def _found(serving: Serving, looking: Looking, submission_id: UUID) -> Report:
+def _found(server: Server, viewer: Viewer, submission_id: UUID) -> Report:
     """What this viewer may see of the report, now."""
-    with reading(serving.engine) as session:
-        return find_report(session, submission_id, looking.user, serving.clock(), seen_as=looking.seen_as)
+    with reading(server.engine) as session:
+        return find_report(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
 
 
 def _answer(request: Request, report: Report, form: str, made: Callable[[], Response]) -> Response:

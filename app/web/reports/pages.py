@@ -22,9 +22,9 @@ from app.figures.distribution import Figure
 from app.web.html.drawings import svg_response
 from app.web.html.guards import to_login
 from app.web.html.rendering import render
-from app.web.http.context import ServingHere
+from app.web.http.context import ServerHere
 from app.web.http.identity import VisitorHere
-from app.web.http.looking import LookingHere
+from app.web.http.viewer import ViewerHere
 from app.web.reports import probing as report_probing
 from app.web.reports.mwe import show_mwes
 from app.web.reports.probing import show_probing
@@ -44,15 +44,15 @@ ALL_SCORES = "scores"
 
 @router.get("/submissions/{submission_id}/report")
 def read_report(
-    request: Request, serving: ServingHere, visitor: VisitorHere, looking: LookingHere, submission_id: UUID
+    request: Request, server: ServerHere, visitor: VisitorHere, viewer: ViewerHere, submission_id: UUID
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         try:
-            report = find_report(session, submission_id, looking.user, serving.clock(), seen_as=looking.seen_as)
+            report = find_report(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
         except NoReport:  # its page says why
-            query = f"?as={looking.seen_as}" if looking.seen_as else ""
+            query = f"?as={viewer.seen_as}" if viewer.seen_as else ""
             return RedirectResponse(f"{links.submission(submission_id)}{query}", 303)
     parameters = request.query_params
     own = OWN_REPORTS.get(report.task_type) if report.view.has_details else None
@@ -68,7 +68,7 @@ def read_report(
         own_template=None if is_plain else f"reports/{report.task_type}.html",
         shown=None if own is None or is_plain else own(report, parameters),
         table=all_scores(report, parameters.get("sort", "")) if is_plain else None,
-        seen_as=looking.seen_as,
+        seen_as=viewer.seen_as,
         signatures=signatures(report.scores) if is_plain else {},
     )
 
@@ -135,17 +135,17 @@ REPORT_FIGURES: dict[str, Callable[[Mapping[str, Any], str | None], tuple[str, l
 @router.get("/submissions/{submission_id}/report/figures/{name}.svg")
 def read_figure(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
-    looking: LookingHere,
+    viewer: ViewerHere,
     submission_id: UUID,
     name: str,
     split: Annotated[str | None, Query()] = None,
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    with reading(serving.engine) as session:
-        report = find_report(session, submission_id, looking.user, serving.clock(), seen_as=looking.seen_as)
+    with reading(server.engine) as session:
+        report = find_report(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
     if not report.view.has_details:
         raise NotFound("Figures of reports are not shown in this phase: they tell more than its scores may.")
     draw = REPORT_FIGURES.get(report.task_type)

@@ -13,7 +13,7 @@ from app.models import Competition, RescoringState, User
 from app.rescoring.difference import difference_of
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import drop_rescoring, find_rescoring, list_rescorings, progress_of, start_rescoring
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.organised import organised
@@ -39,8 +39,8 @@ ONE = f"{SETS}/{{rescoring}}"
     summary="The rescoring sets of a competition, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_rescorings(serving: ServingHere, user: ApiOrganiser, competition: CompetitionName) -> RescoringList:
-    with reading(serving.engine) as session:
+def read_rescorings(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RescoringList:
+    with reading(server.engine) as session:
         found = organised(session, user, competition)
         sets = [_out(session, found, one.id) for one in list_rescorings(session, found)]
     return RescoringList(competition=found.name, rescorings=sets)
@@ -55,10 +55,10 @@ def read_rescorings(serving: ServingHere, user: ApiOrganiser, competition: Compe
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def create_rescoring(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, wanted: NewRescoring
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, wanted: NewRescoring
 ) -> RescoringOut:
-    number = start(serving, user, competition, wanted)
-    with reading(serving.engine) as session:
+    number = start(server, user, competition, wanted)
+    with reading(server.engine) as session:
         return _out(session, organised(session, user, competition), number)
 
 
@@ -69,9 +69,9 @@ def create_rescoring(
     responses=error_responses(401, 403, 404, 422),
 )
 def read_rescoring(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
 ) -> RescoringOut:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         return _out(session, organised(session, user, competition), rescoring)
 
 
@@ -83,9 +83,9 @@ def read_rescoring(
     responses=error_responses(401, 403, 404, 422),
 )
 def read_rescoring_diff(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
 ) -> DifferenceOut:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = find_rescoring(session, organised(session, user, competition), rescoring)
         return difference_out(found.id, difference_of(session, found))
 
@@ -98,7 +98,7 @@ def read_rescoring_diff(
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def publish_rescoring_set(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     rescoring: RowId,
@@ -106,8 +106,8 @@ def publish_rescoring_set(
         bool, Query(description="write to the teams whose place changed on a board that they can see")
     ] = False,
 ) -> RescoringOut:
-    publish(serving, user, competition, rescoring, tell_teams=tell_teams)
-    with reading(serving.engine) as session:
+    publish(server, user, competition, rescoring, tell_teams=tell_teams)
+    with reading(server.engine) as session:
         return _out(session, organised(session, user, competition), rescoring)
 
 
@@ -118,16 +118,16 @@ def publish_rescoring_set(
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def drop_rescoring_set(
-    serving: ServingHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
 ) -> RescoringOut:
-    drop(serving, user, competition, rescoring)
-    with reading(serving.engine) as session:
+    drop(server, user, competition, rescoring)
+    with reading(server.engine) as session:
         return _out(session, organised(session, user, competition), rescoring)
 
 
-def start(serving: Serving, user: User, competition: str, wanted: NewRescoring) -> int:
+def start(server: Server, user: User, competition: str, wanted: NewRescoring) -> int:
     """The number of the new set; raises as `start_rescoring` does."""
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = organised(session, user, competition)
         return start_rescoring(
             session,
@@ -137,28 +137,28 @@ def start(serving: Serving, user: User, competition: str, wanted: NewRescoring) 
             gold_version=wanted.gold_version,
             with_rejected=wanted.with_rejected,
             user=user,
-            now=serving.clock(),
+            now=server.clock(),
         ).id
 
 
-def publish(serving: Serving, user: User, competition: str, number: int, *, tell_teams: bool) -> None:
+def publish(server: Server, user: User, competition: str, number: int, *, tell_teams: bool) -> None:
     """Raises as `publish_rescoring` does."""
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         publish_rescoring(
             session,
             organised(session, user, competition),
             number,
             tell_teams=tell_teams,
-            settings=serving.settings,
+            settings=server.settings,
             user=user,
-            now=serving.clock(),
+            now=server.clock(),
         )
 
 
-def drop(serving: Serving, user: User, competition: str, number: int) -> None:
+def drop(server: Server, user: User, competition: str, number: int) -> None:
     """Raises as `drop_rescoring` does."""
-    with writing(serving.engine) as session:
-        drop_rescoring(session, organised(session, user, competition), number, user=user, now=serving.clock())
+    with writing(server.engine) as session:
+        drop_rescoring(session, organised(session, user, competition), number, user=user, now=server.clock())
 
 
 def _out(session: Session, competition: Competition, number: int) -> RescoringOut:

@@ -17,7 +17,7 @@ from app.rescoring.difference import difference_of
 from app.rescoring.sets import NOTE_CHARACTERS, find_rescoring, list_rescorings
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import Visitor, VisitorHere
 from app.web.http.organised import organised
 from app.web.http.schemas import RowId
@@ -31,16 +31,16 @@ PLACE = "/competitions/{competition}/rescoring"
 
 
 @router.get(PLACE)
-def read_rescorings(request: Request, serving: ServingHere, visitor: VisitorHere, competition: str) -> Response:
+def read_rescorings(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return _list_page(request, serving, visitor, competition, {})
+    return _list_page(request, server, visitor, competition, {})
 
 
 @router.post(PLACE)
 def send_rescoring(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     tasks: Annotated[list[str] | None, Form()] = None,
@@ -54,27 +54,27 @@ def send_rescoring(
     check_form(request, csrf_token)
     typed = {"tasks": tasks or [], "note": note, "gold_version": gold_version, "with_rejected": with_rejected}
     try:
-        number = start(serving, visitor.user, competition, _wanted(typed))
+        number = start(server, visitor.user, competition, _wanted(typed))
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
-        return _list_page(request, serving, visitor, competition, typed, error)
+        return _list_page(request, server, visitor, competition, typed, error)
     return RedirectResponse(links.rescoring(competition, number), 303)
 
 
 @router.get(f"{PLACE}/{{rescoring}}")
 def read_rescoring(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, rescoring: RowId
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, rescoring: RowId
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return _page(request, serving, visitor, competition, rescoring)
+    return _page(request, server, visitor, competition, rescoring)
 
 
 @router.post(f"{PLACE}/{{rescoring}}/publish")
 def send_publish(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     rescoring: RowId,
@@ -85,18 +85,18 @@ def send_publish(
         return to_login(request)
     check_form(request, csrf_token)
     try:
-        publish(serving, visitor.user, competition, rescoring, tell_teams=bool(tell_teams))
+        publish(server, visitor.user, competition, rescoring, tell_teams=bool(tell_teams))
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
-        return _page(request, serving, visitor, competition, rescoring, error)
+        return _page(request, server, visitor, competition, rescoring, error)
     return RedirectResponse(links.rescoring(competition, rescoring), 303)
 
 
 @router.post(f"{PLACE}/{{rescoring}}/drop")
 def send_drop(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     rescoring: RowId,
@@ -106,11 +106,11 @@ def send_drop(
         return to_login(request)
     check_form(request, csrf_token)
     try:
-        drop(serving, visitor.user, competition, rescoring)
+        drop(server, visitor.user, competition, rescoring)
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
-        return _page(request, serving, visitor, competition, rescoring, error)
+        return _page(request, server, visitor, competition, rescoring, error)
     return RedirectResponse(links.rescoring(competition, rescoring), 303)
 
 
@@ -127,13 +127,13 @@ def _wanted(typed: Mapping[str, Any]) -> NewRescoring:
 
 def _list_page(
     request: Request,
-    serving: Serving,
+    server: Server,
     visitor: Visitor,
     competition: str,
     typed: Mapping[str, Any],
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = organised(session, visitor.user, competition)
         sets = list_rescorings(session, found)
     tasks = [(phase, one.task) for phase in found.phases for one in phase.phase_tasks]
@@ -154,13 +154,13 @@ def _list_page(
 
 def _page(
     request: Request,
-    serving: Serving,
+    server: Server,
     visitor: Visitor,
     competition: str,
     number: int,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = organised(session, visitor.user, competition)
         rescoring = find_rescoring(session, found, number)
         is_dropped = rescoring.state == RescoringState.DROPPED

@@ -18,11 +18,11 @@ from app.runs.stages import stage_of, stamp_of
 from app.submissions.accept import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
 from app.submissions.choices import choose_entry, withdraw_choice
 from app.submissions.find import current_run, get_submission, list_submissions
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.files import FILE_RESPONSES, stored_file_response
 from app.web.http.identity import ApiSubmitter, ApiUser
-from app.web.http.looking import ApiLooking, Looking
+from app.web.http.viewer import ApiViewer, Viewer
 from app.web.http.waiting import wait_for_news
 from app.web.submissions.problems_csv import PROBLEMS_CSV_RESPONSE, problems_csv_response
 from app.web.submissions.receiving import Target, receive_submission
@@ -77,7 +77,7 @@ _UPLOAD_BODY: dict[str, Any] = {
 async def create_submission(
     request: Request,
     response: Response,
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiSubmitter,
     competition: Annotated[str, Path(examples=["demo"])],
     phase: Annotated[str, Path(examples=["evaluation"])],
@@ -88,8 +88,8 @@ async def create_submission(
     ] = None,
 ) -> SubmissionOut:
     target = Target(competition, phase, task)
-    received = await receive_submission(request, serving, user, target, idempotency_key=idempotency_key)
-    submission = await run_sync(load_submission, serving, received.submission_id, Looking(user, None))
+    received = await receive_submission(request, server, user, target, idempotency_key=idempotency_key)
+    submission = await run_sync(load_submission, server, received.submission_id, Viewer(user, None))
     response.headers["Location"] = submission.links.self
     return submission
 
@@ -105,16 +105,16 @@ async def create_submission(
 )
 async def read_submission(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     _: ApiUser,
-    looking: ApiLooking,
+    viewer: ApiViewer,
     submission_id: UUID,
     wait: Annotated[float, Query(ge=0, le=3600, description="seconds; the server may wait less long")] = 0,
     seen: Annotated[str | None, Query(max_length=40, description="the `stamp` that you have")] = None,
 ) -> SubmissionOut:
-    await run_sync(check_visible, serving, submission_id, looking.user)
-    await wait_for_change(request, serving, submission_id, seconds=wait, seen=seen)
-    return await run_sync(load_submission, serving, submission_id, looking)
+    await run_sync(check_visible, server, submission_id, viewer.user)
+    await wait_for_change(request, server, submission_id, seconds=wait, seen=seen)
+    return await run_sync(load_submission, server, submission_id, viewer)
 
 
 @router.get(
@@ -126,9 +126,9 @@ async def read_submission(
 )
 def read_submissions(
     response: Response,
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiUser,
-    looking: ApiLooking,
+    viewer: ApiViewer,
     competition: Annotated[str | None, Query(description="only of this competition")] = None,
     phase: Annotated[str | None, Query(description="only of this phase")] = None,
     task: Annotated[str | None, Query(description="only of this task")] = None,
@@ -137,10 +137,10 @@ def read_submissions(
     limit: Annotated[int, Query(ge=1, le=200)] = PAGE_LENGTH,
 ) -> SubmissionList:
     filters = {"competition": competition, "phase": phase, "task": task}
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found, cursor = list_submissions(session, user, **filters, status=status, after=after, limit=limit)
-        now = serving.clock()
-        own = own_scores_of_all(session, found, looking.user, now, seen_as=looking.seen_as)
+        now = server.clock()
+        own = own_scores_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as)
         listed = [
             submission_out(one, stage_of(session, current_run(one), one.phase_task.task.task_type, now), own[one.id])
             for one in found
@@ -163,14 +163,14 @@ def read_submissions(
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def choose_submission(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiSubmitter,
     submission_id: UUID,
     board: Annotated[str | None, Query(description="only on this board")] = None,
 ) -> SubmissionOut:
-    with writing(serving.engine) as session:
-        choose_entry(session, submission_id, user, serving.clock(), board=board)
-    return load_submission(serving, submission_id, Looking(user, None))
+    with writing(server.engine) as session:
+        choose_entry(session, submission_id, user, server.clock(), board=board)
+    return load_submission(server, submission_id, Viewer(user, None))
 
 
 @router.delete(
@@ -180,10 +180,10 @@ def choose_submission(
     description="What counts then is what the phase says for teams that made no choice.",
     responses=error_responses(401, 403, 404, 409, 422),
 )
-def withdraw(serving: ServingHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
-    with writing(serving.engine) as session:
-        withdraw_choice(session, submission_id, user, serving.clock())
-    return load_submission(serving, submission_id, Looking(user, None))
+def withdraw(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
+    with writing(server.engine) as session:
+        withdraw_choice(session, submission_id, user, server.clock())
+    return load_submission(server, submission_id, Viewer(user, None))
 
 
 @router.get(
@@ -193,11 +193,11 @@ def withdraw(serving: ServingHere, user: ApiSubmitter, submission_id: UUID) -> S
     response_class=Response,
     responses=FILE_RESPONSES | error_responses(401, 404, 416, 422),
 )
-def download_submission(request: Request, serving: ServingHere, user: ApiUser, submission_id: UUID) -> Response:
-    with reading(serving.engine) as session:
+def download_submission(request: Request, server: ServerHere, user: ApiUser, submission_id: UUID) -> Response:
+    with reading(server.engine) as session:
         submission = get_submission(session, submission_id, user)
     name = submission.filename or str(submission.id)
-    return stored_file_response(request, serving, submission.sha256, name, is_public=False)
+    return stored_file_response(request, server, submission.sha256, name, is_public=False)
 
 
 @router.get(
@@ -208,8 +208,8 @@ def download_submission(request: Request, serving: ServingHere, user: ApiUser, s
     response_class=Response,
     responses=PROBLEMS_CSV_RESPONSE | error_responses(401, 404, 422),
 )
-def read_problems_csv(serving: ServingHere, user: ApiUser, submission_id: UUID) -> Response:
-    with reading(serving.engine) as session:
+def read_problems_csv(server: ServerHere, user: ApiUser, submission_id: UUID) -> Response:
+    with reading(server.engine) as session:
         submission = get_submission(session, submission_id, user)
     return problems_csv_response(current_run(submission).problems, submission.filename)
 
@@ -217,37 +217,37 @@ def read_problems_csv(serving: ServingHere, user: ApiUser, submission_id: UUID) 
 # ------------------------------------------------------------------------------------------------------------ waiting
 
 
-def load_submission(serving: Serving, submission_id: UUID, looking: Looking) -> SubmissionOut:
+def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> SubmissionOut:
     """The submission as this viewer may see it, or NotFound."""
-    now = serving.clock()
-    with reading(serving.engine) as session:
-        submission = get_submission(session, submission_id, looking.user)
+    now = server.clock()
+    with reading(server.engine) as session:
+        submission = get_submission(session, submission_id, viewer.user)
         stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, now)
-        own = own_scores_of(session, submission, looking.user, now, seen_as=looking.seen_as)
+        own = own_scores_of(session, submission, viewer.user, now, seen_as=viewer.seen_as)
         return submission_out(submission, stage, own)
 
 
-def check_visible(serving: Serving, submission_id: UUID, user: User | None) -> None:
+def check_visible(server: Server, submission_id: UUID, user: User | None) -> None:
     """Raises NotFound unless this viewer may see the submission."""
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         get_submission(session, submission_id, user)
 
 
 async def wait_for_change(
-    request: Request, serving: Serving, submission_id: UUID, *, seconds: float, seen: str | None
+    request: Request, server: Server, submission_id: UUID, *, seconds: float, seen: str | None
 ) -> None:
     """Return when the submission's state is final, when its stamp is not `seen` any more, or when the time is over."""
     await wait_for_news(
         request,
-        serving,
-        lambda: _stamp(serving, submission_id),
+        server,
+        lambda: _stamp(server, submission_id),
         lambda stamp: stamp in TERMINAL or (seen is not None and stamp != seen),
         seconds=seconds,
     )
 
 
-def _stamp(serving: Serving, submission_id: UUID) -> str:
-    with reading(serving.engine) as session:
+def _stamp(server: Server, submission_id: UUID) -> str:
+    with reading(server.engine) as session:
         columns = select(ScoringRun.status, ScoringRun.checked_at, ScoringRun.items_done)
         run = session.execute(columns.where(ScoringRun.submission_id == submission_id, ScoringRun.is_current)).first()
     return stamp_of(*run) if run else ""

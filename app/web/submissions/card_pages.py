@@ -30,9 +30,9 @@ from app.submissions.find import get_submission
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
 from app.web.http import csrf
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import Visitor, VisitorHere
-from app.web.http.looking import LookingHere
+from app.web.http.viewer import ViewerHere
 
 router = APIRouter()
 
@@ -55,17 +55,17 @@ class _Typed:
 
 @router.get("/submissions/{submission_id}/card")
 def read_card(
-    request: Request, serving: ServingHere, visitor: VisitorHere, _: LookingHere, submission_id: UUID
+    request: Request, server: ServerHere, visitor: VisitorHere, _: ViewerHere, submission_id: UUID
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return _page(request, serving, visitor, submission_id)
+    return _page(request, server, visitor, submission_id)
 
 
 @router.post("/submissions/{submission_id}/card")
 async def send_card(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     submission_id: UUID,
     fields: Annotated[dict[str, str], Depends(_sent_fields)],
@@ -73,32 +73,32 @@ async def send_card(
     if visitor.user is None:
         return RedirectResponse(f"/login?next={links.card(submission_id)}", 303)
     check_form(request, fields.get(csrf.FORM_FIELD))
-    return await run_sync(_save, request, serving, visitor, submission_id, fields)
+    return await run_sync(_save, request, server, visitor, submission_id, fields)
 
 
 def _save(
-    request: Request, serving: Serving, visitor: Visitor, submission_id: UUID, fields: Mapping[str, str]
+    request: Request, server: Server, visitor: Visitor, submission_id: UUID, fields: Mapping[str, str]
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
     try:
-        with writing(serving.engine) as session:
+        with writing(server.engine) as session:
             submission = get_submission(session, submission_id, visitor.user)
             sent = {**sent_card(fields, form_of(submission.phase_task)), "method": fields.get("method", "")}
             looked_at = fields.get(VERSION_FIELD, "")
             version = int(looked_at) if looked_at.isascii() and looked_at.isdigit() and len(looked_at) < 10 else None
-            edit_card(session, submission, visitor.user, sent, serving.clock(), version=version)
+            edit_card(session, submission, visitor.user, sent, server.clock(), version=version)
     except (NotFound, Forbidden):
         raise
     except EvergoldError as error:
-        return _page(request, serving, visitor, submission_id, _Typed(fields, error))
+        return _page(request, server, visitor, submission_id, _Typed(fields, error))
     return RedirectResponse(links.submission(submission_id), 303)
 
 
 def _page(
-    request: Request, serving: Serving, visitor: Visitor, submission_id: UUID, typed: _Typed | None = None
+    request: Request, server: Server, visitor: Visitor, submission_id: UUID, typed: _Typed | None = None
 ) -> Response:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         submission = get_submission(session, submission_id, visitor.user)
         card, form = card_of_submission(session, submission), form_of(submission.phase_task)
         shown: dict[str, Any] = {

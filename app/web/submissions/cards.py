@@ -13,7 +13,7 @@ from app.cards.edits import card_history, card_number, edit_card, frozen_by, is_
 from app.cards.kept import card_of_submission, form_of
 from app.models import User
 from app.submissions.find import get_submission
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.submissions.card_schemas import CardIn, SubmissionCardOut, card_changes_out, card_form_out, card_out
@@ -29,8 +29,8 @@ router = APIRouter(prefix=links.API, tags=["submissions"])
     "everybody else reads cards in the rows of boards, where names are shown.",
     responses=error_responses(401, 404, 422),
 )
-def read_card(serving: ServingHere, user: ApiUser, submission_id: UUID) -> SubmissionCardOut:
-    return _card(serving, user, submission_id)
+def read_card(server: ServerHere, user: ApiUser, submission_id: UUID) -> SubmissionCardOut:
+    return _card(server, user, submission_id)
 
 
 @router.put(
@@ -43,20 +43,20 @@ def read_card(serving: ServingHere, user: ApiUser, submission_id: UUID) -> Submi
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def put_card(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiSubmitter,
     submission_id: UUID,
     card: CardIn,
     version: Annotated[int | None, Query(ge=0, le=2**31 - 1, description="the one that you have looked at")] = None,
 ) -> SubmissionCardOut:
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         submission = get_submission(session, submission_id, user)
-        edit_card(session, submission, user, card.model_dump(), serving.clock(), version=version)
-    return _card(serving, user, submission_id)
+        edit_card(session, submission, user, card.model_dump(), server.clock(), version=version)
+    return _card(server, user, submission_id)
 
 
-def _card(serving: Serving, user: User, submission_id: UUID) -> SubmissionCardOut:
-    with reading(serving.engine) as session:
+def _card(server: Server, user: User, submission_id: UUID) -> SubmissionCardOut:
+    with reading(server.engine) as session:
         submission = get_submission(session, submission_id, user)
         frozen = frozen_by(session, submission)
         return SubmissionCardOut(

@@ -12,10 +12,10 @@ from app.base import links
 from app.base.db import reading
 from app.feedback.compare import compare
 from app.feedback.items import Showing, compare_items
-from app.web.http.context import ServingHere
+from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiUser
-from app.web.http.looking import ApiLooking
+from app.web.http.viewer import ApiViewer
 from app.web.submissions.comparison_schemas import ComparisonOut, comparison_out
 
 router = APIRouter(prefix=links.API, tags=["submissions"])
@@ -32,9 +32,9 @@ router = APIRouter(prefix=links.API, tags=["submissions"])
     responses=error_responses(401, 404, 409, 422),
 )
 def compare_submissions(
-    serving: ServingHere,
+    server: ServerHere,
     _: ApiUser,
-    looking: ApiLooking,
+    viewer: ApiViewer,
     submission_id: UUID,
     other_id: UUID,
     show: Annotated[
@@ -44,8 +44,8 @@ def compare_submissions(
     start: Annotated[int, Query(ge=0, le=2**31 - 1, description="how many of them to pass over")] = 0,
     limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
 ) -> ComparisonOut:
-    with reading(serving.engine) as session:
-        found = compare(session, submission_id, other_id, looking.user, serving.clock(), seen_as=looking.seen_as)
+    with reading(server.engine) as session:
+        found = compare(session, submission_id, other_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
         items = compare_items(session, found)
     shown = items.shown(show)
     following = None

@@ -13,7 +13,7 @@ from app.base.errors import NotFound
 from app.runs.failures import failed_runs, queue_again, queue_all_again
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
-from app.web.http.context import ServingHere
+from app.web.http.context import ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.organised import organised
 from app.web.http.schemas import RowId
@@ -27,10 +27,10 @@ SHOWN = 200
 
 
 @router.get(PLACE)
-def read_failed(request: Request, serving: ServingHere, visitor: VisitorHere, competition: str) -> Response:
+def read_failed(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
     if visitor.user is None:
         return to_login(request)
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = organised(session, visitor.user, competition)
         runs = failed_runs(session, [found.id], SHOWN + 1)
     places = sorted({(run.phase, run.task) for run in runs})
@@ -49,7 +49,7 @@ def read_failed(request: Request, serving: ServingHere, visitor: VisitorHere, co
 @router.post(f"{PLACE}/queue-again")
 def send_all_again(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     phase: FormText = "",
@@ -59,11 +59,11 @@ def send_all_again(
     if visitor.user is None or visitor.login is None:
         return to_login(request)
     check_form(request, csrf_token)
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = organised(session, visitor.user, competition)
         check_names(found, phase or None, task or None)
         queue_all_again(
-            session, found.id, phase=phase or None, task=task or None, actor=visitor.user, now=serving.clock()
+            session, found.id, phase=phase or None, task=task or None, actor=visitor.user, now=server.clock()
         )
     return RedirectResponse(links.failed(competition), 303)
 
@@ -71,7 +71,7 @@ def send_all_again(
 @router.post(f"{PLACE}/{{run_id}}/queue-again")
 def send_again(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     run_id: RowId,
@@ -80,8 +80,8 @@ def send_again(
     if visitor.user is None or visitor.login is None:
         return to_login(request)
     check_form(request, csrf_token)
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = organised(session, visitor.user, competition)
-        if not queue_again(session, run_id, competition_id=found.id, actor=visitor.user, now=serving.clock()):
+        if not queue_again(session, run_id, competition_id=found.id, actor=visitor.user, now=server.clock()):
             raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
     return RedirectResponse(links.failed(competition), 303)

@@ -13,7 +13,7 @@ from app.competitions.find import find_competition
 from app.models import Competition
 from app.people.roles import check_may_organise
 from app.runs.failures import failed_runs, queue_again, queue_all_again
-from app.web.http.context import ServingHere
+from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
@@ -32,12 +32,12 @@ LARGEST_ID = 2**31 - 1
     responses=error_responses(401, 403, 404, 422),
 )
 def read_failed_runs(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> FailedRunsOut:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         check_may_organise(session, user, found)
         return failed_runs_out(found.name, failed_runs(session, [found.id], limit))
@@ -52,17 +52,17 @@ def read_failed_runs(
     responses=error_responses(401, 403, 404, 422),
 )
 def queue_failed_runs_again(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     phase: Annotated[str | None, Query(description="only of this phase", examples=["evaluation"])] = None,
     task: Annotated[str | None, Query(description="only of this task", examples=["idiom-detection"])] = None,
 ) -> AllQueuedAgain:
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = find_competition(session, competition)
         check_may_organise(session, user, found)
         check_names(found, phase, task)
-        again = queue_all_again(session, found.id, phase=phase, task=task, actor=user, now=serving.clock())
+        again = queue_all_again(session, found.id, phase=phase, task=task, actor=user, now=server.clock())
     return AllQueuedAgain(runs=again)
 
 
@@ -75,15 +75,15 @@ def queue_failed_runs_again(
     responses=error_responses(401, 403, 404, 422),
 )
 def queue_failed_run_again(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     run_id: Annotated[int, Path(ge=1, le=LARGEST_ID)],
 ) -> QueuedAgain:
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = find_competition(session, competition)
         check_may_organise(session, user, found)
-        if not queue_again(session, run_id, competition_id=found.id, actor=user, now=serving.clock()):
+        if not queue_again(session, run_id, competition_id=found.id, actor=user, now=server.clock()):
             raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
     return QueuedAgain(run_id=run_id)
 

@@ -20,7 +20,7 @@ from app.models import RunStatus, Submission
 from app.submissions.find import current_run, get_submission, list_submissions
 from app.web.html.guards import to_login
 from app.web.html.rendering import render
-from app.web.http.context import ServingHere
+from app.web.http.context import ServerHere
 from app.web.http.identity import VisitorHere
 
 router = APIRouter()
@@ -64,7 +64,7 @@ class ItemPage:
 @router.get("/submissions")
 def read_submissions(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: Name = "",
     phase: Name = "",
@@ -75,9 +75,9 @@ def read_submissions(
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    now, filters = serving.clock(), Filters(competition, phase, task, status)
+    now, filters = server.clock(), Filters(competition, phase, task, status)
     state = next((one for one in RunStatus if one == status), None)
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found, cursor = list_submissions(
             session,
             visitor.user,
@@ -110,7 +110,7 @@ def read_submissions(
 @router.get("/submissions/compare")
 def read_comparison(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     a: Annotated[UUID, Query()],
     b: Annotated[UUID | None, Query()] = None,
@@ -120,9 +120,9 @@ def read_comparison(
     """Without `b` it is compared with the one before it. show, page: of the items, where these are compared."""
     if visitor.user is None:
         return to_login(request)
-    now, comparison, items, refusal = serving.clock(), None, ItemComparison(), None
+    now, comparison, items, refusal = server.clock(), None, ItemComparison(), None
     showing = next((one for one in Showing if one == show), Showing.ALL)
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         one = get_submission(session, a, visitor.user)
         place = one.phase_task
         others, _ = list_submissions(

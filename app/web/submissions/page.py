@@ -27,9 +27,9 @@ from app.submissions.choices import NoChoice, boards_entered, choose_entry, with
 from app.submissions.find import current_run, get_submission
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
-from app.web.http.looking import Looking, LookingHere, looking_as
+from app.web.http.viewer import Viewer, ViewerHere, viewer_as
 from app.web.submissions.api import check_visible, wait_for_change
 from evergold.scoring.task import Score
 from evergold.scoring.tasks import TASKS
@@ -55,17 +55,17 @@ class Standing:
 
 @router.get("/submissions/{submission_id}")
 def read_submission(
-    request: Request, serving: ServingHere, visitor: VisitorHere, looking: LookingHere, submission_id: UUID
+    request: Request, server: ServerHere, visitor: VisitorHere, viewer: ViewerHere, submission_id: UUID
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return render(request, "submissions/page.html", **_shown(serving, looking, submission_id), is_update=False)
+    return render(request, "submissions/page.html", **_shown(server, viewer, submission_id), is_update=False)
 
 
 @router.post("/submissions/{submission_id}/choice")
 def choose(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     submission_id: UUID,
     board: FormText = "",
@@ -76,15 +76,15 @@ def choose(
     if visitor.user is None:
         return RedirectResponse(f"/login?next={links.submission(submission_id)}", 303)
     check_form(request, csrf_token)
-    looking, now = looking_as(visitor, None), serving.clock()
+    viewer, now = viewer_as(visitor, None), server.clock()
     try:
-        with writing(serving.engine) as session:
+        with writing(server.engine) as session:
             if action == "withdraw":
                 withdraw_choice(session, submission_id, visitor.user, now)
             else:
                 choose_entry(session, submission_id, visitor.user, now, board=board or None)
     except NoChoice as error:
-        shown = _shown(serving, looking, submission_id, error)
+        shown = _shown(server, viewer, submission_id, error)
         return render(request, "submissions/page.html", error.status, **shown, is_update=False)
     return RedirectResponse(links.submission(submission_id), 303)
 
@@ -92,7 +92,7 @@ def choose(
 @router.get("/submissions/{submission_id}/live")
 async def read_live(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     submission_id: UUID,
     seen: Annotated[str | None, Query(max_length=40)] = None,
@@ -100,25 +100,25 @@ async def read_live(
     """The part of the page that changes, as soon as its stamp is not `seen` any more."""
     if visitor.user is None:  # logged out meanwhile: the whole page has to go there
         return Response(status_code=204, headers={"HX-Refresh": "true"})
-    await run_sync(check_visible, serving, submission_id, visitor.user)
-    await wait_for_change(request, serving, submission_id, seconds=LIVE_SECONDS, seen=seen)
-    shown = await run_sync(_shown, serving, looking_as(visitor, None), submission_id)
+    await run_sync(check_visible, server, submission_id, visitor.user)
+    await wait_for_change(request, server, submission_id, seconds=LIVE_SECONDS, seen=seen)
+    shown = await run_sync(_shown, server, viewer_as(visitor, None), submission_id)
     same_stage = seen is not None and seen.partition(".")[0] == shown["status"] and "." in seen
     return render(request, "submissions/live.html", **shown, is_update=True, is_announced=not same_stage)
 
 
-def _shown(serving: Serving, looking: Looking, submission_id: UUID, error: NoChoice | None = None) -> dict[str, Any]:
+def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: NoChoice | None = None) -> dict[str, Any]:
     """What both the page and its live part show."""
-    now = serving.clock()
-    with reading(serving.engine) as session:
-        submission = get_submission(session, submission_id, looking.user)
+    now = server.clock()
+    with reading(server.engine) as session:
+        submission = get_submission(session, submission_id, viewer.user)
         run = current_run(submission)
         stage = stage_of(session, run, submission.phase_task.task.task_type, now)
-        own = own_scores_of(session, submission, looking.user, now, seen_as=looking.seen_as)
+        own = own_scores_of(session, submission, viewer.user, now, seen_as=viewer.seen_as)
         choosable = boards_entered(session, submission) if own.has_choice else []
         card, mark = card_of_submission(session, submission), mark_of_submission(session, submission)
-        is_editable = frozen_by(session, submission) is None and is_of_team(session, submission, looking.user)
-        is_organiser = may_organise(session, looking.user, submission.phase_task.phase.competition)
+        is_editable = frozen_by(session, submission) is None and is_of_team(session, submission, viewer.user)
+        is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition)
         competition = find_competition(session, submission.phase_task.phase.competition.name)
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
     boards = [board for board in boards_of(competition, phase) if _stands_on(submission, board)]
@@ -138,7 +138,7 @@ def _shown(serving: Serving, looking: Looking, submission_id: UUID, error: NoCho
         "card_is_editable": is_editable,
         "mark": mark,
         "choosable": choosable,
-        "seen_as": looking.seen_as,
+        "seen_as": viewer.seen_as,
         "error": error,
         "standings": _standings(boards, run, own),
         "scores": _scores(boards, own),

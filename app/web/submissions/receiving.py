@@ -24,10 +24,10 @@ from app.cards.kept import form_of
 from app.competitions.find import find_phase_task
 from app.competitions.limits import declared_limits
 from app.models import User
-from app.submissions.accept import accept_submission, check_said, check_words, find_replay, precheck
+from app.submissions.accept import accept_submission, check_submission_form, check_words, find_replay, precheck
 from app.teams.find import find_team
 from app.web.http.arrival import arrival_of
-from app.web.http.context import Serving
+from app.web.http.context import Server
 from app.web.http.multipart import Incoming, Upload, receive_upload
 from app.web.http.rate_limits import limits_of
 from evergold.scoring.tasks import TASKS
@@ -67,7 +67,7 @@ class Received:
 
 async def receive_submission(
     request: Request,
-    serving: Serving,
+    server: Server,
     user: User,
     target: Target,
     *,
@@ -76,52 +76,52 @@ async def receive_submission(
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
 ) -> Received:
     """The accepted submission. `more_fields`: what a form sends besides; `before_file` sees them before the file."""
-    expected = await run_sync(_refuse_early, request, serving, user, target, idempotency_key)
+    expected = await run_sync(_refuse_early, request, server, user, target, idempotency_key)
     incoming, arrived_at = incoming_of(request), list[datetime]()
     upload = await receive_upload(
-        replace(incoming, chunks=_noting_the_end(incoming.chunks, request, serving, arrived_at)),
-        folder=serving.settings.storage_dir,
+        replace(incoming, chunks=_noting_the_end(incoming.chunks, request, server, arrived_at)),
+        folder=server.settings.storage_dir,
         limit_bytes=expected.limit_bytes,
         fields=more_fields | UPLOAD_FIELDS | field_names(expected.form),
         before_file=before_file,
         before_storing=expected.check,
     )
-    return await run_sync(_accept, serving, user, target, upload, idempotency_key, arrived_at[0])
+    return await run_sync(_accept, server, user, target, upload, idempotency_key, arrived_at[0])
 
 
 async def _noting_the_end(
-    chunks: AsyncIterator[bytes], request: Request, serving: Serving, arrived_at: list[datetime]
+    chunks: AsyncIterator[bytes], request: Request, server: Server, arrived_at: list[datetime]
 ) -> AsyncIterator[bytes]:
     """The chunks; and the moment when the last one was here, which counts: nobody is late because our disk is busy."""
     async for chunk in chunks:
         yield chunk
-    arrived_at.append(arrival_of(request, serving))
+    arrived_at.append(arrival_of(request, server))
 
 
 def _refuse_early(
-    request: Request, serving: Serving, user: User, target: Target, idempotency_key: str | None
+    request: Request, server: Server, user: User, target: Target, idempotency_key: str | None
 ) -> Expected:
     """Every refusal that is sure before a byte was read."""
     check_words("", "", idempotency_key)
     limits = limits_of(request)
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
         team = find_team(session, user, phase_task.phase.competition_id)
-        limits.hit(limits.rules.uploads, f"team {team.id}" if team else f"user {user.id}", serving.clock())
+        limits.hit(limits.rules.uploads, f"team {team.id}" if team else f"user {user.id}", server.clock())
         is_replay = bool(idempotency_key and find_replay(session, user, idempotency_key))
         if not is_replay:
-            precheck(session, user, phase_task, arrival_of(request, serving))
+            precheck(session, user, phase_task, arrival_of(request, server))
         declared = declared_limits(phase_task.phase, phase_task)
-    form, limit_bytes = form_of(phase_task), min(declared.upload_bytes, serving.settings.upload_limit_bytes)
+    form, limit_bytes = form_of(phase_task), min(declared.upload_bytes, server.settings.upload_limit_bytes)
 
     def check(fields: Mapping[str, str]) -> None:
         if not is_replay:
-            check_said(phase_task, **said_with(fields, form))
+            check_submission_form(phase_task, **submission_form(fields, form))
 
     return Expected(limit_bytes, form, check)
 
 
-def said_with(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]:
+def submission_form(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]:
     """What the fields of an upload say, as `accept_submission` takes it."""
     return {
         "track": fields.get("track"),
@@ -131,8 +131,8 @@ def said_with(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]:
     }
 
 
-def _accept(serving: Serving, user: User, target: Target, upload: Upload, key: str | None, now: datetime) -> Received:
-    with writing(serving.engine) as session:
+def _accept(server: Server, user: User, target: Target, upload: Upload, key: str | None, now: datetime) -> Received:
+    with writing(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
         accepted = accept_submission(
             session,
@@ -140,7 +140,7 @@ def _accept(serving: Serving, user: User, target: Target, upload: Upload, key: s
             phase_task=phase_task,
             upload=upload.file,
             filename=upload.filename,
-            **said_with(upload.fields, form_of(phase_task)),
+            **submission_form(upload.fields, form_of(phase_task)),
             idempotency_key=key,
             now=now,
         )

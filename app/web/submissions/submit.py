@@ -27,7 +27,7 @@ from app.teams.registration import RegistrationNeeded, Standing, standing
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
 from app.web.http import csrf
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import headers_of
 from app.web.http.identity import Visitor, VisitorHere
 from app.web.submissions.receiving import UPLOAD_FIELDS, Target, receive_submission
@@ -64,15 +64,15 @@ class Form:
 
 @router.get("/competitions/{competition}/phases/{phase}/tasks/{task}/submit")
 def read_form(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, phase: str, task: str
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, phase: str, task: str
 ) -> Response:
-    return _page(request, serving, visitor, Target(competition, phase, task), Form({}))
+    return _page(request, server, visitor, Target(competition, phase, task), Form({}))
 
 
 @router.post("/competitions/{competition}/phases/{phase}/tasks/{task}/submit")
 async def send_form(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     phase: str,
@@ -84,14 +84,14 @@ async def send_form(
     receive = partial(receive_submission, more_fields=frozenset({csrf.FORM_FIELD}))
     target = Target(competition, phase, task)
     return await _send(
-        request, serving, visitor, visitor.user, target, key, receive, lambda one: links.submission(one.submission_id)
+        request, server, visitor, visitor.user, target, key, receive, lambda one: links.submission(one.submission_id)
     )
 
 
 @router.post("/competitions/{competition}/phases/{phase}/tasks/{task}/validate")
 async def send_to_check(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     phase: str,
@@ -104,13 +104,13 @@ async def send_to_check(
     receive = partial(receive_validation, more_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD})
     target = Target(competition, phase, task)
     return await _send(
-        request, serving, visitor, visitor.user, target, key, receive, lambda one: links.validation(one.validation_id)
+        request, server, visitor, visitor.user, target, key, receive, lambda one: links.validation(one.validation_id)
     )
 
 
 async def _send(
     request: Request,
-    serving: Serving,
+    server: Server,
     visitor: Visitor,
     user: User,
     target: Target,
@@ -127,19 +127,19 @@ async def _send(
 
     own_key = KEY_START + key if key else None
     try:
-        received = await receive(request, serving, user, target, idempotency_key=own_key, before_file=before_file)
+        received = await receive(request, server, user, target, idempotency_key=own_key, before_file=before_file)
     except (NotFound, Forbidden) as error:
         if not isinstance(error, RegistrationNeeded):
             raise
-        return await run_sync(_page, request, serving, visitor, target, Form(typed, error))
+        return await run_sync(_page, request, server, visitor, target, Form(typed, error))
     except EvergoldError as error:
-        return await run_sync(_page, request, serving, visitor, target, Form(typed, error))
+        return await run_sync(_page, request, server, visitor, target, Form(typed, error))
     return RedirectResponse(followed_at(received), 303)
 
 
-def _page(request: Request, serving: Serving, visitor: Visitor, target: Target, form: Form) -> Response:
-    now = serving.clock()
-    with reading(serving.engine) as session:
+def _page(request: Request, server: Server, visitor: Visitor, target: Target, form: Form) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task)
         team = find_team(session, visitor.user, phase_task.phase.competition_id) if visitor.user else None
         used = quota(session, team, phase_task, now, user=visitor.user)
@@ -156,11 +156,11 @@ def _page(request: Request, serving: Serving, visitor: Visitor, target: Target, 
         task=phase_task.task,
         task_type=TASKS[phase_task.task.task_type],
         state=phase_state(phase, now),
-        limit_bytes=min(declared_limits(phase, phase_task).upload_bytes, serving.settings.upload_limit_bytes),
+        limit_bytes=min(declared_limits(phase, phase_task).upload_bytes, server.settings.upload_limit_bytes),
         used=used,
         obstacle=_obstacle(visitor.user, mine, used, phase_task),
         missing=mine.missing if mine else None,
-        previews=_previews(serving, phase_task),
+        previews=_previews(server, phase_task),
         elsewhere=elsewhere,
         tracks=tracks_of(phase.competition),
         form=form,
@@ -188,16 +188,16 @@ def _obstacle(user: User | None, mine: Standing | None, used: Quota, phase_task:
     return "pause" if used.rejected_last_hour >= used.rejected_per_hour else ""
 
 
-def _previews(serving: Serving, phase_task: PhaseTask) -> list[Preview]:
+def _previews(server: Server, phase_task: PhaseTask) -> list[Preview]:
     """The downloads of text, those called templates first."""
     files = [file for file in phase_task.files if file.name.lower().endswith(PREVIEWED)]
     files.sort(key=lambda file: "template" not in file.name.lower())
-    return [preview for file in files if (preview := _preview(serving, file, phase_task.items_sha256))]
+    return [preview for file in files if (preview := _preview(server, file, phase_task.items_sha256))]
 
 
-def _preview(serving: Serving, file: PublicFile, items_sha256: str | None) -> Preview | None:
+def _preview(server: Server, file: PublicFile, items_sha256: str | None) -> Preview | None:
     try:
-        with stored_path(serving.settings.storage_dir, file.sha256).open("rb") as stored:
+        with stored_path(server.settings.storage_dir, file.sha256).open("rb") as stored:
             start = stored.read(PREVIEW_BYTES).decode("utf-8-sig", errors="replace")
     except OSError:
         return None

@@ -13,7 +13,7 @@ from app.models import CHECKED, User, ValidationStatus
 from app.submissions.validations import KEPT, get_validation
 from app.web.html.guards import to_login
 from app.web.html.rendering import render
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.submissions.page import LIVE_SECONDS
 from app.web.submissions.validation_schemas import STATUS_WORDS
@@ -23,18 +23,18 @@ router = APIRouter()
 
 
 @router.get("/validations/{validation_id}")
-def read_validation(request: Request, serving: ServingHere, visitor: VisitorHere, validation_id: UUID) -> Response:
+def read_validation(request: Request, server: ServerHere, visitor: VisitorHere, validation_id: UUID) -> Response:
     if visitor.user is None:
         return to_login(request)
     return render(
-        request, "submissions/validation.html", **_shown(serving, visitor.user, validation_id), is_update=False
+        request, "submissions/validation.html", **_shown(server, visitor.user, validation_id), is_update=False
     )
 
 
 @router.get("/validations/{validation_id}/live")
 async def read_live(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     validation_id: UUID,
     seen: Annotated[str | None, Query(max_length=40)] = None,
@@ -42,16 +42,16 @@ async def read_live(
     """The part of the page that changes, as soon as the status is not `seen` any more."""
     if visitor.user is None:  # logged out meanwhile: the whole page has to go there
         return Response(status_code=204, headers={"HX-Refresh": "true"})
-    await run_sync(_shown, serving, visitor.user, validation_id)  # NotFound for others
-    await wait_for_check(request, serving, validation_id, seconds=LIVE_SECONDS, seen=seen)
-    shown = await run_sync(_shown, serving, visitor.user, validation_id)
+    await run_sync(_shown, server, visitor.user, validation_id)  # NotFound for others
+    await wait_for_check(request, server, validation_id, seconds=LIVE_SECONDS, seen=seen)
+    shown = await run_sync(_shown, server, visitor.user, validation_id)
     return render(request, "submissions/validation_live.html", **shown, is_update=seen != shown["status"])
 
 
-def _shown(serving: Serving, user: User, validation_id: UUID) -> dict[str, Any]:
+def _shown(server: Server, user: User, validation_id: UUID) -> dict[str, Any]:
     """What both the page and its live part show."""
-    with reading(serving.engine) as session:
-        validation = get_validation(session, validation_id, user, serving.clock())
+    with reading(server.engine) as session:
+        validation = get_validation(session, validation_id, user, server.clock())
     phase = validation.phase_task.phase
     status = ValidationStatus(validation.status)
     return {

@@ -19,7 +19,7 @@ from app.competitions.limits import declared_limits
 from app.models import User
 from app.submissions.accept import check_words
 from app.submissions.validations import accept_validation, check_may_validate, find_validation_replay
-from app.web.http.context import Serving
+from app.web.http.context import Server
 from app.web.http.multipart import Upload, receive_upload
 from app.web.http.rate_limits import limits_of
 from app.web.submissions.receiving import Target, incoming_of
@@ -38,7 +38,7 @@ class ReceivedValidation:
 
 async def receive_validation(
     request: Request,
-    serving: Serving,
+    server: Server,
     user: User,
     target: Target,
     *,
@@ -47,36 +47,36 @@ async def receive_validation(
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
 ) -> ReceivedValidation:
     """`more_fields`: what a form sends besides, which is not kept; `before_file` sees them before the file."""
-    limit_bytes, of_card = await run_sync(_refuse_early, request, serving, user, target, idempotency_key)
+    limit_bytes, of_card = await run_sync(_refuse_early, request, server, user, target, idempotency_key)
     upload = await receive_upload(
         incoming_of(request),
-        folder=serving.settings.storage_dir,
+        folder=server.settings.storage_dir,
         limit_bytes=limit_bytes,
         fields=more_fields | of_card,
         before_file=before_file,
     )
-    return await run_sync(_accept, serving, user, target, upload, idempotency_key)
+    return await run_sync(_accept, server, user, target, upload, idempotency_key)
 
 
 def _refuse_early(
-    request: Request, serving: Serving, user: User, target: Target, key: str | None
+    request: Request, server: Server, user: User, target: Target, key: str | None
 ) -> tuple[int, frozenset[str]]:
     """Every refusal that is sure before a byte was read; returns how large the file may be, and the fields of method
     cards that its form has."""
     check_words("", "", key)
-    limits, now = limits_of(request), serving.clock()
-    with reading(serving.engine) as session:
+    limits, now = limits_of(request), server.clock()
+    with reading(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
         limits.hit(limits.rules.validations, f"user {user.id}", now)
         if not (key and find_validation_replay(session, user, key, now)):
             check_may_validate(session, user, phase_task, now)
         declared = declared_limits(phase_task.phase, phase_task)
         of_card = field_names(form_of(phase_task))
-        return min(declared.upload_bytes, serving.settings.upload_limit_bytes), of_card
+        return min(declared.upload_bytes, server.settings.upload_limit_bytes), of_card
 
 
-def _accept(serving: Serving, user: User, target: Target, upload: Upload, key: str | None) -> ReceivedValidation:
-    with writing(serving.engine) as session:
+def _accept(server: Server, user: User, target: Target, upload: Upload, key: str | None) -> ReceivedValidation:
+    with writing(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
         accepted = accept_validation(
             session,
@@ -85,7 +85,7 @@ def _accept(serving: Serving, user: User, target: Target, upload: Upload, key: s
             upload=upload.file,
             filename=upload.filename,
             idempotency_key=key,
-            now=serving.clock(),
+            now=server.clock(),
         )
         needs_gpu = TASKS[phase_task.task.task_type].needs_gpu
     if accepted.created:

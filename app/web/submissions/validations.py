@@ -14,7 +14,7 @@ from app.base.db import reading
 from app.models import CHECKED, User, Validation
 from app.submissions.accept import KEY_CHARACTERS
 from app.submissions.validations import get_validation
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.waiting import wait_for_news
@@ -54,7 +54,7 @@ _FILE_BODY: dict[str, Any] = {
 async def create_validation(
     request: Request,
     response: Response,
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiSubmitter,
     competition: Annotated[str, Path(examples=["demo"])],
     phase: Annotated[str, Path(examples=["evaluation"])],
@@ -64,8 +64,8 @@ async def create_validation(
     ] = None,
 ) -> ValidationOut:
     target = Target(competition, phase, task)
-    received = await receive_validation(request, serving, user, target, idempotency_key=idempotency_key)
-    validation = await run_sync(_load, serving, received.validation_id, user)
+    received = await receive_validation(request, server, user, target, idempotency_key=idempotency_key)
+    validation = await run_sync(_load, server, received.validation_id, user)
     response.headers["Location"] = validation.links.self
     return validation
 
@@ -80,14 +80,14 @@ async def create_validation(
 )
 async def read_validation(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiUser,
     validation_id: UUID,
     wait: Annotated[float, Query(ge=0, le=3600, description="seconds; the server may wait less long")] = 0,
 ) -> ValidationOut:
-    await run_sync(_load, serving, validation_id, user)
-    await wait_for_check(request, serving, validation_id, seconds=wait)
-    return await run_sync(_load, serving, validation_id, user)
+    await run_sync(_load, server, validation_id, user)
+    await wait_for_check(request, server, validation_id, seconds=wait)
+    return await run_sync(_load, server, validation_id, user)
 
 
 @router.get(
@@ -97,31 +97,31 @@ async def read_validation(
     response_class=Response,
     responses=PROBLEMS_CSV_RESPONSE | error_responses(401, 404, 422),
 )
-def read_validation_problems(serving: ServingHere, user: ApiUser, validation_id: UUID) -> Response:
-    with reading(serving.engine) as session:
-        validation = get_validation(session, validation_id, user, serving.clock())
+def read_validation_problems(server: ServerHere, user: ApiUser, validation_id: UUID) -> Response:
+    with reading(server.engine) as session:
+        validation = get_validation(session, validation_id, user, server.clock())
     return problems_csv_response(validation.problems, validation.filename)
 
 
 async def wait_for_check(
-    request: Request, serving: Serving, validation_id: UUID, *, seconds: float, seen: str | None = None
+    request: Request, server: Server, validation_id: UUID, *, seconds: float, seen: str | None = None
 ) -> None:
     """Return when the check has ended, when its status is not `seen` any more, or when the time is over."""
     await wait_for_news(
         request,
-        serving,
-        lambda: _status(serving, validation_id),
+        server,
+        lambda: _status(server, validation_id),
         lambda status: status in CHECKED or not status or (seen is not None and status != seen),
         seconds=seconds,
     )
 
 
-def _load(serving: Serving, validation_id: UUID, user: User) -> ValidationOut:
-    with reading(serving.engine) as session:
-        return validation_out(get_validation(session, validation_id, user, serving.clock()))
+def _load(server: Server, validation_id: UUID, user: User) -> ValidationOut:
+    with reading(server.engine) as session:
+        return validation_out(get_validation(session, validation_id, user, server.clock()))
 
 
-def _status(serving: Serving, validation_id: UUID) -> str:
+def _status(server: Server, validation_id: UUID) -> str:
     """Empty for one that was forgotten meanwhile."""
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         return str(session.scalar(select(Validation.status).where(Validation.id == validation_id)) or "")

@@ -16,7 +16,7 @@ from app.people.mail import public_address
 from app.teams.find import view_team
 from app.teams.invitations import find_invitation, invite, revoke_invitation
 from app.teams.membership import create_team, join_team, leave_team, remove_member, rename_team, transfer_team
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.paths import CompetitionName
@@ -35,9 +35,9 @@ Member = Annotated[str, Path(examples=["grace"], description="a member's user na
     description="404 where you have none: the first upload makes one of you alone.",
     responses=error_responses(401, 404),
 )
-def read_team(serving: ServingHere, user: ApiUser, competition: CompetitionName) -> TeamOut:
-    with reading(serving.engine) as session:
-        return _team(session, serving, user, competition)
+def read_team(server: ServerHere, user: ApiUser, competition: CompetitionName) -> TeamOut:
+    with reading(server.engine) as session:
+        return _team(session, server, user, competition)
 
 
 @router.post(
@@ -47,10 +47,10 @@ def read_team(serving: ServingHere, user: ApiUser, competition: CompetitionName)
     status_code=201,
     responses=error_responses(401, 403, 404, 409, 413, 422),
 )
-def post_team(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName, form: TeamName) -> TeamOut:
-    with writing(serving.engine) as session:
-        create_team(session, find_competition(session, competition), user, form.name, serving.clock())
-        return _team(session, serving, user, competition)
+def post_team(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: TeamName) -> TeamOut:
+    with writing(server.engine) as session:
+        create_team(session, find_competition(session, competition), user, form.name, server.clock())
+        return _team(session, server, user, competition)
 
 
 @router.delete(
@@ -61,9 +61,9 @@ def post_team(serving: ServingHere, user: ApiSubmitter, competition: Competition
     status_code=204,
     responses=error_responses(401, 403, 404),
 )
-def delete_team(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName) -> None:
-    with writing(serving.engine) as session:
-        leave_team(session, find_competition(session, competition), user, serving.clock())
+def delete_team(server: ServerHere, user: ApiSubmitter, competition: CompetitionName) -> None:
+    with writing(server.engine) as session:
+        leave_team(session, find_competition(session, competition), user, server.clock())
 
 
 @router.put(
@@ -73,10 +73,10 @@ def delete_team(serving: ServingHere, user: ApiSubmitter, competition: Competiti
     description="409 `names_fixed` once the name stands in official results, or the organisers' date has passed.",
     responses=error_responses(401, 403, 404, 409, 413, 422),
 )
-def put_name(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName, form: TeamName) -> TeamOut:
-    with writing(serving.engine) as session:
-        rename_team(session, find_competition(session, competition), user, form.name, serving.clock())
-        return _team(session, serving, user, competition)
+def put_name(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: TeamName) -> TeamOut:
+    with writing(server.engine) as session:
+        rename_team(session, find_competition(session, competition), user, form.name, server.clock())
+        return _team(session, server, user, competition)
 
 
 @router.put(
@@ -85,10 +85,10 @@ def put_name(serving: ServingHere, user: ApiSubmitter, competition: CompetitionN
     summary="Make another member the captain, for the captain",
     responses=error_responses(401, 403, 404, 413, 422),
 )
-def put_captain(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName, form: TeamCaptain) -> TeamOut:
-    with writing(serving.engine) as session:
-        transfer_team(session, find_competition(session, competition), user, form.username, serving.clock())
-        return _team(session, serving, user, competition)
+def put_captain(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: TeamCaptain) -> TeamOut:
+    with writing(server.engine) as session:
+        transfer_team(session, find_competition(session, competition), user, form.username, server.clock())
+        return _team(session, server, user, competition)
 
 
 @router.post(
@@ -98,12 +98,12 @@ def put_captain(serving: ServingHere, user: ApiSubmitter, competition: Competiti
     description="Who is alone in another team leaves it. What you have used of a quota counts for the team, too.",
     responses=error_responses(401, 403, 404, 409, 413, 422),
 )
-def post_member(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName, form: JoinRequest) -> TeamOut:
-    now = serving.clock()
-    with writing(serving.engine) as session:
+def post_member(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: JoinRequest) -> TeamOut:
+    now = server.clock()
+    with writing(server.engine) as session:
         found = find_competition(session, competition)
         join_team(session, found, user, find_invitation(session, found, form.invitation, now), now)
-        return _team(session, serving, user, competition)
+        return _team(session, server, user, competition)
 
 
 @router.delete(
@@ -114,9 +114,9 @@ def post_member(serving: ServingHere, user: ApiSubmitter, competition: Competiti
     status_code=204,
     responses=error_responses(401, 403, 404, 422),
 )
-def delete_member(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName, username: Member) -> None:
-    with writing(serving.engine) as session:
-        remove_member(session, find_competition(session, competition), user, username, serving.clock())
+def delete_member(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, username: Member) -> None:
+    with writing(server.engine) as session:
+        remove_member(session, find_competition(session, competition), user, username, server.clock())
 
 
 @router.post(
@@ -128,12 +128,12 @@ def delete_member(serving: ServingHere, user: ApiSubmitter, competition: Competi
     responses=error_responses(401, 403, 404, 409),
 )
 def post_invitation(
-    request: Request, serving: ServingHere, user: ApiSubmitter, competition: CompetitionName
+    request: Request, server: ServerHere, user: ApiSubmitter, competition: CompetitionName
 ) -> InvitationOut:
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = find_competition(session, competition)
-        invitation, secret = invite(session, found, user, serving.clock())
-        link = invitation_link(request, serving, found.name, secret)
+        invitation, secret = invite(session, found, user, server.clock())
+        link = invitation_link(request, server, found.name, secret)
         return InvitationOut(link=link, expires_at=invitation.expires_at)
 
 
@@ -144,21 +144,21 @@ def post_invitation(
     status_code=204,
     responses=error_responses(401, 403, 404),
 )
-def delete_invitation(serving: ServingHere, user: ApiSubmitter, competition: CompetitionName) -> None:
-    with writing(serving.engine) as session:
-        revoke_invitation(session, find_competition(session, competition), user, serving.clock())
+def delete_invitation(server: ServerHere, user: ApiSubmitter, competition: CompetitionName) -> None:
+    with writing(server.engine) as session:
+        revoke_invitation(session, find_competition(session, competition), user, server.clock())
 
 
-def invitation_link(request: Request, serving: Serving, competition: str, secret: str) -> str:
+def invitation_link(request: Request, server: Server, competition: str, secret: str) -> str:
     """For the captain alone to see: so, without a `base_url`, the address by which they came will do."""
     path = links.join_team(competition, secret)
-    if serving.settings.base_url:
-        return public_address(serving.settings, path)
+    if server.settings.base_url:
+        return public_address(server.settings, path)
     return str(request.base_url).rstrip("/") + path
 
 
-def _team(session: Session, serving: Serving, user: User, competition: str) -> TeamOut:
-    view = view_team(session, find_competition(session, competition), user, serving.clock())
+def _team(session: Session, server: Server, user: User, competition: str) -> TeamOut:
+    view = view_team(session, find_competition(session, competition), user, server.clock())
     if view is None:
         raise NotFound("You have no team in this competition.")
     return team_out(view)

@@ -28,7 +28,7 @@ from app.teams.membership import (
 from app.teams.registration import standing
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.teams.api import invitation_link
 
@@ -43,11 +43,11 @@ _CORRECTABLE = (InvalidForm, NameTaken, AlreadyInTeam, TeamFull, NamesFixed)
 
 
 @router.get("")
-def read_team(request: Request, serving: ServingHere, visitor: VisitorHere, competition: str) -> Response:
+def read_team(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
     if visitor.user is None:
         return to_login(request)
     link = request.cookies.get(LINK_COOKIE, "")
-    response = _page(request, serving, visitor.user, competition, link=link)
+    response = _page(request, server, visitor.user, competition, link=link)
     if link:
         response.headers["Cache-Control"] = "no-store"
         response.delete_cookie(LINK_COOKIE, path=links.team(competition))
@@ -57,7 +57,7 @@ def read_team(request: Request, serving: ServingHere, visitor: VisitorHere, comp
 @router.post("/name")
 def name_team(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     name: FormText = "",
@@ -68,28 +68,28 @@ def name_team(
         return _log_in_first(competition)
     check_form(request, csrf_token)
     try:
-        with writing(serving.engine) as session:
+        with writing(server.engine) as session:
             found = find_competition(session, competition)
             has_team = find_team(session, visitor.user, found.id) is not None
-            (rename_team if has_team else create_team)(session, found, visitor.user, name, serving.clock())
+            (rename_team if has_team else create_team)(session, found, visitor.user, name, server.clock())
     except _CORRECTABLE as error:
-        return _page(request, serving, visitor.user, competition, typed=name, error=error)
+        return _page(request, server, visitor.user, competition, typed=name, error=error)
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/invitation")
 def make_invitation(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, csrf_token: FormText = ""
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, csrf_token: FormText = ""
 ) -> Response:
     if visitor.user is None:
         return _log_in_first(competition)
     check_form(request, csrf_token)
     try:
-        with writing(serving.engine) as session:
+        with writing(server.engine) as session:
             found = find_competition(session, competition)
-            _, secret = invite(session, found, visitor.user, serving.clock())
+            _, secret = invite(session, found, visitor.user, server.clock())
     except TeamFull as error:
-        return _page(request, serving, visitor.user, competition, error=error)
+        return _page(request, server, visitor.user, competition, error=error)
     response = RedirectResponse(f"{links.team(competition)}#invitation", 303)
     response.set_cookie(
         LINK_COOKIE,
@@ -98,39 +98,39 @@ def make_invitation(
         path=links.team(competition),
         httponly=True,
         samesite="strict",
-        secure=serving.settings.secure_cookies,
+        secure=server.settings.secure_cookies,
     )
     return response
 
 
 @router.post("/invitation/revoke")
 def end_invitation(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, csrf_token: FormText = ""
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, csrf_token: FormText = ""
 ) -> Response:
     if visitor.user is None:
         return _log_in_first(competition)
     check_form(request, csrf_token)
-    with writing(serving.engine) as session:
-        revoke_invitation(session, find_competition(session, competition), visitor.user, serving.clock())
+    with writing(server.engine) as session:
+        revoke_invitation(session, find_competition(session, competition), visitor.user, server.clock())
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/leave")
 def leave(
-    request: Request, serving: ServingHere, visitor: VisitorHere, competition: str, csrf_token: FormText = ""
+    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, csrf_token: FormText = ""
 ) -> Response:
     if visitor.user is None:
         return _log_in_first(competition)
     check_form(request, csrf_token)
-    with writing(serving.engine) as session:
-        leave_team(session, find_competition(session, competition), visitor.user, serving.clock())
+    with writing(server.engine) as session:
+        leave_team(session, find_competition(session, competition), visitor.user, server.clock())
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/captain")
 def hand_over(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     username: FormText = "",
@@ -139,15 +139,15 @@ def hand_over(
     if visitor.user is None:
         return _log_in_first(competition)
     check_form(request, csrf_token)
-    with writing(serving.engine) as session:
-        transfer_team(session, find_competition(session, competition), visitor.user, username, serving.clock())
+    with writing(server.engine) as session:
+        transfer_team(session, find_competition(session, competition), visitor.user, username, server.clock())
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/remove")
 def remove(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     username: FormText = "",
@@ -157,30 +157,30 @@ def remove(
         return _log_in_first(competition)
     check_form(request, csrf_token)
     try:
-        with writing(serving.engine) as session:
-            remove_member(session, find_competition(session, competition), visitor.user, username, serving.clock())
+        with writing(server.engine) as session:
+            remove_member(session, find_competition(session, competition), visitor.user, username, server.clock())
     except InvalidForm as error:
-        return _page(request, serving, visitor.user, competition, error=error)
+        return _page(request, server, visitor.user, competition, error=error)
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.get("/join")
 def read_invitation(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     link: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
     if visitor.user is None:
         return to_login(request)
-    return _invitation(request, serving, visitor.user, competition, link)
+    return _invitation(request, server, visitor.user, competition, link)
 
 
 @router.post("/join")
 def join(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     link: Annotated[str, Form(max_length=200)] = "",
@@ -189,13 +189,13 @@ def join(
     if visitor.user is None:
         return _log_in_first(competition)
     check_form(request, csrf_token)
-    now = serving.clock()
+    now = server.clock()
     try:
-        with writing(serving.engine) as session:
+        with writing(server.engine) as session:
             found = find_competition(session, competition)
             join_team(session, found, visitor.user, find_invitation(session, found, link, now), now)
     except (AlreadyInTeam, TeamFull) as error:
-        return _invitation(request, serving, visitor.user, competition, link, error)
+        return _invitation(request, server, visitor.user, competition, link, error)
     return RedirectResponse(links.team(competition), 303)
 
 
@@ -205,7 +205,7 @@ def _log_in_first(competition: str) -> Response:
 
 def _page(
     request: Request,
-    serving: Serving,
+    server: Server,
     user: User,
     competition: str,
     *,
@@ -213,8 +213,8 @@ def _page(
     link: str = "",
     error: EvergoldError | None = None,
 ) -> Response:
-    now = serving.clock()
-    with reading(serving.engine) as session:
+    now = server.clock()
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         view = view_team(session, found, user, now)
         missing = standing(session, found, user).missing
@@ -228,22 +228,22 @@ def _page(
         is_fixed=view is not None and view.name_fixed_at is not None and now >= view.name_fixed_at,
         missing=missing,
         typed=typed,
-        link=invitation_link(request, serving, found.name, link) if link else "",
+        link=invitation_link(request, server, found.name, link) if link else "",
         error=error,
     )
 
 
 def _invitation(
     request: Request,
-    serving: Serving,
+    server: Server,
     user: User,
     competition: str,
     link: str,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
-        invitation = find_invitation(session, found, link, serving.clock())
+        invitation = find_invitation(session, found, link, server.clock())
         present = find_team(session, user, found.id)
         response = render(
             request,

@@ -13,7 +13,7 @@ from app.competitions.find import find_competition
 from app.models import Competition, RegistrationStatus, User
 from app.people.roles import check_may_organise, find_user
 from app.teams.registration import decide, list_registrations, register, standing
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiSubmitter, ApiUser
 from app.web.http.paths import CompetitionName
@@ -40,8 +40,8 @@ TAKING_PART, ORGANISING = ["taking part"], ["organising"]
     tags=[*TAKING_PART],
     responses=error_responses(401, 404),
 )
-def read_registration(serving: ServingHere, user: ApiUser, competition: CompetitionName) -> RegistrationOut:
-    with reading(serving.engine) as session:
+def read_registration(server: ServerHere, user: ApiUser, competition: CompetitionName) -> RegistrationOut:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         return registration_out(found, standing(session, found, user))
 
@@ -57,10 +57,10 @@ def read_registration(serving: ServingHere, user: ApiUser, competition: Competit
     responses=error_responses(401, 403, 404, 413, 422, 429),
 )
 def put_registration(
-    request: Request, serving: ServingHere, user: ApiSubmitter, competition: CompetitionName, form: RegistrationRequest
+    request: Request, server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: RegistrationRequest
 ) -> RegistrationOut:
-    register_here(request, serving, user, competition, form.accepted_terms_sha256)
-    return read_registration(serving, user, competition)
+    register_here(request, server, user, competition, form.accepted_terms_sha256)
+    return read_registration(server, user, competition)
 
 
 @router.get(
@@ -71,12 +71,12 @@ def put_registration(
     responses=error_responses(401, 403, 404, 422),
 )
 def read_registrations(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     status: Annotated[RegistrationStatus | None, Query(description="only of this status")] = None,
 ) -> RegisteredList:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = _organised(session, competition, user)
         rows = list_registrations(session, found, status=status)
         return RegisteredList(registrations=[registered_out(row) for row in rows])
@@ -91,29 +91,29 @@ def read_registrations(
     responses=error_responses(401, 403, 404, 413, 422),
 )
 def put_decision(
-    serving: ServingHere,
+    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     username: Annotated[str, Path(examples=["ada"], description="a user name or an e-mail address")],
     form: RegistrationDecision,
 ) -> RegisteredOut:
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = _organised(session, competition, user)
         theirs = find_user(session, username)
-        decide(session, found, theirs, form.status, serving.settings, serving.clock(), actor=user)
+        decide(session, found, theirs, form.status, server.settings, server.clock(), actor=user)
         return registered_out(next(row for row in list_registrations(session, found) if row.user_id == theirs.id))
 
 
-def register_here(request: Request, serving: Serving, user: User, competition: str, accepted: str | None) -> None:
+def register_here(request: Request, server: Server, user: User, competition: str, accepted: str | None) -> None:
     """Register; for the page, too. Mails that confirm an address are as rare as those for a forgotten password."""
-    limits, now = limits_of(request), serving.clock()
+    limits, now = limits_of(request), server.clock()
 
     def not_too_often() -> None:
         limits.hit(limits.rules.confirmations, f"user {user.id}", now)
 
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = find_competition(session, competition)
-        register(session, found, user, serving.settings, now, accepted=accepted, before_mail=not_too_often)
+        register(session, found, user, server.settings, now, accepted=accepted, before_mail=not_too_often)
 
 
 def _organised(session: Session, name: str, user: User) -> Competition:

@@ -18,7 +18,7 @@ from app.teams.registration import decide, list_registrations, settle_confirmed,
 from app.teams.registration_rules import rules_of
 from app.web.html.guards import to_login
 from app.web.html.rendering import check_form, render
-from app.web.http.context import Serving, ServingHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.identity import Visitor, VisitorHere
 from app.web.people.login import with_headers
 from app.web.teams.registration import register_here
@@ -32,14 +32,14 @@ DECISIONS = {"approve": RegistrationStatus.APPROVED, "refuse": RegistrationStatu
 
 
 @router.get("/competitions/{competition}/registration")
-def read_registration(request: Request, serving: ServingHere, visitor: VisitorHere, competition: str) -> Response:
-    return _page(request, serving, visitor, competition)
+def read_registration(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
+    return _page(request, server, visitor, competition)
 
 
 @router.post("/competitions/{competition}/registration")
 def register(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     terms_sha256: FormText = "",
@@ -50,17 +50,17 @@ def register(
         return to_login(request)
     check_form(request, csrf_token)
     try:
-        register_here(request, serving, visitor.user, competition, terms_sha256 if terms else None)
+        register_here(request, server, visitor.user, competition, terms_sha256 if terms else None)
     except (InvalidForm, LimitReached) as error:
-        return _page(request, serving, visitor, competition, error)
+        return _page(request, server, visitor, competition, error)
     return RedirectResponse(links.registration(competition), 303)
 
 
 @router.get("/competitions/{competition}/registrations")
-def read_registrations(request: Request, serving: ServingHere, visitor: VisitorHere, competition: str) -> Response:
+def read_registrations(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
     if visitor.user is None:
         return to_login(request)
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         check_may_organise(session, visitor.user, found)
         rows = list_registrations(session, found)
@@ -74,7 +74,7 @@ def read_registrations(request: Request, serving: ServingHere, visitor: VisitorH
 @router.post("/competitions/{competition}/registrations/{username}")
 def answer(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     competition: str,
     username: Annotated[str, Path(max_length=320)],
@@ -84,31 +84,31 @@ def answer(
     if visitor.user is None:
         return RedirectResponse(f"/login?next={links.registrations(competition)}", 303)
     check_form(request, csrf_token)
-    with writing(serving.engine) as session:
+    with writing(server.engine) as session:
         found = find_competition(session, competition)
         check_may_organise(session, visitor.user, found)
         theirs = find_user(session, username)
         if decision not in DECISIONS:
             raise InvalidForm("Please approve or refuse.", fields={"decision": "`approve` or `refuse`."})
         status = DECISIONS[decision]
-        decide(session, found, theirs, status, serving.settings, serving.clock(), actor=visitor.user)
+        decide(session, found, theirs, status, server.settings, server.clock(), actor=visitor.user)
     return RedirectResponse(links.registrations(competition), 303)
 
 
 @router.get(CONFIRM)
-def read_confirmation(request: Request, serving: ServingHere, visitor: VisitorHere, link: Secret = "") -> Response:
+def read_confirmation(request: Request, server: ServerHere, visitor: VisitorHere, link: Secret = "") -> Response:
     """Only looks: mail programs and scanners open links, too. Who is logged in shows whose account it is about."""
     if visitor.user is None:
         return to_login(request)
-    with reading(serving.engine) as session:
-        found = email_confirmations.find(session, visitor.user, link, serving.clock())
+    with reading(server.engine) as session:
+        found = email_confirmations.find(session, visitor.user, link, server.clock())
     return _confirmation(request, email=found.email, link=link, entered=None)
 
 
 @router.post(CONFIRM)
 def confirm(
     request: Request,
-    serving: ServingHere,
+    server: ServerHere,
     visitor: VisitorHere,
     link: Annotated[str, Form(max_length=200)] = "",
     csrf_token: FormText = "",
@@ -116,9 +116,9 @@ def confirm(
     if visitor.user is None:
         return to_login(request)
     check_form(request, csrf_token)
-    with writing(serving.engine) as session:
-        email_confirmations.confirm(session, visitor.user, link, serving.clock())
-        entered = settle_confirmed(session, visitor.user, serving.clock())
+    with writing(server.engine) as session:
+        email_confirmations.confirm(session, visitor.user, link, server.clock())
+        entered = settle_confirmed(session, visitor.user, server.clock())
     return _confirmation(request, email="", link="", entered=entered)
 
 
@@ -129,9 +129,9 @@ def _confirmation(request: Request, **context: object) -> Response:
 
 
 def _page(
-    request: Request, serving: Serving, visitor: Visitor, competition: str, error: EvergoldError | None = None
+    request: Request, server: Server, visitor: Visitor, competition: str, error: EvergoldError | None = None
 ) -> Response:
-    with reading(serving.engine) as session:
+    with reading(server.engine) as session:
         found = find_competition(session, competition)
         mine = standing(session, found, visitor.user) if visitor.user else None
         is_organiser = may_organise(session, visitor.user, found)
@@ -145,4 +145,4 @@ def _page(
         is_organiser=is_organiser,
         error=error,
     )
-    return with_headers(response, error, serving) if error else response
+    return with_headers(response, error, server) if error else response

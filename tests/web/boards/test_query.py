@@ -14,7 +14,7 @@ from app.competitions.find import find_competition
 from app.models import Role, TeamKind, User
 from app.people.roles import grant_role
 from app.web.boards import page as board_page
-from app.web.http.context import Serving
+from app.web.http.context import Server
 from tests import world
 from tests.competitions.embargo import enter, freeze, hide
 from tests.web.reading import BOARD_PAGE, rows_of, text_of
@@ -298,7 +298,7 @@ def test_each_view_has_its_own_tag_for_the_logged_in(ada: Person, ids: dict[str,
 
 def test_searching_never_drives_out_a_board(site: Site, nobody: httpx.Client, made: list[str]) -> None:
     nobody.get(BOARD_PAGE)
-    serving: Serving = site.app.state.serving
+    serving: Server = site.app.state.server
     whole = serving.answers.size_bytes
     for word in range(5):
         nobody.get(f"{BOARD_PAGE}?q=word-{word}")

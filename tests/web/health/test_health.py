@@ -79,7 +79,7 @@ def without_database(sqlite_engine: Engine) -> Iterator[Site]:
     address = sqlite_engine.url.render_as_string(hide_password=False)
     settings = get_settings().model_copy(update={"database_url": address})
     app = create_app(settings)
-    app.state.serving.engine.dispose()
+    app.state.server.engine.dispose()
     gone = make_engine(f"postgresql+psycopg://hidden@127.0.0.1:{free_port()}/none")
     with serving(app) as url, a_site(app, url, gone, settings) as found:
         yield found

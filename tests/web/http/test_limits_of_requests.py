@@ -112,7 +112,7 @@ def behind_proxy(sqlite_engine: Engine) -> Iterator[Site]:
     address = sqlite_engine.url.render_as_string(hide_password=False)
     settings = get_settings().model_copy(update={"database_url": address, "trusted_proxies": "127.0.0.1,192.0.2.0/24"})
     app = create_app(settings)
-    app.state.serving.engine.dispose()
+    app.state.server.engine.dispose()
     with serving(app) as url, a_site(app, url, sqlite_engine, settings) as found:
         yield found
 

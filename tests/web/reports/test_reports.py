@@ -341,7 +341,7 @@ def test_seventeen_languages_are_read_from_one_row(site: Site, browser: httpx.Cl
         bob = session.scalars(select(User).where(User.username == "bob")).one()
     page = f"/submissions/{scored_submission(site.engine, bob, seventeen_languages(tmp_path))}/report"
     asked: list[str] = []
-    event.listen(site.app.state.serving.engine, "before_cursor_execute", lambda *about: asked.append(about[2]))
+    event.listen(site.app.state.server.engine, "before_cursor_execute", lambda *about: asked.append(about[2]))
     began = time.perf_counter()
     found = browser.get(page, params={"view": "categories"}).text
     took = time.perf_counter() - began

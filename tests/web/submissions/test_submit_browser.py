@@ -19,7 +19,7 @@ from evergold.scoring.errors import Problem
 from tests import world
 from tests.web.reading import SUBMIT_PAGE
 from tests.web.site import CONTENT, Site
-from tests.web.test_browser import DEVICES, Looking, chromium, look, site, waiting_run  # noqa: F401 - fixtures
+from tests.web.test_browser import DEVICES, Viewer, chromium, look, site, waiting_run  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.browser
 
@@ -35,7 +35,7 @@ SLOW = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThrough
 
 
 @pytest.fixture
-def form(look: Callable[..., Looking]) -> Looking:  # noqa: F811
+def form(look: Callable[..., Viewer]) -> Viewer:  # noqa: F811
     """The upload form, open."""
     looking = look()
     looking.register()
@@ -71,7 +71,7 @@ def end(site: Site, *problems: Problem) -> None:  # noqa: F811
             assert record_valid(session, claim, warnings=[], now=now)
 
 
-def forgive(looking: Looking, said: str) -> None:
+def forgive(looking: Viewer, said: str) -> None:
     """What the browser itself says of an answer that was meant to be like that."""
     for _ in range(100):
         found = [complaint for complaint in looking.complaints if said in complaint]
@@ -90,7 +90,7 @@ def checks(site: Site) -> list[UUID]:  # noqa: F811
 # ---------------------------------------------------------------------------------------------------------- submitting
 
 
-def test_a_dropped_file_is_sent_and_followed_to_its_score(form: Looking, site: Site) -> None:  # noqa: F811
+def test_a_dropped_file_is_sent_and_followed_to_its_score(form: Viewer, site: Site) -> None:  # noqa: F811
     page = form.page
     drop(page)
     expect(page.get_by_text("dropped.csv, 43 bytes, is ready to be sent.")).to_be_visible()
@@ -105,12 +105,12 @@ def test_a_dropped_file_is_sent_and_followed_to_its_score(form: Looking, site: S
     assert site.submissions() == 1
 
 
-def test_one_file_at_a_time(form: Looking) -> None:
+def test_one_file_at_a_time(form: Viewer) -> None:
     drop(form.page, name="a.csv|b.csv")
     expect(form.page.get_by_text("One file at a time, please")).to_be_visible()
 
 
-def test_progress_is_shown_and_an_upload_can_be_cancelled(form: Looking, site: Site, tmp_path: Path) -> None:  # noqa: F811
+def test_progress_is_shown_and_an_upload_can_be_cancelled(form: Viewer, site: Site, tmp_path: Path) -> None:  # noqa: F811
     page = form.page
     file = tmp_path / "large.csv"
     file.write_bytes(b"x" * 900_000)
@@ -126,7 +126,7 @@ def test_progress_is_shown_and_an_upload_can_be_cancelled(form: Looking, site: S
     assert site.submissions() == 0
 
 
-def test_a_lost_answer_is_asked_for_again_and_counts_once(form: Looking, site: Site) -> None:  # noqa: F811
+def test_a_lost_answer_is_asked_for_again_and_counts_once(form: Viewer, site: Site) -> None:  # noqa: F811
     """The file arrived, and its answer got lost on the way."""
     page = form.page
     lost: list[APIResponse] = []
@@ -148,7 +148,7 @@ def test_a_lost_answer_is_asked_for_again_and_counts_once(form: Looking, site: S
     forgive(form, "ERR_CONNECTION_RESET")
 
 
-def test_a_reload_and_going_back_submit_nothing_more(form: Looking, site: Site) -> None:  # noqa: F811
+def test_a_reload_and_going_back_submit_nothing_more(form: Viewer, site: Site) -> None:  # noqa: F811
     page = form.page
     drop(page)
     submit(page)
@@ -160,7 +160,7 @@ def test_a_reload_and_going_back_submit_nothing_more(form: Looking, site: Site) 
     assert site.submissions() == 1
 
 
-def test_a_double_click_on_a_dropped_file_submits_once(form: Looking, site: Site) -> None:  # noqa: F811
+def test_a_double_click_on_a_dropped_file_submits_once(form: Viewer, site: Site) -> None:  # noqa: F811
     drop(form.page)
     form.page.get_by_role("button", name="Upload and score").dblclick()
     form.page.wait_for_url("**/submissions/*")
@@ -168,7 +168,7 @@ def test_a_double_click_on_a_dropped_file_submits_once(form: Looking, site: Site
     assert site.submissions() == 1
 
 
-def test_a_refusal_is_told_and_the_file_stays_chosen(form: Looking, site: Site) -> None:  # noqa: F811
+def test_a_refusal_is_told_and_the_file_stays_chosen(form: Viewer, site: Site) -> None:  # noqa: F811
     page = form.page
     drop(page)
     site.set_clock(site.now + 6 * world.DAY)
@@ -182,7 +182,7 @@ def test_a_refusal_is_told_and_the_file_stays_chosen(form: Looking, site: Site) 
 # ---------------------------------------------------------------------------------------------------------- only check
 
 
-def test_only_checking_says_what_is_wrong_below_the_form_and_costs_nothing(form: Looking, site: Site) -> None:  # noqa: F811
+def test_only_checking_says_what_is_wrong_below_the_form_and_costs_nothing(form: Viewer, site: Site) -> None:  # noqa: F811
     page = form.page
     drop(page)
     press(page, "Only check")
@@ -213,7 +213,7 @@ def test_only_checking_says_what_is_wrong_below_the_form_and_costs_nothing(form:
     assert site.submissions() == 1
 
 
-def test_without_scripts_checking_works_as_well(look: Callable[..., Looking], site: Site, tmp_path: Path) -> None:  # noqa: F811
+def test_without_scripts_checking_works_as_well(look: Callable[..., Viewer], site: Site, tmp_path: Path) -> None:  # noqa: F811
     looking = look(java_script_enabled=False)
     looking.register()
     looking.go(SUBMIT_PAGE)
@@ -230,7 +230,7 @@ def test_without_scripts_checking_works_as_well(look: Callable[..., Looking], si
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_what_a_check_found_fits_on_the_page(
-    look: Callable[..., Looking],  # noqa: F811
+    look: Callable[..., Viewer],  # noqa: F811
     site: Site,  # noqa: F811
     device: str,
 ) -> None:

@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
-Told = TypeVar("Told")
+Answer = TypeVar("Answer")
 
 
-class AskedTogether(Generic[Told]):
+class SingleFlight(Generic[Answer]):
     """Who asks while an answer is on its way does not get that one, which may be older than their question, but the
     next: one for all who have come by then. However many ask, no more than one question of a kind is under way."""
 
     def __init__(self) -> None:
-        self._under_way: dict[Hashable, asyncio.Task[Told]] = {}
-        self._next: dict[Hashable, asyncio.Task[Told]] = {}
+        self._under_way: dict[Hashable, asyncio.Task[Answer]] = {}
+        self._next: dict[Hashable, asyncio.Task[Answer]] = {}
 
-    async def told(self, question: Hashable, ask: Callable[[], Awaitable[Told]]) -> Told:
+    async def answer(self, question: Hashable, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         """What `ask` says, called after this was; who goes away takes nobody else's answer along."""
         answer = self._next.get(question)
         if answer is None:
@@ -25,7 +25,7 @@ class AskedTogether(Generic[Told]):
             self._next[question] = answer
         return await asyncio.shield(answer)
 
-    async def _in_turn(self, question: Hashable, ask: Callable[[], Awaitable[Told]]) -> Told:
+    async def _in_turn(self, question: Hashable, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         before = self._under_way.get(question)
         if before is not None:
             await asyncio.wait([before])

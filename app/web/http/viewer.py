@@ -22,30 +22,30 @@ SeenAsParameter = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Looking:
+class Viewer:
     """Who looks, None for anybody; seen_as: as whom, None for oneself."""
 
     user: User | None
     seen_as: SeenAs | None
 
 
-def looking_as(visitor: Visitor, seen_as: SeenAs | None) -> Looking:
+def viewer_as(visitor: Visitor, seen_as: SeenAs | None) -> Viewer:
     """Nobody's eyes for the public's."""
     if seen_as is SeenAs.PUBLIC or visitor.user is None:
-        return Looking(None, seen_as)
+        return Viewer(None, seen_as)
     may_organise = visitor.token is None or TokenScope.ORGANISE in scopes_of(visitor.token)
-    return Looking(visitor.user, seen_as or (None if may_organise else SeenAs.PARTICIPANT))
+    return Viewer(visitor.user, seen_as or (None if may_organise else SeenAs.PARTICIPANT))
 
 
-def page_looking(visitor: VisitorHere, seen_as: SeenAsParameter = None) -> Looking:
+def page_viewer(visitor: VisitorHere, seen_as: SeenAsParameter = None) -> Viewer:
     """For pages."""
-    return looking_as(visitor, seen_as)
+    return viewer_as(visitor, seen_as)
 
 
-def api_looking(visitor: ApiVisitor, seen_as: SeenAsParameter = None) -> Looking:
+def api_viewer(visitor: ApiVisitor, seen_as: SeenAsParameter = None) -> Viewer:
     """For the API."""
-    return looking_as(visitor, seen_as)
+    return viewer_as(visitor, seen_as)
 
 
-LookingHere = Annotated[Looking, Depends(page_looking)]
-ApiLooking = Annotated[Looking, Depends(api_looking)]
+ViewerHere = Annotated[Viewer, Depends(page_viewer)]
+ApiViewer = Annotated[Viewer, Depends(api_viewer)]

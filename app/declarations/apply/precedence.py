@@ -27,27 +27,29 @@ _NAMED = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Heeded:
+class ChosenDeclaration:
     """What is to be applied, None for nothing at all; is_file: whether that is the file's word."""
 
     loaded: LoadedCompetition | None
     is_file: bool
 
 
-def heed(work: Work, loaded: LoadedCompetition, stack: ExitStack, *, overwrite_edits: bool) -> Heeded:
+def choose_declaration(
+    work: Work, loaded: LoadedCompetition, stack: ExitStack, *, overwrite_edits: bool
+) -> ChosenDeclaration:
     """The file's declaration, or the edited one where edits would be lost; `stack` keeps its folder while in use."""
     competition = work.session.scalar(select(Competition).where(Competition.name == loaded.declaration.name))
     newest = newest_revision(work.session, competition) if competition else None
     if competition is None or newest is None or newest.source == RevisionSource.FILE:
-        return Heeded(loaded, True)
+        return ChosenDeclaration(loaded, True)
     if _keeps_edits(work, competition, newest, loaded):
-        return Heeded(loaded, True)
+        return ChosenDeclaration(loaded, True)
     said = edits_words(work.session, competition)
     if overwrite_edits:
         work.changes.note(f"overwrote edits: {said}. They stay in the history")
-        return Heeded(loaded, True)
+        return ChosenDeclaration(loaded, True)
     work.changes.keep_edits(f"left alone: {said}")
-    return Heeded(_present(work, newest, stack), False)
+    return ChosenDeclaration(_present(work, newest, stack), False)
 
 
 def edits_words(session: Session, competition: Competition) -> str:

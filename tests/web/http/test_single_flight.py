@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from app.web.http.asked_together import AskedTogether
+from app.web.http.single_flight import SingleFlight
 
 
 def test_who_comes_while_one_is_answered_gets_the_next_answer_together() -> None:
@@ -19,11 +19,11 @@ def test_who_comes_while_one_is_answered_gets_the_next_answer_together() -> None
         return number
 
     async def story() -> list[int]:
-        together: AskedTogether[int] = AskedTogether()
-        first = asyncio.create_task(together.told("board", ask))
+        together: SingleFlight[int] = SingleFlight()
+        first = asyncio.create_task(together.answer("board", ask))
         while not asked:
             await asyncio.sleep(0)
-        later = [asyncio.create_task(together.told("board", ask)) for _ in range(50)]
+        later = [asyncio.create_task(together.answer("board", ask)) for _ in range(50)]
         await asyncio.sleep(0.01)
         assert asked == [0]  # one at a time
         gate.set()
@@ -35,10 +35,10 @@ def test_who_comes_while_one_is_answered_gets_the_next_answer_together() -> None
 
 def test_different_questions_do_not_wait_for_each_other() -> None:
     async def story() -> str:
-        together: AskedTogether[str] = AskedTogether()
-        never = asyncio.create_task(together.told("one", asyncio.Event().wait))  # type: ignore[arg-type]
+        together: SingleFlight[str] = SingleFlight()
+        never = asyncio.create_task(together.answer("one", asyncio.Event().wait))  # type: ignore[arg-type]
         await asyncio.sleep(0)
-        told = await asyncio.wait_for(together.told("other", _other), timeout=5)
+        told = await asyncio.wait_for(together.answer("other", _other), timeout=5)
         never.cancel()
         return told
 
@@ -57,15 +57,15 @@ def test_an_answer_is_as_new_as_the_question_under_way() -> None:
         await asyncio.sleep(0)
         return read
 
-    async def asker(together: AskedTogether[int]) -> None:
+    async def asker(together: SingleFlight[int]) -> None:
         nonlocal stand
         for _ in range(200):
             stand += 1
             mine = stand
-            assert await together.told("board", ask) >= mine
+            assert await together.answer("board", ask) >= mine
 
     async def story() -> None:
-        together: AskedTogether[int] = AskedTogether()
+        together: SingleFlight[int] = SingleFlight()
         await asyncio.gather(*(asker(together) for _ in range(10)))
 
     asyncio.run(story())
@@ -82,10 +82,10 @@ def test_a_failure_is_told_to_all_who_waited_and_not_to_those_after() -> None:
         return "back"
 
     async def story() -> None:
-        together: AskedTogether[str] = AskedTogether()
-        answers = await asyncio.gather(*(together.told("board", ask) for _ in range(3)), return_exceptions=True)
+        together: SingleFlight[str] = SingleFlight()
+        answers = await asyncio.gather(*(together.answer("board", ask) for _ in range(3)), return_exceptions=True)
         assert [str(answer) for answer in answers] == 3 * ["away"]
-        assert await together.told("board", ask) == "back"
+        assert await together.answer("board", ask) == "back"
 
     asyncio.run(story())
 
@@ -98,9 +98,9 @@ def test_who_goes_away_takes_nobody_along() -> None:
         return "told"
 
     async def story() -> str:
-        together: AskedTogether[str] = AskedTogether()
-        gone = asyncio.create_task(together.told("board", ask))
-        stays = asyncio.create_task(together.told("board", ask))
+        together: SingleFlight[str] = SingleFlight()
+        gone = asyncio.create_task(together.answer("board", ask))
+        stays = asyncio.create_task(together.answer("board", ask))
         await asyncio.sleep(0)
         gone.cancel()
         with pytest.raises(asyncio.CancelledError):
