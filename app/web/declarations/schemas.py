@@ -73,7 +73,7 @@ class FileOut(ApiModel):
     size_bytes: int
 
 
-class DifferenceOut(ApiModel):
+class DeclarationDifference(ApiModel):
     """A value that is another one now; null: it is not declared."""
 
     path: str = Field(examples=["phases.evaluation.end"])
@@ -98,7 +98,9 @@ class DeclarationOut(ApiModel):
     document: dict[str, Any] = Field(description="as phases.yaml has it, under `competitions`")
     files: list[FileOut]
     editable: list[str] = Field(description="names of the values that can be edited here")
-    differences: list[DifferenceOut] = Field(description="what bringing it back would change; none: it is what holds")
+    differences: list[DeclarationDifference] = Field(
+        description="what bringing it back would change; none: it is what holds"
+    )
 
 
 class EffectOut(ApiModel):
@@ -171,7 +173,7 @@ def declaration_out(revision: Revision, present: Revision) -> DeclarationOut:
         document=revision.document,
         files=[FileOut(path=file.path, sha256=file.sha256, size_bytes=file.size_bytes) for file in revision.files],
         editable=sorted(dotted(field.path) for part in parts(revision.document) for field in part.fields),
-        differences=[DifferenceOut(path=one.path, before=one.before, after=one.after) for one in changed],
+        differences=[DeclarationDifference(path=one.path, before=one.before, after=one.after) for one in changed],
     )
 
 

@@ -34,7 +34,7 @@ from app.web.http.paths import CompetitionName, PhaseName, TaskName
 from app.web.judging import use_cases as judging_work
 from app.web.judging.schemas import (
     ImportOut,
-    ProgressOut,
+    JudgingProgress,
     RoundList,
     RoundRequest,
     RoundResults,
@@ -231,7 +231,7 @@ def put_annotator(
     round_name: RoundName,
     language: Language,
     username: Username,
-) -> ProgressOut:
+) -> JudgingProgress:
     annotator = judging_work.change(
         server,
         user,

@@ -57,7 +57,7 @@ class RoundRequest(ApiModel):
     annotators: list[AnnotatorIn] = Field(default=[], max_length=500)
 
 
-class ProgressOut(ApiModel):
+class JudgingProgress(ApiModel):
     """How far an annotator is."""
 
     model_config = example({"language": "en", "annotator": "anna", "is_active": True, "done": 12, "total": 150})
@@ -172,7 +172,7 @@ class RoundResults(RoundOut):
     agreement: dict[str, dict[str, AlphaOut]] = Field(description="by language; of each question, and of `score`")
     systems: list[SystemOut]
     correlations: dict[str, CorrelationOut]
-    progress: list[ProgressOut] = Field(description="for organisers only")
+    progress: list[JudgingProgress] = Field(description="for organisers only")
 
 
 class ImportOut(ApiModel):
@@ -211,9 +211,9 @@ def results_out(
     )
 
 
-def progress_out(progress: Progress) -> ProgressOut:
+def progress_out(progress: Progress) -> JudgingProgress:
     """How far an annotator is."""
-    return ProgressOut(
+    return JudgingProgress(
         language=progress.language,
         annotator=progress.name,
         is_active=progress.user_id is not None,

@@ -20,8 +20,8 @@ from app.web.http.organised import organised
 from app.web.http.paths import CompetitionName
 from app.web.http.schemas import RowId
 from app.web.rescoring.schemas import (
-    DifferenceOut,
     NewRescoring,
+    RankDifference,
     RescoringList,
     RescoringOut,
     difference_out,
@@ -84,7 +84,7 @@ def read_rescoring(
 )
 def read_rescoring_diff(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
-) -> DifferenceOut:
+) -> RankDifference:
     with reading(server.engine) as session:
         found = find_rescoring(session, organised(session, user, competition), rescoring)
         return difference_out(found.id, difference_of(session, found))

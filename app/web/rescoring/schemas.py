@@ -35,7 +35,7 @@ class RescoredTaskOut(ApiModel):
     gold_version: int | None = Field(description="of sealed gold; null: plain gold, by its name")
 
 
-class ProgressOut(ApiModel):
+class RescoringProgress(ApiModel):
     """How far an open set is: `of` submissions count."""
 
     of: int
@@ -57,7 +57,7 @@ class RescoringOut(ApiModel):
     note: str = Field(description="why; teams and official results show it once the set is published")
     with_rejected: bool = Field(description="whether rejected files are tried again, too")
     tasks: list[RescoredTaskOut]
-    progress: ProgressOut | None = Field(description="null once the set has ended")
+    progress: RescoringProgress | None = Field(description="null once the set has ended")
     started_at: Moment
     started_by: str | None = Field(description="user name; null: the command line")
     ended_at: Moment | None
@@ -122,7 +122,7 @@ class BoardMovesOut(ApiModel):
     unchanged: int = Field(description="how many rows stay as they are")
 
 
-class DifferenceOut(ApiModel):
+class RankDifference(ApiModel):
     """What publishing changes, as far as the set is scored; of a published set, what it changed."""
 
     model_config = example(
@@ -159,7 +159,7 @@ class DifferenceOut(ApiModel):
     )
 
     number: int
-    progress: ProgressOut
+    progress: RescoringProgress
     newly_rejected: int = Field(description="submissions whose files are found wrong now")
     newly_accepted: int = Field(description="submissions whose files were rejected, and are scored now")
     boards: list[BoardMovesOut]
@@ -189,8 +189,8 @@ def rescoring_out(competition: Competition, rescoring: Rescoring, progress: Prog
     )
 
 
-def difference_out(number: int, difference: Difference) -> DifferenceOut:
-    return DifferenceOut(
+def difference_out(number: int, difference: Difference) -> RankDifference:
+    return RankDifference(
         number=number,
         progress=_progress(difference.progress),
         newly_rejected=difference.newly_rejected,
@@ -199,8 +199,8 @@ def difference_out(number: int, difference: Difference) -> DifferenceOut:
     )
 
 
-def _progress(progress: Progress) -> ProgressOut:
-    return ProgressOut(
+def _progress(progress: Progress) -> RescoringProgress:
+    return RescoringProgress(
         of=progress.of,
         scored=progress.scored,
         rejected=progress.rejected,

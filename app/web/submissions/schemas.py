@@ -98,7 +98,7 @@ class ProblemOut(ApiModel):
     )
 
 
-class ProgressOut(ApiModel):
+class SubmissionProgress(ApiModel):
     """How far a scoring is that takes long; written about once a second."""
 
     items_done: int
@@ -162,7 +162,7 @@ class SubmissionOut(ApiModel):
         description="as `status`, but finer: `waiting` is queued without a worker that could take it, `checking` and "
         "`scoring` are running"
     )
-    progress: ProgressOut | None = Field(description="null unless it is being scored, and takes long")
+    progress: SubmissionProgress | None = Field(description="null unless it is being scored, and takes long")
     waiting_for: WaitingOut | None = Field(description="null unless `stage` is `waiting`")
     stamp: str = Field(description="send it as `seen`, to wait until there is news")
     filename: str
@@ -244,10 +244,12 @@ def _rescored(told: Rescored) -> RescoredOut:
     )
 
 
-def _progress(stage: Stage) -> ProgressOut | None:
+def _progress(stage: Stage) -> SubmissionProgress | None:
     if stage.items_total is None:
         return None
-    return ProgressOut(items_done=stage.items_done or 0, items_total=stage.items_total, seconds_left=stage.seconds_left)
+    return SubmissionProgress(
+        items_done=stage.items_done or 0, items_total=stage.items_total, seconds_left=stage.seconds_left
+    )
 
 
 def score_out(score: Score) -> ScoreOut:
