@@ -22,6 +22,8 @@ COPY pyproject.toml README.md LICENSE ./
 COPY evergold evergold
 COPY app app
 COPY migrations migrations
+# Installed where it lies, so that `evergold` has the server's commands; later stages add to the folder.
+RUN pip install --no-deps --no-build-isolation --editable ./evergold --editable .
 ENTRYPOINT ["python", "-m", "evergold.cli"]
 
 FROM base AS web

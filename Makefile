@@ -59,11 +59,11 @@ migrations: venv-tools  ## whether the migrations lead to exactly the tables in 
 screenshots: venv-dev  ## the README's pictures, from a demo server in a real browser
 	@$(VENV)/python docs/screenshots.py
 
-lock: venv-tools  ## pin anew: requirements/*.txt from the ranges in pyproject.toml
+lock: venv-tools  ## pin anew: requirements/*.txt from the ranges in both pyproject.toml
 	@$(VENV)/python requirements/lock.py
 
 clean:  ## remove .venv and caches (never ./var, where the data lie)
-	@rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	@rm -rf .venv build dist *.egg-info evergold/build evergold/*.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,7 +82,7 @@ define fresh
 test -x $(VENV)/python && test ! -e .venv/.evergold-installing \
 && ( for part in $(1); do \
 grep -qxF '$(CURDIR)' .venv/.evergold-$$part 2>/dev/null || exit 1; \
-for file in requirements/*.txt pyproject.toml; do test .venv/.evergold-$$part -nt $$file || exit 1; done; done )
+for file in requirements/*.txt pyproject.toml evergold/pyproject.toml; do test .venv/.evergold-$$part -nt $$file || exit 1; done; done )
 endef
 
 define install

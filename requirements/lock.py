@@ -1,7 +1,7 @@
-"""Writes the pinned requirement files from the ranges in pyproject.toml: `make lock`.
+"""Writes the pinned requirement files from the ranges in both pyproject.toml: `make lock`.
 
 pip itself resolves, first everything together, so that `run` and `dev` agree; nothing is installed. Pins have neither
-hashes nor markers (but those in pyproject.toml): what only another platform needs is left to pip there.
+hashes nor markers (but those in a pyproject.toml): what only another platform needs is left to pip there.
 """
 # ruff: noqa: T201, S603 - it prints and runs pip: that is all it does
 
@@ -17,8 +17,11 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "requirements"
-#: Builds the project itself (pip install --no-build-isolation).
+#: Builds the projects themselves (pip install --no-build-isolation).
 BUILD = "setuptools>=77"
+#: What teams install, and the server.
+PROJECTS = (ROOT / "evergold" / "pyproject.toml", ROOT / "pyproject.toml")
+OURS = ("evergold", "evergold-server")
 HEAD = "# {what}\n# Written by `make lock` from pyproject.toml; do not edit.\n"
 
 #: File -> the extras it covers, and what it is for. A file leaves out what the files before it pin.
@@ -44,9 +47,9 @@ def main() -> None:
 
 
 def resolve(extras: str, constraints: list[str] | None = None) -> list[str]:
-    """`name==version` of all that the project needs with these extras, without the project."""
+    """`name==version` of all that the server needs with these extras, without what this checkout builds."""
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-qq", "install", "--dry-run"]
-    command += ["--ignore-installed", "--report", "-", f"{ROOT}[{extras}]", BUILD]
+    command += ["--ignore-installed", "--report", "-", str(ROOT / "evergold"), f"{ROOT}[{extras}]", BUILD]
     if constraints:
         (FOLDER / "constraints.tmp").write_text("\n".join(constraints))
         command += ["--constraint", str(FOLDER / "constraints.tmp")]
@@ -55,7 +58,7 @@ def resolve(extras: str, constraints: list[str] | None = None) -> list[str]:
     finally:
         (FOLDER / "constraints.tmp").unlink(missing_ok=True)
     found = (item["metadata"] for item in report["install"])
-    return [_pin(package["name"], package["version"]) for package in found if package["name"] != "evergold"]
+    return [_pin(package["name"], package["version"]) for package in found if package["name"] not in OURS]
 
 
 def _pin(name: str, version: str) -> str:
@@ -64,9 +67,10 @@ def _pin(name: str, version: str) -> str:
 
 
 def _markers() -> dict[str, str]:
-    """The markers that pyproject.toml gives to what it names itself."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    named = [Requirement(line) for lines in extras.values() for line in lines]
+    """The markers that a pyproject.toml gives to what it names itself."""
+    projects = [tomllib.loads(path.read_text())["project"] for path in PROJECTS]
+    extras = [lines for project in projects for lines in project["optional-dependencies"].values()]
+    named = [Requirement(line) for lines in extras for line in lines]
     return {requirement.name.lower(): str(requirement.marker) for requirement in named if requirement.marker}
 
 

@@ -39,6 +39,13 @@ def test_dockerfile_passes_hadolint() -> None:
     assert result.returncode == 0, result.stdout
 
 
+def test_images_install_both_distributions_for_the_commands_of_the_server() -> None:
+    """A copied folder alone has no entry points: `evergold web` would not be known."""
+    copied, installed = stages()["base"].index("COPY migrations"), stages()["base"].index("pip install --no-deps")
+    assert copied < installed
+    assert "--editable ./evergold --editable ." in stages()["base"]
+
+
 def test_web_image_has_neither_workers_code_nor_gold() -> None:
     image = stages()["base"] + stages()["web"]
     assert "workers" not in image

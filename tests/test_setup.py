@@ -1,4 +1,4 @@
-"""The set-up that `make` relies on: pins that cover pyproject.toml, an environment that is whole or made again."""
+"""The set-up that `make` relies on: pins that cover both pyproject.toml, an environment that is whole or made again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
-PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+#: By distribution, what teams install and the server.
+PROJECTS = {
+    "evergold": tomllib.loads((ROOT / "evergold" / "pyproject.toml").read_text())["project"],
+    "evergold-server": tomllib.loads((ROOT / "pyproject.toml").read_text())["project"],
+}
 
 
 def pins(*names: str) -> dict[str, str]:
@@ -30,12 +34,23 @@ def canonical(name: str) -> str:
 
 
 def wanted(*extras: str) -> list[Requirement]:
-    """What the project and some of its extras need directly."""
-    lines = [
-        *PYPROJECT["dependencies"],
-        *(line for extra in extras for line in PYPROJECT["optional-dependencies"][extra]),
-    ]
-    return [Requirement(line) for line in lines if not line.startswith("evergold[")]
+    """What the server and some of its extras need, but for what this checkout builds itself; with the extras of both
+    distributions that these name."""
+    named: list[Requirement] = []
+    rest = [Requirement(f"evergold-server[{','.join(extras)}]")]
+    while rest:
+        requirement = rest.pop()
+        if (project := PROJECTS.get(requirement.name)) is None:
+            named.append(requirement)
+            continue
+        rest += [Requirement(line) for line in project["dependencies"]]
+        rest += [Requirement(line) for extra in requirement.extras for line in project["optional-dependencies"][extra]]
+    return named
+
+
+def test_what_a_part_needs_reaches_into_what_teams_install() -> None:
+    assert {"httpx", "sqlalchemy", "scipy", "fastapi"} <= {requirement.name for requirement in wanted("web", "worker")}
+    assert {"scipy", "fastapi"} & {requirement.name for requirement in wanted("data")} == set()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +126,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     (tmp_path / "requirements").mkdir()
-    (tmp_path / "pyproject.toml").write_text("")
+    for name in module.PROJECTS:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
     for name in {name for names in module.PARTS.values() for name in names}:
         (tmp_path / "requirements" / name).write_text("")
     venv = tmp_path / ".venv"
@@ -139,7 +156,7 @@ def test_first_installation_makes_the_environment_and_the_second_does_nothing(in
     install.main("run")
     assert any("-m venv" in command for command in install.ran)
     assert any("-r requirements/run.txt" in command for command in install.ran)
-    assert any("--editable ." in command for command in install.ran)
+    assert any("--editable ./evergold --editable ." in command for command in install.ran)
     install.ran.clear()
     install.main("run")
     assert install.ran == []
@@ -152,6 +169,15 @@ def test_changed_pins_are_installed_into_the_same_environment(install: ModuleTyp
     install.main("run")
     assert any("-r requirements/run.txt" in command for command in install.ran)
     assert not any("-m venv" in command for command in install.ran)
+
+
+@pytest.mark.parametrize("project", ["pyproject.toml", "evergold/pyproject.toml"])
+def test_a_change_of_either_distribution_is_installed(install: ModuleType, tmp_path: Path, project: str) -> None:
+    install.main("run")
+    install.ran.clear()
+    (tmp_path / project).write_text("[project]\n")
+    install.main("run")
+    assert any("--editable ./evergold" in command for command in install.ran)
 
 
 def test_interrupted_installation_is_begun_again(
@@ -177,7 +203,7 @@ def test_moved_checkout_is_installed_again(
     install.main("run")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    for name in ("requirements", "pyproject.toml"):
+    for name in ("requirements", "evergold", "pyproject.toml"):
         (tmp_path / name).rename(elsewhere / name)
     monkeypatch.setattr(install, "ROOT", elsewhere)
     assert not install.is_installed("run")

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--concurrency", type=int, default=1)
     asked = parser.parse_args(arguments)
     if asked.queues == GPU_QUEUE and not has_torch():
-        sys.stderr.write("Error: --queues gpu needs torch and transformers: pip install 'evergold[bertscore]'.\n")
+        sys.stderr.write("Error: --queues gpu needs torch, transformers: pip install 'evergold-server[bertscore]'.\n")
         return 1
     if asked.queues == GPU_QUEUE:
         os.nice(5)  # on a CPU it takes all there is: the web process and short runs come first

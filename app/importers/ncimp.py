@@ -2,7 +2,7 @@
 
 He et al. 2025; repository risehnhew/Finding-Idiomaticity-in-Word-Representations, folder `dataset`. A language's
 naturalistic or neutral sentences that the checkout does not have are left out; a part of them is a mistake. Reading the
-human scores, a spreadsheet, needs openpyxl (`evergold[worker]`).
+human scores, a spreadsheet, needs openpyxl (`evergold[metrics]`).
 """
 
 from __future__ import annotations

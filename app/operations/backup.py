@@ -33,7 +33,7 @@ from app.operations.backup_format import (
     written,
 )
 from app.operations.unowned import naming_columns
-from evergold.version import version
+from evergold.version import VERSION
 
 ROWS_AT_ONCE = 500
 _SEALED = "sealed_files"
@@ -57,7 +57,7 @@ def make_backup(settings: Settings, target: Path, *, now: datetime) -> Manifest:
             raise BackupError("The database has no tables yet.")
         files, missing = _copy_files(settings, named, into)
         manifest = Manifest(
-            format=1, made_at=now, app_version=version(), revision=revision, tables=tables, files=files, missing=missing
+            format=1, made_at=now, app_version=VERSION, revision=revision, tables=tables, files=files, missing=missing
         )
         whole = Path(place) / MANIFEST
         whole.write_text(manifest.model_dump_json(indent=1), encoding="utf-8")

@@ -21,7 +21,7 @@ from app.models import TERMINAL, CompetitionTask, Heartbeat, PhaseTask, RunStatu
 from app.operations.health import SWEEP, oldest_waiting
 from app.people.mail import waiting_count
 from app.runs.workers import live_workers
-from evergold.version import version
+from evergold.version import VERSION
 
 #: How far back one looks for what is usual …
 USUAL_SPAN = timedelta(hours=24)
@@ -65,7 +65,7 @@ class _Found(Collector):
 def _metrics(session: Session, now: datetime) -> list[Metric]:
     oldest = oldest_waiting(session)
     return [
-        InfoMetricFamily("evergold_build", "What runs here.", {"version": version()}),
+        InfoMetricFamily("evergold_build", "What runs here.", {"version": VERSION}),
         _accepted(session),
         *_runs(session),
         _scoring_seconds(session),

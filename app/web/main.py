@@ -45,7 +45,7 @@ from app.web.reports import api as reports
 from app.web.rescoring import api as rescoring
 from app.web.submissions import api as submissions, cards, comparisons, failures, validations
 from app.web.teams import api as teams, registration
-from evergold.version import version
+from evergold.version import VERSION
 
 DESCRIPTION = """\
 Upload predictions, wait for their scores, read the leaderboards.
@@ -85,7 +85,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         title="Evergold",
         summary="Scores for NLP shared tasks whose gold stays hidden.",
         description=DESCRIPTION,
-        version=version(),
+        version=VERSION,
         openapi_tags=TAGS,
         docs_url=None,
         redoc_url=None,

@@ -30,7 +30,7 @@ from evergold.cli import (
     validate,
 )
 from evergold.cli.output import Code, CommandError, complain, print_json, say
-from evergold.version import version
+from evergold.version import VERSION
 
 #: Whoever installs a distribution with an entry point of this group adds its commands: a Typer application each.
 COMMANDS_GROUP = "evergold.commands"
@@ -60,7 +60,7 @@ for entry_point in entry_points(group=COMMANDS_GROUP):
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        say(f"evergold {version()}")
+        say(f"evergold {VERSION}")
         raise typer.Exit
 
 

@@ -37,10 +37,10 @@ def chosen(server: str | None) -> tuple[str, str | None]:
 def connected(address: str, token: str | None) -> Iterator[httpx.Client]:
     """A client for the server; what goes wrong inside becomes a CommandError with its exit code."""
     from evergold.client.http import Refused, Unreachable, connect
-    from evergold.version import version
+    from evergold.version import VERSION
 
     try:
-        with connect(address, token, version()) as client:
+        with connect(address, token, VERSION) as client:
             yield client
     except Unreachable as error:
         raise CommandError(f"Cannot reach {address}: {error}.", Code.NETWORK, name="network") from None

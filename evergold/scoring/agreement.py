@@ -44,7 +44,7 @@ def ordinal_alpha(ratings: Sequence[Mapping[str, int]], highest: int) -> Agreeme
         return Agreement(None, NOTHING_SHARED, 0)
     if len({mark for unit in shared for mark in unit}) == 1:
         return Agreement(None, ALL_EQUAL, len(shared))
-    krippendorff = load_package("krippendorff", extra="web")
+    krippendorff = load_package("krippendorff")
     counts = np.array([np.bincount(unit, minlength=highest + 1) for unit in shared])
     alpha = krippendorff.alpha(
         value_counts=counts, value_domain=list(range(highest + 1)), level_of_measurement="ordinal"

@@ -15,10 +15,10 @@ class MissingPackage(ScoringError):
     """A package that this score needs is not installed here."""
 
 
-def load_package(module: str, extra: str = "worker") -> Any:
+def load_package(module: str, extra: str = "metrics") -> Any:
     """The module called `module` (`scipy.stats`); raises MissingPackage, which says what to install.
 
-    extra: which of the project's extras holds it.
+    extra: which of the extras of `evergold` holds it.
     """
     try:
         return importlib.import_module(module)

@@ -98,7 +98,7 @@ def test_asked_for_what_it_cannot_have_it_ends_in_words(
 ) -> None:
     monkeypatch.setattr(start, "has_torch", lambda: False)
     assert start.main(["--queues", "gpu"]) == 1
-    assert "pip install 'evergold[bertscore]'" in capsys.readouterr().err
+    assert "pip install 'evergold-server[bertscore]'" in capsys.readouterr().err
 
 
 @pytest.fixture(autouse=True)

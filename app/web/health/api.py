@@ -22,7 +22,7 @@ from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import identify
-from evergold.version import version
+from evergold.version import VERSION
 
 router = APIRouter(tags=["server"])
 
@@ -57,7 +57,7 @@ class Lately:
     responses=error_responses(),
 )
 def read_health() -> Health:
-    return Health(version=version())
+    return Health(version=VERSION)
 
 
 @router.get(
@@ -96,7 +96,7 @@ def read_status(request: Request, server: ServerHere) -> Response:
     if all(part.is_well for part in parts if part.name in ("database", "migrations")):
         with reading(server.engine) as session:
             usual = metrics.usual_seconds(session, now)
-    return render(request, "health/status.html", parts=parts, usual_seconds=usual, now=now, version=version())
+    return render(request, "health/status.html", parts=parts, usual_seconds=usual, now=now, version=VERSION)
 
 
 def _parts(request: Request, server: Server) -> list[Part]:

@@ -17,7 +17,8 @@ def test_module_that_is_there_is_loaded() -> None:
 
 
 def test_missing_package_says_what_to_install() -> None:
-    with pytest.raises(MissingPackage, match=r"^no_such_package is needed for this: pip install 'evergold\[worker\]'$"):
+    sentence = r"^no_such_package is needed for this: pip install 'evergold\[metrics\]'$"
+    with pytest.raises(MissingPackage, match=sentence):
         load_package("no_such_package.part")
 
 
