@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from alembic import context
+from alembic.autogenerate.api import AutogenContext
 from sqlalchemy import JSON, Connection
 
 import app.models  # noqa: F401 - fills Base.metadata
@@ -28,12 +29,14 @@ def run(connection: Connection) -> None:
         context.run_migrations()
 
 
-def _render(kind: str, item: object, autogen_context: object) -> str | Literal[False]:
-    """Our own column types are written by the names they have in app.base.db."""
+def _render(kind: str, item: object, autogen_context: AutogenContext) -> str | Literal[False]:
+    """Our own column types are written by the names they have in migrations.types: revisions import nothing of app."""
     if kind == "type" and isinstance(item, UtcDateTime):
-        return "app.base.db.UtcDateTime()"
+        autogen_context.imports.add("from migrations.types import UtcDateTime")
+        return "UtcDateTime()"
     if kind == "type" and isinstance(item, JSON):
-        return "app.base.db.Json"
+        autogen_context.imports.add("from migrations.types import Json")
+        return "Json"
     return False
 
 

@@ -134,25 +134,3 @@ def test_servers_started_together_migrate_once(address: str) -> None:
             engine.dispose()
 
     assert sorted(in_threads(4, start)) == [False, False, False, True]
-
-
-def test_tokens_from_before_scopes_may_do_all_that_they_could(empty: Engine) -> None:
-    migrate(empty, "upgrade", "0004")
-    with empty.execution_options(evergold_write=True).begin() as connection:
-        connection.execute(
-            text(
-                "INSERT INTO users (id, username, email, display_name, is_administrator, created_at) "
-                "VALUES (1, 'ada', 'ada@example.org', 'Ada', false, '2026-01-10 12:00:00+00:00')"
-            )
-        )
-        connection.execute(
-            text(
-                "INSERT INTO api_tokens (id, user_id, name, prefix, secret_hash, created_at) "
-                "VALUES (7, 1, 'laptop', 'evg_abcd', 'x', '2026-01-10 12:00:00+00:00')"
-            )
-        )
-    upgrade(empty)
-    with empty.connect() as connection:
-        assert connection.execute(text("SELECT id, name, scopes, expires_at FROM api_tokens")).all() == [
-            (7, "laptop", "read submit organise", None)
-        ]

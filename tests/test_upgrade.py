@@ -1,21 +1,43 @@
-"""A database of the first revision, with rows in every table, is brought up to date: no row goes, no score changes."""
+"""A database of 0.1.0, with rows in every table, is brought up to date: no row goes, no score changes.
+
+There is nothing after 0.1.0 yet: a revision written for this test copies the tables that most others refer to, which is
+what an upgrade on SQLite is most likely to do wrong.
+"""
 
 from __future__ import annotations
 
 import json
+import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, MetaData, Table, Uuid, func, select
+from alembic.script import ScriptDirectory
+from sqlalchemy import (
+    CHAR,
+    JSON,
+    Boolean,
+    Connection,
+    DateTime,
+    Double,
+    Engine,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Uuid,
+    select,
+)
 from sqlalchemy.exc import IntegrityError
 
 from app.base.db import Json, UtcDateTime, make_engine, reading
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import find_board, find_competition
 from app.models import User
+from app.operations import migrate
 from app.operations.migrate import migrating, upgrade, upgrade_to
 from app.submissions.find import get_submission
 from tests import postgres
@@ -26,7 +48,7 @@ SUBMISSION, REJECTED = uuid.UUID(int=7), uuid.UUID(int=8)
 SIGNATURE = "idiom-detection:1|macro_f1|zero_shot/all"
 COLUMN = {"metric": "macro_f1", "split": "zero_shot/all", "title": "F1", "decimals": 4, "percent": False}
 
-#: As rows of revision 0001 were: what later revisions add must find its own value.
+#: What a board shows, as rows of 0.1.0 were: what later revisions add must find its own value.
 ROWS: dict[str, list[dict[str, Any]]] = {
     "competitions": [
         {
@@ -38,6 +60,10 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "website": "",
             "contact": "",
             "tracks": [],
+            "method_card": {},
+            "registration": {},
+            "teams": {},
+            "neutral_salt": "5" * 32,
             "position": 0,
             "created_at": NOW,
         }
@@ -60,6 +86,8 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "user_id": 1,
             "name": "laptop",
             "prefix": "evg_abcd",
+            "scopes": "read submit",
+            "expires_at": None,
             "secret_hash": "a" * 64,
             "created_at": NOW,
             "last_used_at": None,
@@ -86,6 +114,12 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "starts_at": NOW - DAY,
             "ends_at": None,
             "entry_rule": "best",
+            "choose_until": None,
+            "without_choice": "last",
+            "ladder_step": None,
+            "visibility": {},
+            "carry_over": None,
+            "has_snapshot": True,
             "submissions_per_day": 5,
             "submissions_total": None,
             "rejected_per_hour": 60,
@@ -105,8 +139,8 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "position": 0,
         }
     ],
-    "teams": [{"id": 1, "competition_id": 1, "name": "Ada", "kind": "team", "created_at": NOW}],
-    "team_members": [{"team_id": 1, "user_id": 1, "competition_id": 1}],
+    "teams": [{"id": 1, "competition_id": 1, "name": "Ada", "kind": "team", "captain_id": 1, "created_at": NOW}],
+    "team_members": [{"team_id": 1, "user_id": 1, "competition_id": 1, "joined_at": NOW}],
     "boards": [
         {
             "id": 1,
@@ -130,6 +164,12 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "gold": "gold.csv",
             "items_sha256": "d" * 64,
             "options": {},
+            "gold_version": "",
+            "entry": {},
+            "limits": {},
+            "visibility": {},
+            "gold_is_public": False,
+            "ranked_baselines": [],
             "board_version": 3,
         }
     ],
@@ -165,12 +205,50 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "size_bytes": 20,
             "filename": "a.csv",
             "track": None,
-            "method": "XLM-R",
+            "method": "",
             "description": "",
             "idempotency_key": None,
             "submitted_at": NOW,
         }
         for submission in (SUBMISSION, REJECTED)
+    ],
+    "judging_rounds": [
+        {
+            "id": 1,
+            "competition_id": 1,
+            "phase_task_id": 1,
+            "name": "spring",
+            "source": "submissions",
+            "guidelines": "",
+            "seed": 7,
+            "items_per_language": None,
+            "created_at": NOW,
+            "published_at": None,
+            "results": None,
+        }
+    ],
+    "method_cards": [
+        {
+            "id": 1,
+            "submission_id": SUBMISSION,
+            "number": 1,
+            "is_current": True,
+            "document": {"method": "XLM-R"},
+            "user_id": 1,
+            "changed_at": NOW,
+        }
+    ],
+    "row_marks": [
+        {
+            "id": 1,
+            "phase_task_id": 1,
+            "team_id": 1,
+            "submission_id": REJECTED,
+            "status": "unranked",
+            "note": "sent twice",
+            "user_id": 2,
+            "set_at": NOW,
+        }
     ],
     "runs": [
         {
@@ -180,6 +258,11 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "status": status,
             "gold": "gold.csv",
             "task_version": 1,
+            "gold_version_id": None,
+            "checked_at": NOW,
+            "items_done": 2,
+            "items_total": 2,
+            "seconds_left": 0,
             "attempts": 1,
             "queued_at": NOW,
             "sent_at": None,
@@ -192,6 +275,10 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "problems_omitted": 0,
             "failure": None,
             "report": b"\x00\xff",
+            "item_results": None,
+            "outcomes_id": None,
+            "rescoring_id": None,
+            "replaced_id": None,
         }
         for number, (submission, status) in enumerate(((SUBMISSION, "scored"), (REJECTED, "rejected")), start=1)
     ],
@@ -210,9 +297,22 @@ ROWS: dict[str, list[dict[str, Any]]] = {
 }
 
 
+#: By the column's type, in the tables that are not named above; what refers to another row refers to its first.
+SAMPLES: dict[type[Any], Any] = {
+    Boolean: True,
+    Integer: 1,
+    Double: 0.1 + 0.2,
+    JSON: {"key": ["value", 0.30000000000000004]},
+    LargeBinary: b"\x00\xff",
+    String: "a",
+    UtcDateTime: NOW,
+    Uuid: SUBMISSION,
+}
+
+
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.services)])
 def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    """A database of revision 0001 with these rows."""
+    """A database of 0.1.0 with a row in every table."""
     if request.param == "sqlite":
         yield from _filled(f"sqlite:///{tmp_path / 'old.db'}")
         return
@@ -224,48 +324,105 @@ def _filled(address: str) -> Iterator[Engine]:
     engine = make_engine(address)
     with migrating(engine) as connection:
         upgrade_to(connection, FIRST)
-        for name, rows in ROWS.items():
-            connection.execute(_table(engine, connection, name).insert(), rows)
+        for table in _tables(connection).sorted_tables:
+            connection.execute(table.insert(), ROWS.get(table.name) or [_sample(table)])
     yield engine
     engine.dispose()
 
 
-def _table(engine: Engine, connection: Any, name: str) -> Table:
-    """As the database has it now, with our own types for what it has no words for."""
-    table = Table(name, MetaData(), autoload_with=connection)
-    own = {"tracks": Json, "options": Json, "columns": Json, "scores": Json, "problems": Json}
-    for column in table.columns:
-        if column.name.endswith("_at"):
+def _tables(connection: Connection) -> MetaData:
+    """As the database has them now, with our own types for what it has no words for."""
+    tables = MetaData()
+    tables.reflect(connection, only=lambda name, _: name != "alembic_version")
+    for column in (column for table in tables.tables.values() for column in table.columns):
+        if isinstance(column.type, DateTime):
             column.type = UtcDateTime()
-        elif column.name in own:
-            column.type = own[column.name]
-        elif (name, column.name) in (("submissions", "id"), ("runs", "submission_id")):
+        elif isinstance(column.type, JSON):
+            column.type = Json
+        elif isinstance(column.type, CHAR):  # what SQLite makes of one
             column.type = Uuid()
-    return table
+    return tables
+
+
+def _sample(table: Table) -> dict[str, Any]:
+    """A row with a value in every column."""
+    return {
+        column.name: next(value for kind, value in SAMPLES.items() if isinstance(column.type, kind))
+        for column in table.columns
+    }
+
+
+def _rows(engine: Engine) -> dict[str, list[dict[str, Any]]]:
+    """All that the database holds, by table."""
+    with engine.connect() as connection:
+        return {
+            name: [dict(row) for row in connection.execute(select(table).order_by(*table.primary_key)).mappings()]
+            for name, table in _tables(connection).tables.items()
+        }
+
+
+def _first_columns(rows: list[dict[str, Any]], like: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: row[name] for name in before} for row, before in zip(rows, like, strict=True)]
+
+
+#: Tables that others refer to; on SQLite each is copied, dropped and renamed.
+COPIED = ("users", "teams", "submissions", "runs")
+NEXT_REVISION = f"""
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision, branch_labels, depends_on = "next", HEAD, None, None
+
+
+def upgrade() -> None:
+    for name in {COPIED}:
+        with op.batch_alter_table(name) as table:
+            table.add_column(sa.Column("nickname", sa.String(length=20), nullable=False, server_default="none"))
+        with op.batch_alter_table(name) as table:
+            table.alter_column("nickname", existing_type=sa.String(length=20), server_default=None)
+    with op.batch_alter_table("submissions") as table:
+        table.alter_column("filename", existing_type=sa.String(length=200), type_=sa.String(length=300))
+"""
+
+
+@pytest.fixture
+def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version of Evergold with one revision more than this one."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(migrate.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    head = ScriptDirectory.from_config(migrate.alembic_config()).get_current_head()
+    (folder / "versions" / "next.py").write_text(NEXT_REVISION.replace("HEAD", repr(head)), encoding="utf-8")
+    monkeypatch.setattr(migrate, "MIGRATIONS", folder)
 
 
 def test_there_are_rows_in_every_table_of_the_first_revision(old: Engine) -> None:
-    with old.connect() as connection:
-        metadata = MetaData()
-        metadata.reflect(connection)
-        counts = {
-            name: connection.scalar(select(func.count()).select_from(table))
-            for name, table in metadata.tables.items()
-            if name != "alembic_version"
-        }
-    assert set(counts) == set(ROWS)
+    counts = {name: len(rows) for name, rows in _rows(old).items()}
+    assert set(ROWS) <= set(counts)
     assert all(counts.values()), counts
 
 
 def test_upgrading_keeps_every_row_and_every_value(old: Engine) -> None:
+    before = _rows(old)
+    upgrade(old)
+    after = _rows(old)
+    for name, rows in before.items():
+        assert _first_columns(after[name], rows) == rows, name
+
+
+@pytest.mark.usefixtures("next_version")
+def test_a_revision_that_copies_tables_keeps_every_row_and_every_value(old: Engine) -> None:
+    before = _rows(old)
     assert upgrade(old) is True
-    with old.connect() as connection:
-        for name, rows in ROWS.items():
-            table = _table(old, connection, name)
-            kept = connection.execute(select(*(table.c[key] for key in rows[0])).order_by(*table.primary_key)).all()
-            assert [tuple(row) for row in kept] == [tuple(row.values()) for row in rows], name
+    after = _rows(old)
+    assert after.keys() == before.keys()
+    for name, rows in before.items():
+        assert _first_columns(after[name], rows) == rows, name
+        assert all(
+            row.keys() - before[name][0].keys() == ({"nickname"} if name in COPIED else set()) for row in after[name]
+        )
 
 
+@pytest.mark.usefixtures("next_version")
 def test_after_upgrading_boards_show_what_they_showed(old: Engine) -> None:
     upgrade(old)
     with reading(old) as session:
@@ -278,6 +435,7 @@ def test_after_upgrading_boards_show_what_they_showed(old: Engine) -> None:
     assert json.dumps(live.cells[0].value) == "0.30000000000000004"
 
 
+@pytest.mark.usefixtures("next_version")
 def test_after_upgrading_people_still_have_their_submissions(old: Engine) -> None:
     upgrade(old)
     with reading(old) as session:
@@ -289,9 +447,10 @@ def test_after_upgrading_people_still_have_their_submissions(old: Engine) -> Non
     ]
 
 
+@pytest.mark.usefixtures("next_version")
 def test_foreign_keys_are_enforced_again_after_upgrading(old: Engine) -> None:
     upgrade(old)
     with old.execution_options(evergold_write=True).connect() as connection:
-        adding = _table(old, connection, "team_members").insert().values(team_id=99, user_id=99, competition_id=99)
+        adding = _tables(connection).tables["team_members"].insert().values(team_id=99, user_id=99, competition_id=99)
         with pytest.raises(IntegrityError):
             connection.execute(adding)
