@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import NoReturn, Protocol
 
 from anyio.to_thread import run_sync
-from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import MultipartParser, parse_options_header
+from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
 
 from app.base.errors import EmptyUpload, EvergoldError, InvalidForm, UploadTooLarge
 from app.base.storage import StoredFile, UploadWriter
@@ -74,17 +73,15 @@ class Incoming:
 
 @dataclass(slots=True)
 class _Form:
-    """What the parser has seen so far. `pending`: bytes of the file that are not written yet."""
+    """What has arrived so far. part: the field that is being read; pending: bytes of the file, not written yet."""
 
+    known_fields: frozenset[str]
+    before_file: Callable[[Mapping[str, str]], None]
     fields: dict[str, str] = field(default_factory=dict)
     filename: str | None = None
     pending: bytearray = field(default_factory=bytearray)
-    header_name: bytearray = field(default_factory=bytearray)
-    header_value: bytearray = field(default_factory=bytearray)
-    headers: dict[bytes, bytes] = field(default_factory=dict)
-    part: str | None = None
+    part: str = ""
     value: bytearray = field(default_factory=bytearray)
-    is_whole: bool = False
 
 
 async def receive_upload(
@@ -105,18 +102,17 @@ async def receive_upload(
     writer = into or UploadWriter(folder, limit_bytes)
     try:
         check_declared_size(incoming.content_length, limit_bytes)
-        form = _Form()
-        parser = _parser(incoming.content_type, form, fields, before_file)
+        parser, form = _parser(incoming.content_type), _Form(fields, before_file)
         async with asyncio.timeout(None) as patience:
             received = 0
             async for chunk in _watched(incoming.chunks, patience):
                 received += len(chunk)
                 if received > limit_bytes + OVERHEAD_BYTES:
                     _refuse_size(limit_bytes)
-                _push(parser, chunk)
+                _push(parser, form, chunk)
                 if len(form.pending) >= PIECE_BYTES:
                     await _write(form, writer)
-        return await _finish(form, writer, before_storing)
+        return await _finish(parser, form, writer, before_storing)
     except TimeoutError:
         raise UploadStalled(f"Nothing arrived for {SILENCE_SECONDS:.0f} seconds; please upload again.") from None
     finally:
@@ -145,9 +141,16 @@ async def _write(form: _Form, writer: FileWriter) -> None:
     await run_sync(writer.write, piece)
 
 
-async def _finish(form: _Form, writer: FileWriter, before_storing: Callable[[Mapping[str, str]], None]) -> Upload:
-    if not form.is_whole:
-        raise MalformedUpload("The upload ends in the middle: its last boundary is missing.")
+async def _finish(
+    parser: PushMultipartParser,
+    form: _Form,
+    writer: FileWriter,
+    before_storing: Callable[[Mapping[str, str]], None],
+) -> Upload:
+    try:
+        parser.close()
+    except MultipartError:
+        raise MalformedUpload("The upload ends in the middle: its last boundary is missing.") from None
     if form.filename is None:
         _wrong_field(FILE_FIELD, "The file is missing: send it as the multipart field 'file'.")
     before_storing(form.fields)
@@ -164,89 +167,63 @@ async def _finish(form: _Form, writer: FileWriter, before_storing: Callable[[Map
 # ------------------------------------------------------------------------------------------------------------ parsing
 
 
-def _parser(
-    content_type: str, form: _Form, fields: frozenset[str], before_file: Callable[[Mapping[str, str]], None]
-) -> MultipartParser:
-    """A parser that fills `form`."""
+def _parser(content_type: str) -> PushMultipartParser:
+    """A parser for the body that this header announces."""
     kind, options = parse_options_header(content_type)
-    if kind != b"multipart/form-data":
+    if kind != "multipart/form-data":
         raise NotMultipart("Send the file as multipart/form-data, in the field 'file' (curl -F file=@predictions.csv).")
-    boundary = options.get(b"boundary", b"")
-    if not boundary:
+    if not options.get("boundary"):
         raise MalformedUpload("The Content-Type header names no multipart boundary.")
-
-    def part_begin() -> None:
-        form.part, form.headers, form.value = None, {}, bytearray()
-
-    def header_field(data: bytes, start: int, end: int) -> None:
-        form.header_name += data[start:end]
-
-    def header_value(data: bytes, start: int, end: int) -> None:
-        form.header_value += data[start:end]
-
-    def header_end() -> None:
-        form.headers[bytes(form.header_name).lower()] = bytes(form.header_value)
-        form.header_name, form.header_value = bytearray(), bytearray()
-
-    def headers_finished() -> None:
-        _open_part(form, fields)
-        if form.part == FILE_FIELD:
-            before_file(form.fields)
-
-    def part_data(data: bytes, start: int, end: int) -> None:
-        if form.part == FILE_FIELD:
-            form.pending += memoryview(data)[start:end]
-            return
-        form.value += data[start:end]
-        if len(form.value) > FIELD_LIMIT_BYTES:
-            _wrong_field(str(form.part), "This text is too long.")
-
-    def part_end() -> None:
-        if form.part is not None and form.part != FILE_FIELD:
-            form.fields[form.part] = _decoded(form.part, bytes(form.value))
-
-    def end() -> None:
-        form.is_whole = True
-
     try:
-        return MultipartParser(
-            boundary,
-            {
-                "on_part_begin": part_begin,
-                "on_header_field": header_field,
-                "on_header_value": header_value,
-                "on_header_end": header_end,
-                "on_headers_finished": headers_finished,
-                "on_part_data": part_data,
-                "on_part_end": part_end,
-                "on_end": end,
-            },
-        )
-    except FormParserError as error:
+        # Names are taken as they come, and read as UTF-8 by `_text`: one odd letter in a file's name is no reason to
+        # refuse it.
+        return PushMultipartParser(options["boundary"].encode("latin-1", "replace"), header_charset="latin-1")
+    except MultipartError as error:
         raise MalformedUpload(f"The multipart boundary cannot be used: {error}.") from None
 
 
-def _push(parser: MultipartParser, chunk: bytes) -> None:
+def _push(parser: PushMultipartParser, form: _Form, chunk: bytes) -> None:
+    """What this piece of the body holds, put into the form."""
     try:
-        parser.write(chunk)
-    except FormParserError:
+        for event in parser.parse(chunk) if chunk else ():  # an empty one would say that the body is over
+            if isinstance(event, MultipartSegment):
+                _open_part(form, event)
+            elif event is None:
+                _close_part(form)
+            else:
+                _fill_part(form, event)
+    except MultipartError:
         raise MalformedUpload("The body is not multipart/form-data with the boundary that its header names.") from None
 
 
-def _open_part(form: _Form, fields: frozenset[str]) -> None:
-    """Look at the headers of a part: is it the file, or a field that is known, for the first time?"""
-    disposition, options = parse_options_header(form.headers.get(b"content-disposition", b"").decode("latin-1"))
-    name = _text(options.get(b"name", b""))
-    if disposition != b"form-data" or not name:
+def _open_part(form: _Form, segment: MultipartSegment) -> None:
+    """Look at the head of a part: is it the file, or a field that is known, for the first time?"""
+    name = _text(segment.name)
+    if not name:
         raise MalformedUpload("A part of the upload has no name.")
-    if name != FILE_FIELD and name not in fields:
-        known = ", ".join(f"'{known}'" for known in (FILE_FIELD, *sorted(fields)))
+    if name != FILE_FIELD and name not in form.known_fields:
+        known = ", ".join(f"'{known}'" for known in (FILE_FIELD, *sorted(form.known_fields)))
         _wrong_field(name[:60], f"There is no such field; there are {known}.")
     if name in form.fields or (name == FILE_FIELD and form.filename is not None):
         _wrong_field(name, "It was sent twice; send one file, and every field once.")
-    form.part = name
+    form.part, form.value = name, bytearray()
     if name == FILE_FIELD:
-        form.filename = _text(options.get(b"filename", b""))
+        form.filename = _text(segment.filename)
+        form.before_file(form.fields)
+
+
+def _fill_part(form: _Form, piece: bytes) -> None:
+    if form.part == FILE_FIELD:
+        form.pending += piece
+        return
+    form.value += piece
+    if len(form.value) > FIELD_LIMIT_BYTES:
+        _wrong_field(form.part, "This text is too long.")
+
+
+def _close_part(form: _Form) -> None:
+    if form.part != FILE_FIELD:
+        form.fields[form.part] = _decoded(form.part, bytes(form.value))
 
 
 def _decoded(name: str, value: bytes) -> str:
@@ -256,8 +233,9 @@ def _decoded(name: str, value: bytes) -> str:
         _wrong_field(name, "This text is not UTF-8.")
 
 
-def _text(value: bytes) -> str:
-    return value.decode("utf-8", errors="replace")
+def _text(value: str | None) -> str:
+    """A name as its sender wrote it: the parser has read its bytes as Latin-1."""
+    return (value or "").encode("latin-1").decode("utf-8", errors="replace")
 
 
 def _wrong_field(name: str, sentence: str) -> NoReturn:

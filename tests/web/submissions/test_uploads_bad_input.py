@@ -76,6 +76,11 @@ def test_what_is_not_multipart_is_refused(ada: Person, content_type: str) -> Non
         (WHOLE.removesuffix(b"--\r\n"), TYPE),
         (FILE_PART, TYPE),
         (b"", TYPE),
+        (WHOLE.replace(b"\r\n", b"\n"), TYPE),
+        (b"x" + WHOLE, TYPE),
+        (WHOLE.replace(b'"a.csv"', b'"a.csv"\r\nContent-Length: 3'), TYPE),
+        (WHOLE.replace(b'"a.csv"', b'"a.csv"\r\nContent-Length: -1'), TYPE),
+        (WHOLE.replace(b'"a.csv"', b'"a.csv"\r\nno header'), TYPE),
     ],
     ids=[
         "no boundary",
@@ -92,6 +97,11 @@ def test_what_is_not_multipart_is_refused(ada: Person, content_type: str) -> Non
         "half an end",
         "only a beginning",
         "nothing",
+        "half line ends",
+        "something before the first boundary",
+        "a part that is longer than it says",
+        "a part of negative length",
+        "a header without a colon",
     ],
 )
 def test_malformed_multipart_is_refused(ada: Person, body: bytes, content_type: str) -> None:
@@ -139,6 +149,20 @@ def test_a_name_is_shown_and_never_used_as_a_path(site: Site, ada: Person) -> No
     assert [path.name for path in site.settings.storage_dir.rglob("*") if path.is_file()] == [
         file_of(site, CONTENT).name
     ]
+
+
+@pytest.mark.parametrize(
+    ("sent", "filename"),
+    [
+        ('results "final".csv'.replace('"', "%22").encode(), 'results "final".csv'),  # as browsers quote it
+        (b'results \\"final\\".csv', 'results "final".csv'),  # as older programs do
+        ("Ergebnis für später.csv".encode(), "Ergebnis für später.csv"),
+        (b"f\xfcr.csv", "f\N{REPLACEMENT CHARACTER}r.csv"),  # Latin-1: not UTF-8, and no reason to refuse the file
+    ],
+)
+def test_a_file_is_called_as_its_sender_called_it(ada: Person, sent: bytes, filename: str) -> None:
+    response = ada.client.post(SUBMIT, content=WHOLE.replace(b"a.csv", sent), headers={"Content-Type": TYPE})
+    assert (response.status_code, response.json()["filename"]) == (202, filename)
 
 
 def test_a_nul_in_a_field_is_refused(site: Site, ada: Person) -> None:
