@@ -5,15 +5,29 @@ Deliberately without a word about gold: where gold lies is known to `workers.gol
 
 from __future__ import annotations
 
+import re
+from email.errors import MessageError
+from email.headerregistry import Address
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import quote, urlsplit
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 MEBIBYTE = 1024 * 1024
+#: What mail programs show as the sender where the setting has an address alone.
+SENDER_NAME = "Evergold"
+_SENDER = re.compile(
+    r"(?P<alone>[^\s<>,;@]+@[^\s<>,;@]+)|(?P<name>[^<>]*)<(?P<named>[^\s<>,;@]+@[^\s<>,;@]+)>", re.ASCII
+)
+_SENDER_WORDS = "mail_from is an address, or a name and an address: Example Scores <scores@example.org>"
+
+
+class InvalidSettings(Exception):
+    """What is wrong in the environment, in words for who runs the server; never a value, which may be a secret."""
 
 
 class Settings(BaseSettings):
@@ -65,7 +79,9 @@ class Settings(BaseSettings):
         SecretStr(""),
         description="smtps://user:password@host (TLS), smtp+starttls://… or smtp://…; empty: mail becomes files",
     )
-    mail_from: str = Field("evergold@localhost", description="the sender of our mail")
+    mail_from: str = Field(
+        "evergold@localhost", description="the sender of our mail: an address, or a name and <an address>"
+    )
 
     queue_limit_seconds: int = Field(900, gt=0, description="/readyz complains when a run waits longer")
     metrics_token: SecretStr = Field(SecretStr(""), description="who has it may read /metrics; empty: loopback alone")
@@ -76,6 +92,7 @@ class Settings(BaseSettings):
         if self.base_url.startswith("https://") and "secure_cookies" not in self.model_fields_set:
             self.secure_cookies = True
         self._check_mail(self.smtp_url.get_secret_value())
+        sender_of(self.mail_from)
         return self
 
     def _check_mail(self, address: str) -> None:
@@ -100,7 +117,30 @@ class Settings(BaseSettings):
         return self.data_dir / "storage"
 
 
+def sender_of(mail_from: str) -> Address:
+    """`scores@example.org` or `Example Scores <scores@example.org>`, as a header has it; raises ValueError in words."""
+    found = _SENDER.fullmatch(mail_from.strip())
+    try:
+        if found is None or not mail_from.isprintable():
+            raise ValueError(mail_from)
+        name = (found["name"] or "").strip().strip('"').strip()
+        address = found["named"] or found["alone"]
+        sender = Address(name or SENDER_NAME, addr_spec=address.encode("ascii").decode())
+    except (MessageError, ValueError):  # the library raises either
+        raise ValueError(_SENDER_WORDS) from None
+    return sender
+
+
 @lru_cache(maxsize=1)
 def get_settings() -> Settings:
-    """The settings of this process, read once."""
-    return Settings()
+    """The settings of this process, read once; raises InvalidSettings."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise InvalidSettings("\n".join(_words(one) for one in error.errors())) from None
+
+
+def _words(error: ErrorDetails) -> str:
+    sentence = error["msg"].removeprefix("Value error, ")
+    names = "".join(f"EVERGOLD_{str(name).upper()}: " for name in error["loc"])
+    return f"The settings cannot be used: {names}{sentence}."

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from app.cli.settings import DataDirOption, use_settings
-from evergold.cli.output import CommandError, JsonOption, print_json, remark, say
+from app.cli.settings import DataDirOption, server_database
+from evergold.cli.output import JsonOption, ask, print_json, read_password, remark, say
 
 commands = typer.Typer()
 account_commands = typer.Typer(no_args_is_help=True)
@@ -16,27 +17,68 @@ commands.add_typer(
 )
 
 
+UserArgument = Annotated[str, typer.Argument(metavar="USER", help="User name or e-mail address.")]
+
+
+@account_commands.command()
+def create(
+    username: Annotated[str, typer.Argument(metavar="USER", help="3 to 40 characters: a-z, digits, and . _ - inside.")],
+    email: Annotated[str, typer.Option(help="The e-mail address; asked for if missing.")] = "",
+    display_name: Annotated[str, typer.Option(help="The name that boards show; default: the user name.")] = "",
+    admin: Annotated[bool, typer.Option("--admin", help="An administrator: organises every competition.")] = False,
+    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make an account, whose address you vouch for."""
+    from app.people.administrators import make_account
+
+    email = email or ask("The e-mail address", "--email")
+    password = read_password(password_stdin, confirm=True)
+    with server_database(data_dir) as session:
+        user = make_account(
+            session,
+            username=username,
+            email=email,
+            password=password,
+            display_name=display_name,
+            is_administrator=admin,
+            now=datetime.now(UTC),
+        )
+    if as_json:
+        print_json({"username": user.username, "email": user.email, "is_administrator": user.is_administrator})
+    else:
+        say(f"{user.username} has an account" + (", and is an administrator." if admin else "."))
+
+
+@account_commands.command()
+def promote(username: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+    """Make somebody an administrator, who organises every competition; again changes nothing."""
+    from app.people.administrators import promote as make_administrator
+    from app.people.roles import find_user
+
+    with server_database(data_dir) as session:
+        user = find_user(session, username)
+        changed = make_administrator(session, user, datetime.now(UTC))
+    if as_json:
+        print_json({"username": user.username, "changed": changed})
+    else:
+        say(f"{user.username} is an administrator." if changed else f"{user.username} was an administrator already.")
+
+
 @account_commands.command("reset-link")
 def reset_link(
-    username: Annotated[str, typer.Argument(metavar="USER", help="User name or e-mail address.")],
+    username: UserArgument,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make a link with which somebody chooses a new password, to hand over yourself. It works once."""
-    use_settings(data_dir)
-    from datetime import UTC, datetime
-
     from app.base.config import get_settings
-    from app.base.db import get_engine, writing
-    from app.base.errors import NotFound
     from app.people.password_resets import make_link
 
-    settings = get_settings()
-    try:
-        with writing(get_engine(settings.database_address)) as session:
-            user, link = make_link(session, username, settings, datetime.now(UTC))
-    except NotFound as error:
-        raise CommandError(error.message) from None
+    with server_database(data_dir) as session:
+        settings = get_settings()
+        user, link = make_link(session, username, settings, datetime.now(UTC))
     if as_json:
         print_json({"username": user.username, "link": link, "minutes": settings.password_reset_minutes})
     else:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.settings import DataDirOption, use_settings
+from app.cli.settings import DataDirOption, server_database
 from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from sqlalchemy.orm import Session
 
     from app.models import RegistrationStatus
 
@@ -41,7 +37,7 @@ def show(
     from app.teams.registration import list_registrations
     from app.web.teams.registration_schemas import registered_out
 
-    with _database(data_dir) as session:
+    with server_database(data_dir) as session:
         rows = list_registrations(session, find_competition(session, competition), status=_status(status))
         found = [registered_out(row) for row in rows]
     if as_json:
@@ -87,7 +83,7 @@ def _decide(competition: str, user: str, status: str, data_dir: Path | None, as_
     from app.people.roles import find_user
     from app.teams.registration import decide
 
-    with _database(data_dir) as session:
+    with server_database(data_dir) as session:
         found, theirs = find_competition(session, competition), find_user(session, user)
         changed = decide(session, found, theirs, RegistrationStatus(status), get_settings(), datetime.now(UTC))
         name = theirs.username
@@ -95,21 +91,6 @@ def _decide(competition: str, user: str, status: str, data_dir: Path | None, as_
         print_json({"username": name, "status": status, "changed": changed})
     else:
         say(f"{name} is {status} in {competition}." if changed else f"{name} was {status} already.")
-
-
-@contextmanager
-def _database(data_dir: Path | None) -> Iterator[Session]:
-    """A transaction on this server's database; what is unknown there becomes a CommandError."""
-    use_settings(data_dir)
-    from app.base.config import get_settings
-    from app.base.db import get_engine, writing
-    from app.base.errors import EvergoldError
-
-    try:
-        with writing(get_engine(get_settings().database_address)) as session:
-            yield session
-    except EvergoldError as error:
-        raise CommandError(error.message, name=error.code) from None
 
 
 def _status(name: str | None) -> RegistrationStatus | None:

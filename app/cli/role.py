@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.settings import DataDirOption, use_settings
+from app.cli.settings import DataDirOption, server_database
 from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sqlalchemy.orm import Session
-
     from app.models import Role
 
 commands = typer.Typer()
@@ -35,7 +29,7 @@ def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_js
     from app.people.roles import list_roles
     from app.web.people.roles_schemas import role_out
 
-    with _database(data_dir) as session:
+    with server_database(data_dir) as session:
         found = [role_out(row) for row in list_roles(session, find_competition(session, competition))]
     if as_json:
         print_json({"roles": [one.model_dump(mode="json") for one in found]})
@@ -56,7 +50,7 @@ def grant(
     from app.competitions.find import find_competition
     from app.people.roles import find_user, grant_role
 
-    with _database(data_dir) as session:
+    with server_database(data_dir) as session:
         found, theirs = find_competition(session, competition), find_user(session, user)
         changed = grant_role(session, found, theirs, _role(role), datetime.now(UTC))
         name = theirs.username
@@ -75,26 +69,11 @@ def revoke(
     from app.competitions.find import find_competition
     from app.people.roles import find_user, revoke_role
 
-    with _database(data_dir) as session:
+    with server_database(data_dir) as session:
         found, theirs = find_competition(session, competition), find_user(session, user)
         changed = revoke_role(session, found, theirs, _role(role), datetime.now(UTC))
         name = theirs.username
     _tell(as_json, name, role, changed, f"{name} is {role} of {competition} no more.", f"{name} was no {role}.")
-
-
-@contextmanager
-def _database(data_dir: Path | None) -> Iterator[Session]:
-    """A transaction on this server's database; what is unknown there becomes a CommandError."""
-    use_settings(data_dir)
-    from app.base.config import get_settings
-    from app.base.db import get_engine, writing
-    from app.base.errors import EvergoldError
-
-    try:
-        with writing(get_engine(get_settings().database_address)) as session:
-            yield session
-    except EvergoldError as error:
-        raise CommandError(error.message, name=error.code) from None
 
 
 def _role(name: str) -> Role:

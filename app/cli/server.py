@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.settings import DataDirOption, PhasesOption, gold_folder, use_settings
+from app.cli.settings import DataDirOption, PhasesOption, gold_folder, read_environment, use_settings
 from evergold.cli.output import Code, CommandError, JsonOption, print_json, say
 
 PANEL = "Running a server"
@@ -129,8 +129,10 @@ def init(
         bool, typer.Option("--password-stdin", help="Read the administrator's password from stdin.")
     ] = False,
 ) -> None:
-    """Make a fresh server's folder, with an administrator and without demo data."""
+    """Make a fresh server's folder, with an administrator and without demo data; EVERGOLD_DATABASE_URL is honoured."""
     from evergold.cli.output import ask, read_password
+
+    read_environment(folder)
 
     username = admin_username or ask("The administrator's user name", "--admin-username")
     email = admin_email or ask("The administrator's e-mail address", "--admin-email")
@@ -138,18 +140,30 @@ def init(
     for path in _init(folder, username, email, password):
         say(f"wrote {path}")
     into = "" if folder == Path() else f"cd {folder} && "
+    if os.environ.get("EVERGOLD_DATABASE_URL"):
+        say("\nThe tables and the administrator are in the database of EVERGOLD_DATABASE_URL.")
     say(f"\nNext: describe a competition in {folder / 'phases.yaml'}, then `{into}evergold serve`.")
 
 
 def _init(folder: Path, username: str, email: str, password: str) -> list[Path]:
-    from app.base.errors import InvalidForm
+    from app.base.errors import InvalidForm, NameTaken
     from app.server.datadir import ServeError
     from app.server.folder import init_server
 
     try:
-        return init_server(folder, username=username, email=email, password=password, now=datetime.now(UTC))
+        return init_server(
+            folder,
+            username=username,
+            email=email,
+            password=password,
+            now=datetime.now(UTC),
+            database_url=os.environ.get("EVERGOLD_DATABASE_URL", ""),
+            data_dir=Path(os.environ.get("EVERGOLD_DATA_DIR") or "var"),
+        )
     except InvalidForm as error:
         raise CommandError(" ".join(f"{name}: {why}" for name, why in error.details["fields"].items())) from None
+    except NameTaken as error:  # by another `init` of the same database, at this moment
+        raise CommandError(error.message) from None
     except ServeError as error:
         raise CommandError(str(error)) from None
     except OSError as error:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from evergold.cli.output import Code, CommandError
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
 
 DataDirOption = Annotated[
     Path | None,
@@ -19,14 +26,49 @@ PhasesOption = Annotated[
 
 
 def use_settings(data_dir: Path | None = None, phases_file: Path | None = None) -> None:
-    """Settings for this process: what the command line says, then the environment, then `.env`."""
-    if Path(".env").is_file():
-        from dotenv import load_dotenv
-
-        load_dotenv(".env", override=False)
+    """Settings for this process: what the command line says, then the environment, then `.env`; a wrong one ends it."""
+    read_environment()
     for name, path in (("EVERGOLD_DATA_DIR", data_dir), ("EVERGOLD_PHASES_FILE", phases_file)):
         if path is not None:
             os.environ[name] = str(path.resolve())
+    from app.base.config import InvalidSettings, get_settings
+
+    try:
+        get_settings()
+    except InvalidSettings as error:
+        raise CommandError(str(error), Code.USAGE) from None
+
+
+def read_environment(folder: Path = Path()) -> None:
+    """What `.env` in this folder says, where the environment says nothing."""
+    path = folder / ".env"
+    if path.is_file():
+        from dotenv import load_dotenv
+
+        load_dotenv(path, override=False)
+
+
+@contextmanager
+def server_database(data_dir: Path | None) -> Iterator[Session]:
+    """A transaction on this server's database; what is impossible there becomes a CommandError."""
+    use_settings(data_dir)
+    from app.base.config import get_settings
+    from app.base.db import get_engine, writing
+    from app.base.errors import EvergoldError, InvalidForm
+    from app.server.datadir import ServeError
+    from app.server.prepare import check_migrated
+
+    try:
+        check_migrated()
+        with writing(get_engine(get_settings().database_address)) as session:
+            yield session
+    except InvalidForm as error:
+        fields = error.details.get("fields") or {"error": error.message}
+        raise CommandError(" ".join(f"{name}: {why}" for name, why in fields.items()), name=error.code) from None
+    except EvergoldError as error:
+        raise CommandError(error.message, name=error.code) from None
+    except ServeError as error:
+        raise CommandError(str(error)) from None
 
 
 def gold_folder() -> Path:

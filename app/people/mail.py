@@ -24,7 +24,7 @@ import structlog
 from sqlalchemy import Engine, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.base.config import Settings
+from app.base.config import Settings, sender_of
 from app.base.db import reading, writing
 from app.models import OutgoingMail
 
@@ -235,11 +235,12 @@ def _write_file(mail: OutgoingMail, settings: Settings) -> None:
 def _message(mail: OutgoingMail, settings: Settings, encoding: str | None = None) -> EmailMessage:
     """Raises ValueError or MessageError for addresses that are none."""
     message = EmailMessage(_KeepsAddressesWhole())
-    message["From"] = Address("Evergold", addr_spec=settings.mail_from)
+    sender = sender_of(settings.mail_from)
+    message["From"] = sender
     message["To"] = Address(addr_spec=mail.recipient)
     message["Subject"] = mail.subject
     message["Date"] = format_datetime(mail.created_at)
-    message["Message-ID"] = make_msgid(domain=settings.mail_from.rpartition("@")[2])
+    message["Message-ID"] = make_msgid(domain=sender.domain)
     message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
     if mail.unsubscribe:
         message[_UNSUBSCRIBE] = f"<{mail.unsubscribe}>"

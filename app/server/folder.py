@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
+from sqlalchemy import Engine, inspect, select
+from sqlalchemy.exc import SQLAlchemyError
+
 from app.base.db import make_engine, writing
-from app.operations.migrate import upgrade
-from app.people import audit
-from app.people.auth import register_user
+from app.models import User
+from app.operations.migrate import DatabaseTooNew, upgrade
+from app.people.administrators import make_account
 from app.server.datadir import ServeError
+from app.server.prepare import printable, reason_of
 
 PHASES = """\
 # The competitions of this server. `evergold check` says what is wrong here, by line; `evergold apply` puts it to work.
@@ -76,15 +81,32 @@ ENVIRONMENT = """\
 IGNORED = "# Data, gold and secrets stay out of version control.\nvar/\n.env\n"
 
 
-def init_server(folder: Path, *, username: str, email: str, password: str, now: datetime) -> list[Path]:
-    """Make the folder's files, database and administrator; returns the files. Refuses a folder that has a server."""
-    phases, data_dir = folder / "phases.yaml", folder / "var"
-    for path in (phases, data_dir / "evergold.db"):
+def init_server(
+    folder: Path,
+    *,
+    username: str,
+    email: str,
+    password: str,
+    now: datetime,
+    database_url: str = "",
+    data_dir: Path = Path("var"),
+) -> list[Path]:
+    """Make the folder's files, database and administrator; returns the files. Refuses a folder that has a server.
+
+    database_url: empty for SQLite in data_dir, which lies in the folder unless it is absolute.
+    """
+    phases, data_dir = folder / "phases.yaml", folder / data_dir
+    database = data_dir / "evergold.db"
+    for path in (phases, *(() if database_url else (database,))):
         if path.exists():
             raise ServeError(f"There is a server already: {path} exists. Nothing was changed.")
     (data_dir / "gold").mkdir(parents=True, exist_ok=True)
-    (folder / "competitions").mkdir(exist_ok=True)
-    _make_administrator(data_dir / "evergold.db", username, email, password, now)
+    (folder / "competitions").mkdir(parents=True, exist_ok=True)
+    administrator = {"username": username, "email": email, "password": password}
+    if database_url:
+        _make_in_server(database_url, administrator, now)
+    else:
+        _make_in_file(database, administrator, now)
     written = {phases: PHASES, folder / ".env.example": ENVIRONMENT, folder / ".gitignore": IGNORED}
     for path, text in written.items():
         if not path.exists():
@@ -92,17 +114,44 @@ def init_server(folder: Path, *, username: str, email: str, password: str, now: 
     return list(written)
 
 
-def _make_administrator(database: Path, username: str, email: str, password: str, now: datetime) -> None:
-    """In a database under another name until it is complete: an interrupted or refused `init` leaves no half server."""
+def _make_in_file(database: Path, administrator: Mapping[str, str], now: datetime) -> None:
+    """Under another name until it is complete: an interrupted or refused `init` leaves no half server."""
     unfinished = database.with_name(f"{database.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     engine = make_engine(f"sqlite:///{unfinished}")
     try:
-        upgrade(engine)
-        with writing(engine) as session:
-            user = register_user(session, username=username, email=email, password=password, now=now)
-            user.is_administrator = True
-            audit.record(session, None, "administrator.create", f"user {user.username}", now=now)
+        _make_administrator(engine, administrator, now)
     finally:
         engine.dispose()  # the last connection folds SQLite's write-ahead log into the one file that is renamed
     unfinished.rename(database)
+
+
+def _make_in_server(database_url: str, administrator: Mapping[str, str], now: datetime) -> None:
+    """In a database that has no account yet. A refused `init` leaves tables without rows, and can be repeated."""
+    try:
+        engine = make_engine(database_url)
+        try:
+            if _has_accounts(engine):
+                raise ServeError(
+                    f"There is a server already: the database ({printable(database_url)}) has accounts. "
+                    "Nothing was changed."
+                )
+            _make_administrator(engine, administrator, now)
+        finally:
+            engine.dispose()
+    except DatabaseTooNew as error:
+        raise ServeError(str(error)) from None
+    except SQLAlchemyError as error:
+        raise ServeError(f"The database ({printable(database_url)}) cannot be used: {reason_of(error)}") from None
+
+
+def _has_accounts(engine: Engine) -> bool:
+    with engine.connect() as connection:
+        has_table = inspect(connection).has_table(User.__tablename__)
+        return has_table and connection.scalar(select(User.id).limit(1)) is not None
+
+
+def _make_administrator(engine: Engine, administrator: Mapping[str, str], now: datetime) -> None:
+    upgrade(engine)
+    with writing(engine) as session:
+        make_account(session, **administrator, is_administrator=True, now=now)

@@ -19,7 +19,7 @@ from typing import Any
 from sqlalchemy import Engine, make_url, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.base.config import Settings, get_settings
+from app.base.config import InvalidSettings, Settings, get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import EvergoldError
 from app.declarations.apply.apply import apply_phases
@@ -47,7 +47,7 @@ def migrate() -> bool:
     except OSError as error:
         raise ServeError(f"Cannot write to the data directory: {_words(error)}") from None
     except SQLAlchemyError as error:
-        raise ServeError(f"The database ({printable_address(settings)}) cannot be used: {_reason(error)}") from None
+        raise ServeError(f"The database ({printable_address(settings)}) cannot be used: {reason_of(error)}") from None
 
 
 def check_migrated() -> None:
@@ -57,7 +57,7 @@ def check_migrated() -> None:
         with get_engine(settings.database_address).connect() as connection:
             current = is_current(connection)
     except SQLAlchemyError as error:
-        raise ServeError(f"The database ({printable_address(settings)}) cannot be used: {_reason(error)}") from None
+        raise ServeError(f"The database ({printable_address(settings)}) cannot be used: {reason_of(error)}") from None
     if not current:
         raise ServeError(
             f"The database ({printable_address(settings)}) is not of this version: `evergold migrate` first."
@@ -108,7 +108,7 @@ def _in_words(settings: Settings) -> Iterator[None]:
     except (EvergoldError, OSError) as error:
         raise ServeError(f"{settings.phases_file} cannot be applied: {_words(error)}") from None
     except SQLAlchemyError as error:
-        raise ServeError(f"The database ({printable_address(settings)}) cannot be used: {_reason(error)}") from None
+        raise ServeError(f"The database ({printable_address(settings)}) cannot be used: {reason_of(error)}") from None
 
 
 def add_demo(gold_dir: Path) -> list[dict[str, str]]:
@@ -167,7 +167,12 @@ def encodes() -> bool:
 
 def printable_address(settings: Settings) -> str:
     """Where the database is, without its password."""
-    address = make_url(settings.database_address)
+    return printable(settings.database_address)
+
+
+def printable(database_address: str) -> str:
+    """A database's address without its password."""
+    address = make_url(database_address)
     return f"SQLite, {address.database}" if address.drivername == "sqlite" else address.render_as_string()
 
 
@@ -193,7 +198,7 @@ def _words(error: EvergoldError | OSError) -> str:
     return f"{named}{error.strerror or error}."
 
 
-def _reason(error: SQLAlchemyError) -> str:
+def reason_of(error: SQLAlchemyError) -> str:
     """The database's own words, on one line."""
     original = getattr(error, "orig", None) or error
     return " ".join(str(original).split()).rstrip(".") + "."
@@ -211,7 +216,7 @@ def main() -> int:
     try:
         document = _prepare(arguments.demo)
         sys.stdout.writelines(f"{line}\n" for line in document["changes"] + document["edits"])  # the log
-    except ServeError as error:
+    except (ServeError, InvalidSettings) as error:
         document = {"error": str(error)}
     unfinished = arguments.report.with_suffix(".unfinished")
     unfinished.write_text(json.dumps(document), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ import pytest
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.people import audit
+from app.people.auth import authenticate
 from app.people.password_resets import use
 from app.server.folder import init_server
 from evergold.cli import run
@@ -55,6 +57,63 @@ def test_the_link_alone_goes_to_stdout(server: Path, capsys: pytest.CaptureFixtu
 def test_nobody_gets_no_link(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["account", "reset-link", "nobody", "--data-dir", str(server)]) == Code.ERROR
     assert "called 'nobody'" in capsys.readouterr().err
+
+
+def make_bob(server: Path, monkeypatch: pytest.MonkeyPatch, *more: str, password: str = PASSWORD) -> int:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{password}\n"))
+    arguments = ["bob", "--email", "Bob@example.org", "--password-stdin", "--data-dir", str(server), *more]
+    return run(["account", "create", *arguments])
+
+
+@pytest.mark.parametrize("is_administrator", [False, True])
+def test_an_account_is_made_that_can_log_in(
+    server: Path, monkeypatch: pytest.MonkeyPatch, is_administrator: bool
+) -> None:
+    assert make_bob(server, monkeypatch, *(["--admin"] if is_administrator else [])) == Code.OK
+    with reading(get_engine(get_settings().database_address)) as session:
+        bob = authenticate(session, "bob@example.org", PASSWORD)
+        assert bob.is_administrator == is_administrator
+        [entry] = audit.list_entries(session, limit=1)
+    assert entry.action == ("administrator.create" if is_administrator else "account.create")
+
+
+def test_an_account_that_cannot_be_is_refused_in_words(
+    server: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert make_bob(server, monkeypatch, password="short") == Code.ERROR
+    assert "password: A password has 10 to 200 characters." in capsys.readouterr().err
+    assert [make_bob(server, monkeypatch) for _ in range(2)] == [Code.OK, Code.ERROR]
+    assert "already has an account" in capsys.readouterr().err
+
+
+def test_somebody_becomes_an_administrator_once(
+    server: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_bob(server, monkeypatch)
+    capsys.readouterr()
+    for changed in (True, False):
+        assert run(["account", "promote", "bob", "--json", "--data-dir", str(server)]) == Code.OK
+        assert json.loads(capsys.readouterr().out) == {"username": "bob", "changed": changed}
+    with reading(get_engine(get_settings().database_address)) as session:
+        assert authenticate(session, "bob", PASSWORD).is_administrator
+        assert len(audit.list_entries(session, limit=9, action="administrator.promote")) == 1
+    assert run(["account", "promote", "nobody", "--data-dir", str(server)]) == Code.ERROR
+
+
+def test_a_database_without_tables_is_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    assert run(["account", "promote", "ada", "--data-dir", str(tmp_path / "empty")]) == Code.ERROR
+    assert "`evergold migrate` first" in capsys.readouterr().err
+
+
+def test_a_wrong_setting_ends_every_command_in_words(
+    server: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as here:
+        here.setenv("EVERGOLD_MAIL_FROM", "Idioms")
+        get_settings.cache_clear()
+        assert run(["web", "--data-dir", str(server)]) == Code.USAGE
+    assert capsys.readouterr().err.startswith("Error: The settings cannot be used: mail_from is an address, or a name")
 
 
 def test_audit_lists_the_newest_first_as_text_and_as_json(server: Path, capsys: pytest.CaptureFixture[str]) -> None:

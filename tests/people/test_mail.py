@@ -187,6 +187,24 @@ def test_a_decoy_is_never_sent(engine: Engine, server: MailServer) -> None:
         assert (decoy.recipient, decoy.body, waiting_count(session)) == ("", "", 0)
 
 
+@pytest.mark.parametrize(
+    ("sender", "shown"),
+    [
+        ("scores@example.org", "Evergold <scores@example.org>"),
+        ("Idioms 2027 <scores@example.org>", "Idioms 2027 <scores@example.org>"),
+        ('"Idioms, Proverbs & Co." <scores@example.org>', '"Idioms, Proverbs & Co." <scores@example.org>'),
+        ("Wörter <scores@example.org>", "Wörter <scores@example.org>"),
+    ],
+)
+def test_a_sender_with_a_name_loses_no_mail(engine: Engine, server: MailServer, sender: str, shown: str) -> None:
+    mail_id = write(engine)
+    settings = settings_for(server.address).model_copy(update={"mail_from": sender})
+    assert post(engine, settings) == 1
+    assert the_mail(engine, mail_id).status == "sent"
+    assert server.received[0]["From"] == shown
+    assert server.received[0]["Message-ID"].endswith("@example.org>")
+
+
 def test_links_lead_to_the_address_of_the_settings() -> None:
     assert public_address(Settings(base_url="https://scores.example.org/"), "/x") == "https://scores.example.org/x"
     assert public_address(Settings(), "/x") == "http://127.0.0.1:8321/x"
@@ -198,6 +216,10 @@ def test_links_lead_to_the_address_of_the_settings() -> None:
         ({"smtp_url": "smtp://mail.example.org"}, "base_url"),
         ({"smtp_url": "mail.example.org", "base_url": "https://x.org"}, "smtp_url"),
         ({"smtp_url": "http://mail.example.org", "base_url": "https://x.org"}, "smtp_url"),
+        *(
+            ({"mail_from": sender}, "mail_from is an address, or a name and an address")
+            for sender in ("", "Idioms", "Idioms <>", "a@b.org, c@b.org", "Idioms <a@b.org>\nBcc: x@b.org", "ä@b.org")
+        ),
     ],
 )
 def test_settings_that_cannot_work_stop_the_start_without_showing_passwords(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import textwrap
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from app.server.datadir import ServeError
 from app.server.folder import PHASES, init_server
 from evergold.cli import run
 from evergold.cli.output import Code
+from tests import postgres
+from tests.services import free_port
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PASSWORD = "correct horse battery"
@@ -111,3 +114,58 @@ def test_without_a_terminal_missing_answers_are_named(
     monkeypatch.setattr("sys.stdin", io.StringIO())
     assert run(["init", str(tmp_path)]) == Code.USAGE
     assert "--admin-username" in capsys.readouterr().err
+
+
+# ----------------------------------------------------------------------------------------------- another database
+
+
+@pytest.fixture
+def database(postgres_server: str) -> Iterator[str]:
+    with postgres.database(postgres_server) as address:
+        yield address
+
+
+def init_by_command(monkeypatch: pytest.MonkeyPatch, folder: Path, username: str = "ada") -> int:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{PASSWORD}\n"))
+    arguments = ["--admin-username", username, "--admin-email", f"{username}@example.org", "--password-stdin"]
+    return run(["init", str(folder), *arguments])
+
+
+@pytest.mark.parametrize("named_in", ["environment", ".env"])
+def test_the_administrator_is_made_in_the_database_that_is_named(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named_in: str
+) -> None:
+    if named_in == ".env":
+        monkeypatch.setenv("EVERGOLD_DATABASE_URL", "")  # so that what the file says is forgotten after the test
+        monkeypatch.delenv("EVERGOLD_DATABASE_URL")
+        (tmp_path / ".env").write_text(f"EVERGOLD_DATABASE_URL={database}\n")
+    else:
+        monkeypatch.setenv("EVERGOLD_DATABASE_URL", database)
+    assert init_by_command(monkeypatch, tmp_path) == Code.OK
+    assert not (tmp_path / "var/evergold.db").exists(), "no second database that nobody reads"
+    assert (tmp_path / "phases.yaml").exists()
+    engine = make_engine(database)
+    with reading(engine) as session:
+        assert authenticate(session, "ada", PASSWORD).is_administrator
+    engine.dispose()
+
+
+def test_a_database_with_accounts_is_left_alone(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", database)
+    assert init_by_command(monkeypatch, tmp_path / "one") == Code.OK
+    assert init_by_command(monkeypatch, tmp_path / "two", "eve") == Code.ERROR
+    assert "has accounts. Nothing was changed" in capsys.readouterr().err
+    assert not (tmp_path / "two/phases.yaml").exists()
+
+
+def test_a_database_that_is_not_there_is_named_without_its_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", f"postgresql://ada:hunter2@127.0.0.1:{free_port()}/evergold")
+    assert init_by_command(monkeypatch, tmp_path) == Code.ERROR
+    said = capsys.readouterr().err
+    assert "cannot be used" in said
+    assert "hunter2" not in said
+    assert not (tmp_path / "phases.yaml").exists()

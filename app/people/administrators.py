@@ -1,0 +1,42 @@
+"""Accounts that who runs the server makes, and who of them administers it; recorded in the audit log."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from app.models import User
+from app.people import audit
+from app.people.auth import register_user
+
+
+def make_account(
+    session: Session,
+    *,
+    username: str,
+    email: str,
+    password: str,
+    display_name: str = "",
+    is_administrator: bool = False,
+    now: datetime,
+) -> User:
+    """A new account, made on the command line; raises InvalidForm with a sentence per field, or NameTaken."""
+    user = register_user(session, username=username, email=email, password=password, display_name=display_name, now=now)
+    user.is_administrator = is_administrator
+    session.flush()
+    deed = "administrator.create" if is_administrator else "account.create"
+    audit.record(session, None, deed, f"user {user.username}", now=now)
+    return user
+
+
+def promote(session: Session, user: User, now: datetime) -> bool:
+    """Make the user an administrator; False when they were one already."""
+    changed = session.execute(
+        update(User).where(User.id == user.id, ~User.is_administrator).values(is_administrator=True).returning(User.id)
+    )
+    if changed.first() is None:
+        return False
+    audit.record(session, None, "administrator.promote", f"user {user.username}", now=now)
+    return True
