@@ -10,7 +10,7 @@ import importlib.util
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -133,11 +133,12 @@ def go_offline() -> None:
 
 
 def versions() -> dict[str, str]:
-    """The versions of what computes scores, as installed; what is not there is left out."""
+    """The versions of what computes scores, as installed; what is not there, or not yet whole, is left out."""
     found = {}
     for package in _TOLD:
-        if importlib.util.find_spec(package) is not None:
-            found[package] = metadata.version(package)
+        with suppress(metadata.PackageNotFoundError):
+            if importlib.util.find_spec(package) is not None:
+                found[package] = metadata.version(package)
     return found
 
 

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import os
 import traceback
+from contextlib import suppress
 from typing import Any
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.base.errors import StorageFull
 from evergold.scoring.errors import InvalidFile, InvalidOptions, UnknownTask
@@ -16,6 +20,17 @@ from workers.gold_errors import GoldNotFound, SealBroken
 
 #: Their text is ours and about names, settings and the machine.
 _SAY_NO_GOLD = (GoldNotFound, SealBroken, InvalidOptions, UnknownTask, StorageFull, OSError)
+
+log = structlog.get_logger(__name__)
+
+
+def survived(event: str, error: Exception, **names: object) -> None:
+    """Log what a thread goes on after: the kind of any error, the text of the database's. Raises nothing, also where
+    there is no memory to log with.
+    """
+    with suppress(Exception):
+        text = {"text": str(error)} if isinstance(error, SQLAlchemyError) else {}
+        log.warning(event, error=type(error).__name__, **text, **names)
 
 
 def named(error: Exception) -> str:

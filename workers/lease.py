@@ -13,12 +13,13 @@ from typing import TypeVar
 
 import structlog
 from sqlalchemy import Engine
-from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
 from app.base.db import writing
 from app.runs.claims import Claim, renew_lease
 from app.runs.validations import CheckClaim, renew_check
+from workers.faults import survived
 
 #: Renewed this many times per lease, so that one slow write does not lose it.
 RENEWALS_PER_LEASE = 3
@@ -66,8 +67,8 @@ def _beat(engine: Engine, claim: Claim | CheckClaim, lease_seconds: float, stop:
         try:
             with writing(engine) as session:
                 ours = _renew(session, claim, lease_seconds)
-        except SQLAlchemyError as error:
-            log.warning("lease_not_renewed", error=str(error), **whose)  # tried again at the next beat
+        except Exception as error:  # whatever it is, even no memory: tried again at the next beat
+            survived("lease_not_renewed", error, **whose)
             continue
         if not ours:
             log.warning("lease_lost", **whose)

@@ -8,15 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-import structlog
 from sqlalchemy import Engine
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.base.config import Settings
 from app.base.db import writing
 from app.people import mail
-
-log = structlog.get_logger(__name__)
+from workers.faults import survived
 
 #: How often the outbox is looked into: somebody may be waiting for a link.
 ROUND_SECONDS = 3.0
@@ -48,8 +45,8 @@ def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
                 with writing(engine) as session:
                     mail.forget_ended(session, _now())
                 forget_at = time.monotonic() + FORGET_SECONDS
-        except SQLAlchemyError as error:
-            log.warning("post_failed", error=str(error))  # the next round does the same work
+        except Exception as error:  # the next round does the same work
+            survived("post_failed", error)
         stop.wait(ROUND_SECONDS)
 
 

@@ -24,6 +24,7 @@ from app.base.db import writing
 from app.models import SelfCheck, Worker
 from app.runs.workers import BEAT_SECONDS, announce_worker, retire_worker
 from workers.device import versions
+from workers.faults import survived
 from workers.selfcheck import Found
 
 log = structlog.get_logger(__name__)
@@ -66,12 +67,14 @@ class Presence:
 
 
 def tell(engine: Engine, presence: Presence) -> None:
-    """Once, now. A database that is away is no reason to stop: the next beat says the same."""
+    """Once, now. Nothing that goes wrong is a reason to stop, least of all a database that is away: the next beat says
+    the same, and a worker whose heart has stopped would be taken for gone while it works.
+    """
     try:
         with _writing, _alone(engine), writing(engine) as session:
             announce_worker(session, presence.as_row(), datetime.now(UTC))
-    except SQLAlchemyError as error:
-        log.warning("worker_not_announced", worker=presence.name, error=str(error))
+    except Exception as error:
+        survived("worker_not_announced", error, worker=presence.name)
 
 
 def retire(engine: Engine, presence: Presence) -> None:

@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 
 import structlog
 from sqlalchemy import Engine
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.base.db import writing
 from app.runs.claims import Claim, note_progress
 from evergold.scoring.progress import progress_to
+from workers.faults import survived
 
 #: A page that is looked at needs no more.
 TELL_SECONDS = 1.0
@@ -83,8 +83,8 @@ def _tell(engine: Engine, claim: Claim, progress: Progress, stop: threading.Even
             continue
         try:
             ours = _write(engine, claim, progress)
-        except SQLAlchemyError as error:
-            log.warning("progress_not_told", run_id=claim.run_id, error=str(error))  # the next second tells more
+        except Exception as error:  # the next second tells more
+            survived("progress_not_told", error, run_id=claim.run_id)
             continue
         if not ours:
             progress.is_lost = True

@@ -1,4 +1,4 @@
-"""score_submission(run_id), the one scoring task: claim, read, score, record. The house's one `except Exception`."""
+"""score_submission(run_id), the one scoring task: claim, read, score, record; no error of a run gets past it."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import re
 import struct
 import zipfile
 import zlib
@@ -48,6 +49,10 @@ _METADATA = "__metadata__"
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 # What a text that is no literal raises, or one nested to exhaust the parser, or one without the three fields.
 _NO_LITERAL = (ValueError, SyntaxError, TypeError, LookupError, RecursionError, MemoryError)
+# What the header of a .npy is made of. Of anything else Python's parser may print a warning for every line.
+_HEADER_TEXT = re.compile(
+    r"""(?:'[^'\\\n]*'|"[^"\\\n]*"|(?:True|False|None|[0-9]+)(?![0-9A-Za-z_.])|[\s{}\[\](),:])*+"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +168,10 @@ def _npy_header(name: str, stream: IO[bytes], problems: Problems, limits: Embedd
         )
         return None
     try:
-        fields = ast.literal_eval(stream.read(length).decode("latin-1").strip())
-        return _npy_fields(name, fields)
+        text = stream.read(length).decode("latin-1").strip()
+        if not _HEADER_TEXT.fullmatch(text):
+            raise ValueError("no header")
+        return _npy_fields(name, ast.literal_eval(text))
     except _NO_LITERAL:
         problems.add("bad-header", "the array's header cannot be read", file=shorten(name))
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,9 +22,12 @@ if TYPE_CHECKING:  # the class of csv.reader() has a name only for type checkers
 
 @dataclass(frozen=True, slots=True)
 class TableLimits:
-    """How large a table may be. The csv module itself refuses a cell of more than 131,072 characters."""
+    """How large a table may be: rows of any width; lines, blank ones and those inside of cells included. The csv module
+    itself refuses a cell of more than 131,072 characters.
+    """
 
     rows: int = 200_000
+    lines: int = 2_000_000
     line_characters: int = 1_000_000
 
 
@@ -134,9 +138,12 @@ def _line_at(data: bytes, place: int) -> int:
 
 
 def _lines_are_bearable(text: str, problems: Problems, file: str | None, limits: TableLimits) -> bool:
-    """False with a problem when a line is so long that splitting it into cells could fill the memory."""
-    if len(text) <= limits.line_characters:
+    """False with a problem when lines are so long, or so many, that splitting them into cells would take too much."""
+    if len(text) <= min(limits.line_characters, limits.lines):
         return True
+    if text.count("\n") + text.count("\r") - text.count("\r\n") > limits.lines:
+        problems.add("too-many-rows", f"the file has more than {limits.lines:,} lines", file=file)
+        return False
     for number, line in enumerate(io.StringIO(text, newline=""), start=1):
         if len(line) > limits.line_characters:
             message = f"a line of more than {limits.line_characters:,} characters: is this a CSV file?"
@@ -169,8 +176,9 @@ def _check_header(
     """True when the header can be used; otherwise what is wrong with it, and probably why, is noted."""
     expected = ",".join(columns)
     missing = [name for name in columns if name not in header]
-    twice = sorted({name for name in header if header.count(name) > 1})
-    extra = [] if others else [name for name in header if name not in {*columns, *optional}]
+    known = {*columns, *optional}
+    twice = sorted(name for name, times in Counter(header).items() if times > 1)
+    extra = [] if others else [name for name in header if name not in known]
     loose = {_loosely(name): name for name in header}
 
     def note(message: str, column: str | None = None) -> None:
@@ -235,7 +243,7 @@ def _read_rows(
                     message = f"{_count(len(row), 'field')}, the header has {width}"
                     problems.add("wrong-field-count", message, file=file, line=line)
                 line = reader.line_num + 1
-                if len(rows) > limits.rows:
+                if len(rows) + skipped > limits.rows:
                     problems.add("too-many-rows", f"the file has more than {limits.rows:,} rows", file=file)
                     return [], [], skipped + 1
             return lines, rows, skipped
@@ -243,7 +251,7 @@ def _read_rows(
             skipped += 1
             message, fatal = _quoting_fault(str(fault))
             problems.add("bad-quoting", message, file=file, line=line)
-            if fatal:
+            if fatal or len(rows) + skipped > limits.rows:
                 return lines, rows, skipped
 
 

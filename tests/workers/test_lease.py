@@ -76,10 +76,16 @@ def test_a_lost_lease_is_logged_once_and_left_alone(engine: Engine, held: Claim)
     assert not finish(engine, held, scores_of(ZERO_SHOT, 0.5))
 
 
-def test_a_database_that_is_away_for_a_beat_loses_nothing(
-    engine: Engine, held: Claim, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "error",
+    [OperationalError("UPDATE runs", {}, Exception("the server is restarting")), MemoryError(), RuntimeError("?")],
+    ids=["away", "no memory", "whatever"],
+)
+def test_a_beat_that_fails_loses_nothing(
+    engine: Engine, held: Claim, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    broken = iter([OperationalError("UPDATE runs", {}, Exception("the server is restarting"))])
+    """Nor does the run that fills the memory: its process is alive, and ends by itself."""
+    broken = iter([error])
 
     def renew_after_an_error(*arguments: object, **named: object) -> bool:
         for error in broken:

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from importlib import metadata
 
 import pytest
 from sqlalchemy import Engine, select
@@ -81,6 +82,31 @@ def test_a_database_that_is_away_is_survived_and_logged(engine: Engine, monkeypa
         tell(engine, Presence(processes=1))
         retire(engine, Presence(processes=1))
     assert [entry["event"] for entry in logged] == ["worker_not_announced", "worker_not_retired"]
+
+
+def test_the_heart_goes_on_after_any_error(engine: Engine, worker_s: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where packages are installed beside a running worker, and what was just found is gone again."""
+    errors = iter([RuntimeError("no such package any more"), MemoryError(), KeyError("torch")])
+
+    def told(package: str) -> str:
+        for error in errors:
+            raise error
+        return "1.0"
+
+    own = Presence(processes=1)
+    with beating(worker_s, own, seconds=0.02):
+        [first] = rows(engine)
+        monkeypatch.setattr("workers.device.metadata.version", told)
+        wait_until(lambda: rows(engine)[0].versions.get("numpy") == "1.0", "it is heard again after three errors")
+    assert first.name == own.name
+
+
+def test_a_package_that_is_just_being_installed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_metadata_yet(package: str) -> str:
+        raise metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr("workers.device.metadata.version", no_metadata_yet)
+    assert set(Presence(processes=1).as_row().versions) == {"python"}
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")

@@ -7,6 +7,7 @@ import json
 import pickle
 import struct
 import tracemalloc
+import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -286,3 +287,31 @@ def test_damage_anywhere_is_a_problem_and_never_an_exception(data: st.DataObject
     problems = Problems()
     for _, matrix in read_embeddings(bytes(damaged), ROWS, problems):
         assert np.isfinite(matrix).all()
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["[" + "1or\n" * 3000 + "1]", "'" + "\\d\\\n" * 3000 + "'", "0x1for\n" * 3000, "1_000if 1else\n" * 3000],
+    ids=["number and word", "escapes", "hexadecimal", "underscores"],
+)
+def test_a_header_that_the_parser_would_warn_of_line_by_line_is_refused_in_silence(header: str) -> None:
+    """Printed a thousandfold, such warnings are a file of megabytes that came out of one of some kilobytes."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        problems = problems_of(npz_raw(**{"sent": npy(header), "nc": npy(header)}))
+    assert warned == []
+    assert {problem.code for problem in problems} == {"bad-header"}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }",
+        '{"shape":(3,2),"fortran_order":False,"descr":"<f8"}\n',
+    ],
+)
+def test_headers_as_other_programs_write_them_are_read(header: str) -> None:
+    problems = Problems()
+    found = dict(read_embeddings(npz_raw(sent=npy(header, VECTORS.tobytes())), ROWS, problems))
+    assert not problems.errors
+    np.testing.assert_array_equal(found["pt/nat/sent"], VECTORS)

@@ -176,6 +176,35 @@ def test_too_many_rows_are_refused() -> None:
     assert len(table) == 0
 
 
+def test_rows_of_the_wrong_width_count_towards_the_limit() -> None:
+    """Each costs as much to read as a right one, and more to complain of."""
+    for wrong in ("7\n", '"a"b,EN,1\n'):
+        problems = Problems(shown=1000)
+        read_table(("ID,Language,Label\n" + wrong * 500).encode(), COLUMNS, problems, limits=TableLimits(rows=10))
+        assert 10 < len(problems.errors) <= 12
+
+
+def test_too_many_lines_are_refused_before_they_are_read_blank_ones_too() -> None:
+    data = "ID,Language,Label\n" + "\r\n" * 11
+    assert len(good(data, limits=TableLimits(lines=12))) == 0
+    assert said(data, limits=TableLimits(lines=11)) == ["the file has more than 11 lines"]
+
+
+def test_a_header_of_ten_times_the_columns_takes_about_ten_times_as_long() -> None:
+    """Not a hundred times, as it did when each name was counted among all the others."""
+
+    def seconds(columns: int) -> float:
+        data = ",".join(f"column{number}" for number in range(columns)).encode() + b"\n"
+        times = []
+        for _ in range(5):
+            began = time.process_time()
+            read_table(data, COLUMNS, Problems())
+            times.append(time.process_time() - began)
+        return min(times)
+
+    assert seconds(40_000) < 20 * seconds(4_000)
+
+
 def test_overlong_line_is_refused_before_it_is_split() -> None:
     data = "ID,Language,Label\n" + "," * 2000 + "\n"
     assert said(data, limits=TableLimits(line_characters=1000)) == [
