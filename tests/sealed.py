@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from nacl.public import PrivateKey
 from sqlalchemy import Engine, select
@@ -14,9 +15,10 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.storage import stored_path
 from app.competitions.find import find_phase_task
+from app.gold.binding import Binding
 from app.gold.content import write_content
 from app.gold.sealing import UNLIMITED_BYTES, Sealed, SealingWriter, key_id_of
-from app.gold.versions import current_keys, put_gold
+from app.gold.versions import bind_gold, current_keys, put_gold
 from app.models import GoldVersion, PhaseTask, ScoringRun, SealedFile, SealedKind
 from tests.world import COMPETITION, NOW, PHASE, TASK
 from workers.keys import add_key, key_file
@@ -30,10 +32,15 @@ def a_key() -> tuple[str, PrivateKey]:
     return key_id_of(bytes(key.public_key)), key
 
 
-def sealed_in(folder: Path, content: bytes, *keys: PrivateKey, kind: SealedKind = SealedKind.GOLD) -> Sealed:
+BINDING = Binding(COMPETITION, TASK, "idiom-detection", {PHASE: 1})
+
+
+def sealed_in(
+    folder: Path, content: bytes, *keys: PrivateKey, what: Binding | Literal[SealedKind.OUTCOMES] = BINDING
+) -> Sealed:
     """Content, sealed for these keys."""
     recipients = {key_id_of(bytes(key.public_key)): bytes(key.public_key) for key in keys}
-    writer = SealingWriter(folder, UNLIMITED_BYTES, kind=kind, recipients=recipients)
+    writer = SealingWriter(folder, UNLIMITED_BYTES, what=what, recipients=recipients)
     writer.write(content)
     writer.finish()
     return writer.sealed
@@ -45,13 +52,20 @@ def make_key(engine: Engine) -> str:
 
 
 def seal_gold(
-    engine: Engine, content: bytes | Path, *, publish: bool | None = None, places: Sequence[str] = (PLACE,)
+    engine: Engine,
+    content: bytes | Path,
+    *,
+    publish: bool | None = None,
+    public: bool = False,
+    places: Sequence[str] = (PLACE,),
 ) -> GoldVersion:
     """What `evergold gold put` does; the last place's version."""
     folder = get_settings().sealed_dir
     with reading(engine) as session:
         keys = current_keys(session)
-    writer = SealingWriter(folder, UNLIMITED_BYTES, kind=SealedKind.GOLD, recipients=keys)
+        asked = [find_phase_task(session, *place.split("/")) for place in places]
+        binding = bind_gold(session, asked, is_public=public)
+    writer = SealingWriter(folder, UNLIMITED_BYTES, what=binding, recipients=keys)
     if isinstance(content, Path):
         write_content(content, writer)
     else:

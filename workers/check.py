@@ -66,7 +66,7 @@ def warnings_of(claim: CheckClaim) -> tuple[Problem, ...]:
     task = get_task(claim.task_type)
     options = read_options(task, claim.options)
     with ready_for(task, gold_is_sealed=claim.sealed_gold is not None):
-        gold = gold_of(task, options, claim) if claim.items_sha256 is None else None
+        gold = gold_of(task, options, claim).content if claim.items_sha256 is None else None
         items = read_items(task, options, claim, gold)
         prediction = task.read_prediction(stored_path(get_settings().storage_dir, claim.sha256), items, options)
     warnings: tuple[Problem, ...] = prediction.warnings

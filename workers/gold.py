@@ -10,14 +10,18 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.config import get_settings
 from app.base.storage import stored_path
+from app.gold.binding import Binding
+from app.gold.content import Takes
+from app.gold.plain import is_listed_public
 from app.models import SealedKind
 from app.runs.claims import SealedGold
 from evergold.scoring.errors import InvalidGold, InvalidItems, Problem
@@ -26,7 +30,7 @@ from workers.gold_errors import GoldNotFound, SealBroken
 from workers.gold_files import laid_out
 from workers.keys import key_file, read_keys
 from workers.private_folder import private_folder
-from workers.sealed import open_into
+from workers.sealed import Opened, open_into
 
 #: How many parsed files a worker process keeps.
 KEPT = 16
@@ -64,31 +68,53 @@ def gold_folder() -> Path:
     return GoldSettings().gold_dir or get_settings().data_dir / "gold"
 
 
-def gold_of(task: AnyTask, options: Options, claim: Asking) -> Any:
-    """The parsed gold of a run: its sealed version, or plain gold where its phase has no sealed one.
+@dataclass(frozen=True, slots=True)
+class OpenGold:
+    """Parsed gold. is_public: whether anybody may have it, as who sealed it said, or this worker's own list.
+
+    is_bound: whether its file says what it is the gold of; plain gold, and what was sealed before there were bindings,
+    does not.
+    """
+
+    content: Any
+    is_public: bool
+    is_bound: bool = False
+
+
+def gold_of(task: AnyTask, options: Options, claim: Asking) -> OpenGold:
+    """The gold of a run: its sealed version, or plain gold where its phase has no sealed one.
 
     Raises InvalidGold, and GoldNotFound, SealBroken or NoKeyForIt: this worker cannot get at it.
     """
-    if claim.sealed_gold is None:
-        return read_gold(task, options, claim.gold)
-    return read_sealed_gold(task, options, claim.sealed_gold)
+    if claim.sealed_gold is not None:
+        return read_sealed_gold(task, options, claim.sealed_gold)
+    return OpenGold(read_gold(task, options, claim.gold), is_listed_public(gold_folder(), claim.gold))
 
 
-def read_sealed_gold(task: AnyTask, options: Options, sealed: SealedGold) -> Any:
-    """The parsed gold of this version, after checking that it is what was committed to."""
-    key = ("gold", task.name, _key(options), sealed.sha256)
-    return _kept(key, lambda: _open_and_read(task, options, sealed))
+def read_sealed_gold(task: AnyTask, options: Options, sealed: SealedGold) -> OpenGold:
+    """This version, after checking that it is what was committed to, and was sealed for where it is used."""
+    key = ("gold", task.name, _key(options), sealed.sha256, sealed.commitment)
+    content, binding = _kept(key, lambda: _open_and_read(task, options, sealed))
+    _check_place(binding, sealed)
+    return OpenGold(content, binding is not None and binding.is_public, binding is not None)
 
 
-def open_sealed_gold(sealed: SealedGold, into: BinaryIO) -> bytes:
-    """Write the content of this version; returns its salt."""
+def open_sealed_gold(sealed: SealedGold, into: Takes) -> Opened:
+    """Write the content of this version; returns what else its file says. Raises as `gold_of` does."""
     path = stored_path(get_settings().sealed_dir, sealed.sha256)
     if not path.is_file():
         raise GoldNotFound(f"the sealed gold {sealed.sha256} is not in {get_settings().sealed_dir}")
-    commitment, salt = open_into(path, SealedKind.GOLD, sealed.keys, read_keys(key_file()), into)
-    if commitment != sealed.commitment:
+    opened = open_into(path, SealedKind.GOLD, sealed.keys, read_keys(key_file()), into)
+    if opened.commitment != sealed.commitment:
         raise SealBroken("this gold is not the one that its commitment stands for")
-    return salt
+    _check_place(opened.binding, sealed)
+    return opened
+
+
+def _check_place(binding: Binding | None, sealed: SealedGold) -> None:
+    """Gold that was sealed before there were bindings is for wherever it is used, and always hidden."""
+    if binding is not None and not binding.covers(sealed.place):
+        raise SealBroken(f"this gold was sealed for {binding}, not for {sealed.place}; put it there again")
 
 
 def read_gold(task: AnyTask, options: Options, name: str) -> Any:
@@ -109,13 +135,13 @@ def read_items(task: AnyTask, options: Options, claim: Asking, gold: Any) -> Any
         raise InvalidItems([Problem("missing-file", f"the blind file {sha256} is not in storage")]) from None
 
 
-def _open_and_read(task: AnyTask, options: Options, sealed: SealedGold) -> Any:
+def _open_and_read(task: AnyTask, options: Options, sealed: SealedGold) -> tuple[Any, Binding | None]:
     """In clear for as long as the task type reads it."""
     path = stored_path(get_settings().sealed_dir, sealed.sha256)
     with private_folder(path.stat().st_size if path.is_file() else 0) as folder:
         with (folder / "sealed-gold").open("wb") as clear:
-            open_sealed_gold(sealed, clear)
-        return laid_out(folder / "sealed-gold", lambda gold: task.read_gold(gold, options))
+            opened = open_sealed_gold(sealed, clear)
+        return laid_out(folder / "sealed-gold", lambda gold: task.read_gold(gold, options)), opened.binding
 
 
 def _gold_path(name: str) -> Path:

@@ -11,13 +11,14 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from app.base.config import get_settings
 from app.base.storage import stored_path
+from app.gold.plain import is_listed_public
 from app.gold.versions import list_gold, place_of
 from app.models import Phase, PhaseTask, SealedFile, WorkerKey
-from app.runs.claims import SealedGold
+from app.runs.claims import sealed_gold
 from evergold.scoring.errors import ScoringError
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
-from workers.gold import read_gold, read_sealed_gold
+from workers.gold import OpenGold, gold_folder, read_gold, read_sealed_gold
 from workers.gold_errors import GoldNotFound, SealBroken
 from workers.keys import KeyFileBroken, Keys, NoKeyForIt, open_file_key, read_keys
 
@@ -69,6 +70,9 @@ def _check_sealed(session: Session, keys: Keys) -> list[Checked]:
         except NoKeyForIt as error:
             faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", str(error)))
             continue
+        if foreign := [key.key_id for key in file.keys if key.key_id not in keys]:
+            whose = f"also sealed to {', '.join(foreign)}, which this worker's key file does not have: whose is it?"
+            faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", whose))
         if not stored_path(get_settings().sealed_dir, file.sha256).is_file():
             faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", "the file is not there"))
     return [*faults, Checked(f"{total} sealed files", None)] if total else []
@@ -84,14 +88,20 @@ def _check_phase_task(session: Session, phase_task: PhaseTask) -> Checked:
         task = get_task(phase_task.task.task_type)
         options = read_options(task, {**phase_task.task.options, **phase_task.options})
         if published:
-            read_sealed_gold(task, options, _sealed(session, published[-1].sealed_file_id, published[-1].commitment))
+            opened = read_sealed_gold(task, options, sealed_gold(session, published[-1].id))
         else:
-            read_gold(task, options, phase_task.gold or "")
+            name = phase_task.gold or ""
+            opened = OpenGold(read_gold(task, options, name), is_listed_public(gold_folder(), name))
     except (ScoringError, GoldNotFound, SealBroken, OSError) as error:
         return Checked(f"{place}: {what}", str(error))
-    return Checked(f"{place}: {what}", None)
+    return Checked(f"{place}: {what}{_remarks(phase_task, opened, is_sealed=bool(published))}", None)
 
 
-def _sealed(session: Session, sealed_file_id: int, commitment: str) -> SealedGold:
-    file = session.get_one(SealedFile, sealed_file_id, options=[selectinload(SealedFile.keys)])
-    return SealedGold(file.sha256, commitment, {key.key_id: key.sealed_key for key in file.keys})
+def _remarks(phase_task: PhaseTask, opened: OpenGold, *, is_sealed: bool) -> str:
+    """What is in order, and worth knowing."""
+    remarks = []
+    if is_sealed and not opened.is_bound:
+        remarks.append("sealed by an older Evergold for no certain place, always hidden; put it again to bind it")
+    if phase_task.gold_is_public and not opened.is_public:
+        remarks.append("declared public, but hidden here: items are not shown")
+    return f" ({'; '.join(remarks)})" if remarks else ""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -14,20 +13,15 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import selectinload
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
-from app.base.errors import EvergoldError, NotFound
-from app.competitions.find import find_phase_task
-from app.gold.versions import list_gold
-from app.models import GoldVersion, SealedFile
+from app.base.errors import EvergoldError
 from app.people import audit
-from app.runs.claims import SealedGold
 from evergold.scoring.errors import ScoringError
-from workers.gold import open_sealed_gold
 from workers.gold_check import check_gold
 from workers.gold_errors import GoldNotFound, SealBroken
+from workers.gold_reveal import make_public, reveal
 from workers.keys import KeyFileBroken, add_key, key_file, read_keys
 from workers.rotation import rotate, tidy
 
@@ -48,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return rotate_keys(engine)
         if asked.command == "check":
             return check(engine)
-        return reveal(engine, asked.place, asked.version, asked.write)
+        return reveal_gold(engine, asked.place, asked.version, asked.write, public=asked.public)
     except EvergoldError as error:
         return _complain(error.message)
     except (KeyFileBroken, ScoringError, GoldNotFound, SealBroken) as error:
@@ -103,40 +97,25 @@ def check(engine: Engine) -> int:
     return 1 if faults else 0
 
 
-def reveal(engine: Engine, place: str, number: int | None, write: Path | None) -> int:
-    """The salt of a version, with which everybody can check its commitment; the content too, into a file."""
-    version, sealed = _find(engine, place, number)
-    with open(os.devnull, "wb") if write is None else open(write, "xb", opener=_private) as content:
-        salt = open_sealed_gold(sealed, content)
-    with writing(engine) as session:
-        audit.record(session, None, "gold.reveal", f"gold {place}", {"version": version.number}, now=_now())
+def reveal_gold(engine: Engine, place: str, number: int | None, write: Path | None, *, public: bool) -> int:
+    """What everybody needs to check a commitment; public: what is scored under it from now on may show its items."""
+    if public:
+        make_public(engine, place, number, _now())
+    revealed = reveal(engine, place, number, write, _now())
+    version, salt = revealed.version, revealed.salt.hex()
     _say(f"gold        {place}, version {version.number}, {version.filename}")
     _say(f"commitment  {version.commitment}")
-    _say(f"salt        {salt.hex()}")
+    _say(f"salt        {salt}")
     if write is not None:
         _say(f"content     {write}, {version.content_bytes} bytes")
     _say("\nOnce the content and the salt are public, anybody can check that the gold was never exchanged:\n")
-    _say(f"  {ONE_LINER} {salt.hex()} {write or version.filename}")
+    _say(f"  {ONE_LINER} {salt} {write or version.filename}")
+    if public:
+        _say(
+            "\nIt is sealed as public now. Where phases.yaml says `gold_is_public: true` of it, teams see the items of"
+        )
+        _say("what is scored from now on, and of what was scored before once it is rescored.")
     return 0
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-def _find(engine: Engine, place: str, number: int | None) -> tuple[GoldVersion, SealedGold]:
-    parts = place.split("/")
-    if len(parts) != 3:
-        raise NotFound(f"'{place}' is not COMPETITION/PHASE/TASK.")
-    with reading(engine) as session:
-        versions = list_gold(session, find_phase_task(session, *parts))
-        published = [one for one in versions if one.published_at is not None] or versions
-        wanted = published[-1:] if number is None else [one for one in versions if one.number == number]
-        if not wanted:
-            raise NotFound(f"There is no sealed gold {place}{'' if number is None else f', version {number}'}.")
-        file = session.get_one(SealedFile, wanted[0].sealed_file_id, options=[selectinload(SealedFile.keys)])
-        keys = {key.key_id: key.sealed_key for key in file.keys}
-        return wanted[0], SealedGold(file.sha256, wanted[0].commitment, keys)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -148,6 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     revealing.add_argument("place")
     revealing.add_argument("--version", type=int)
     revealing.add_argument("--write", type=Path)
+    revealing.add_argument("--public", action="store_true")
     return parser
 
 

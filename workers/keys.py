@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session
 from app.base.config import get_settings
 from app.base.db import writing
 from app.gold.sealing import key_id_of
+from app.gold.versions import current_keys
 from app.models import WorkerKey
 from evergold.scoring.errors import ScoringError
 
@@ -120,6 +121,12 @@ def announce(session: Session, keys: Keys, now: datetime) -> None:
             public = bytes(key.public_key)
             session.add(WorkerKey(key_id=key_id, public_key=public, created_at=now, retired_at=None))
     session.flush()
+
+
+def own_recipients(session: Session, keys: Keys) -> dict[str, bytes]:
+    """Whom a worker seals to: the public halves of its own keys that are in use, by id; never a key of the database."""
+    in_use = current_keys(session)
+    return {key_id: bytes(key.public_key) for key_id, key in keys.items() if key_id in in_use}
 
 
 def open_file_key(sealed_keys: Mapping[str, bytes], keys: Keys) -> bytes:

@@ -17,10 +17,9 @@ from app.base.config import get_settings
 from app.base.db import reading
 from app.base.errors import StorageFull
 from app.base.storage import stored_path
-from app.gold.sealing import Sealed, forget_sealed, seal_bytes
-from app.gold.versions import current_keys
+from app.gold.sealing import Sealed, forget_sealed, seal_packed_outcomes
 from app.models import ScoringRun, SealedFile, SealedKind
-from workers.keys import key_file, read_keys
+from workers.keys import key_file, own_recipients, read_keys
 from workers.sealed import opened_bytes
 
 log = structlog.get_logger(__name__)
@@ -29,17 +28,20 @@ log = structlog.get_logger(__name__)
 def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | None:
     """Store the outcomes; None where there are none, or no key to seal them with.
 
+    They are sealed to keys of this worker's own file that are in use: one that only the database has may be anybody's.
     A team gets its scores even if there is no place for the outcomes: that is logged, and the run has none.
     """
     if outcomes is None:
         return None
+    own = read_keys(key_file())
     with reading(engine) as session:
-        keys = current_keys(session)
-    if not keys:
+        recipients = own_recipients(session, own)
+    if not recipients:
+        log.warning("outcomes_not_sealed", reason="no key of this worker is in use", keys=list(own))
         return None
     packed = zlib.compress(json.dumps(outcomes, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode())
     try:
-        return seal_bytes(packed, get_settings().sealed_dir, kind=SealedKind.OUTCOMES, recipients=keys)
+        return seal_packed_outcomes(packed, get_settings().sealed_dir, recipients)
     except (OSError, StorageFull) as error:
         log.error("outcomes_not_stored", error=str(error))
         return None

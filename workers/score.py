@@ -97,7 +97,8 @@ def score_claim(claim: Claim, progress: Progress) -> Scored:
     """Read gold, items and prediction, and score; raises what scoring raises."""
     task = get_task(claim.task_type)
     options = read_options(task, claim.options)
-    gold = gold_of(task, options, claim)
+    opened = gold_of(task, options, claim)
+    gold, shows_items = opened.content, opened.is_public and claim.gold_is_public
     items = read_items(task, options, claim, gold)
     prediction = task.read_prediction(stored_path(get_settings().storage_dir, claim.sha256), items, options)
     progress.checked()
@@ -111,7 +112,7 @@ def score_claim(claim: Claim, progress: Progress) -> Scored:
             aggregates=report,
             texts={name: write(report, options) for name, write in task.text_reports.items()},
             outcomes=task.outcomes(gold, prediction, options) if task.outcomes else None,
-            items=task.item_results(gold, prediction, options) if task.item_results and claim.gold_is_public else None,
+            items=task.item_results(gold, prediction, options) if task.item_results and shows_items else None,
         )
 
 

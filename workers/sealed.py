@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from nacl import bindings
 from nacl.exceptions import CryptoError
 
-from app.gold.sealing import CHUNK_BYTES, SALT_BYTES, first_line
+from app.gold.binding import LINE_BYTES, Binding, read_binding
+from app.gold.content import Takes
+from app.gold.sealing import CHUNK_BYTES, SALT_BYTES, unbound_line
 from app.models import SealedKind
 from workers.gold_errors import SealBroken
 from workers.keys import Keys, open_file_key
@@ -25,23 +29,33 @@ _SEALED_CHUNK_BYTES = CHUNK_BYTES + bindings.crypto_secretstream_xchacha20poly13
 _FINAL = bindings.crypto_secretstream_xchacha20poly1305_TAG_FINAL
 
 
-def open_into(
-    path: Path, kind: SealedKind, sealed_keys: Mapping[str, bytes], keys: Keys, into: BinaryIO
-) -> tuple[str, bytes]:
-    """Write the content; returns its commitment and its salt.
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a whole file had beside its content. binding: None for outcomes, and for gold sealed before it was bound."""
+
+    commitment: str
+    salt: bytes
+    binding: Binding | None
+
+
+def open_into(path: Path, kind: SealedKind, sealed_keys: Mapping[str, bytes], keys: Keys, into: Takes) -> Opened:
+    """Write the content; returns what else the file says.
 
     Raises NoKeyForIt, SealBroken, OSError. What was written until then is to be thrown away.
     """
     digest = hashlib.sha256()
     salt = bytearray()
-    for piece in _plaintext(path, kind, open_file_key(sealed_keys, keys)):
-        digest.update(piece)
-        missing = SALT_BYTES - len(salt)
-        salt += piece[:missing]
-        into.write(piece[missing:] if missing > 0 else piece)
+    file_key = open_file_key(sealed_keys, keys)
+    with path.open("rb") as file:
+        line = _first_line(file, kind)
+        for piece in _plaintext(file, line, file_key):
+            digest.update(piece)
+            missing = SALT_BYTES - len(salt)
+            salt += piece[:missing]
+            into.write(piece[missing:] if missing > 0 else piece)
     if len(salt) < SALT_BYTES:
         raise SealBroken("the sealed file has no salt")
-    return digest.hexdigest(), bytes(salt)
+    return Opened(digest.hexdigest(), bytes(salt), read_binding(line))
 
 
 def opened_bytes(path: Path, kind: SealedKind, sealed_keys: Mapping[str, bytes], keys: Keys) -> bytes:
@@ -51,20 +65,24 @@ def opened_bytes(path: Path, kind: SealedKind, sealed_keys: Mapping[str, bytes],
     return content.getvalue()
 
 
-def _plaintext(path: Path, kind: SealedKind, file_key: bytes) -> Iterator[bytes]:
-    line = first_line(kind)
-    with path.open("rb") as file:
-        if file.read(len(line)) != line:
-            raise SealBroken(f"{path.name} does not begin as sealed {kind.value} of this version does")
-        state = _begin(file, file_key)
-        while True:
-            chunk = file.read(_SEALED_CHUNK_BYTES)
-            piece, tag = _pull(state, chunk, line)
-            yield piece
-            if tag == _FINAL:
-                break
-        if file.read(1):
-            raise SealBroken("the sealed file goes on behind its end")
+def _first_line(file: BinaryIO, kind: SealedKind) -> bytes:
+    """What the file says that it is: not to be believed before its chunks have opened with it."""
+    line = file.readline(LINE_BYTES + 1)
+    is_bound = kind is SealedKind.GOLD and read_binding(line) is not None
+    if not is_bound and line != unbound_line(kind):
+        raise SealBroken(f"{os.path.basename(file.name)} does not begin as sealed {kind.value} of this version does")
+    return line
+
+
+def _plaintext(file: BinaryIO, line: bytes, file_key: bytes) -> Iterator[bytes]:
+    state = _begin(file, file_key)
+    while True:
+        piece, tag = _pull(state, file.read(_SEALED_CHUNK_BYTES), line)
+        yield piece
+        if tag == _FINAL:
+            break
+    if file.read(1):
+        raise SealBroken("the sealed file goes on behind its end")
 
 
 def _begin(file: BinaryIO, file_key: bytes) -> bindings.crypto_secretstream_xchacha20poly1305_state:

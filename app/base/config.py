@@ -42,6 +42,9 @@ class Settings(BaseSettings):
         default_factory=lambda known: known["data_dir"] / "sealed",
         description="ciphertext that only workers can read; default: data_dir/sealed",
     )
+    sealing_keys: str = Field(
+        "", description="ids of the workers' keys that web and command line seal to, with commas; empty: the database's"
+    )
     database_url: str = Field("", description="SQLAlchemy address; empty: SQLite in data_dir")
     broker_url: str = Field("", description="Celery broker; empty: files in data_dir/broker")
     phases_file: Path = Field(Path("phases.yaml"), description="the competitions of this server")

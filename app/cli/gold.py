@@ -37,6 +37,9 @@ def put(
     publish: Annotated[
         bool, typer.Option("--publish", help="Use it at once, though a version is in use; else `gold publish` does.")
     ] = False,
+    public: Annotated[
+        bool, typer.Option("--public", help="Anybody may have it: where phases.yaml says so, too, teams see its items.")
+    ] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -47,7 +50,7 @@ def put(
     competition, phase, task = _parts(place)
     places = [f"{competition}/{name}/{task}" for name in dict.fromkeys([phase, *(also or [])])]
     with _in_words():
-        versions = _put(places, path, publish or None)
+        versions = _put(places, path, publish or None, is_public=public)
     documents = [_document(where, version) for where, version in zip(places, versions, strict=True)]
     if as_json:
         print_json({"versions": documents})
@@ -151,10 +154,14 @@ def reveal(
     write: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the content, too; a folder as the tar that was sealed.")
     ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="From now on anybody may have this gold: seal it once more as public.")
+    ] = False,
     data_dir: DataDirOption = None,
 ) -> None:
     """Print a version's salt, so that anybody can check its commitment; run it where workers run."""
     options = ["--version", str(version)] if version is not None else []
+    options += ["--public"] if public else []
     options += ["--write", str(write)] if write is not None else []
     _ask_workers(data_dir, "reveal", place, *options)
 
@@ -172,19 +179,17 @@ def _ask_workers(data_dir: Path | None, *arguments: str) -> None:
 # ------------------------------------------------------------------------------------------------------------ the rest
 
 
-def _put(places: list[str], path: Path, publish: bool | None) -> list[GoldVersion]:
+def _put(places: list[str], path: Path, publish: bool | None, *, is_public: bool) -> list[GoldVersion]:
     from app.base.config import get_settings
     from app.gold.content import write_content
     from app.gold.sealing import UNLIMITED_BYTES, SealingWriter, forget_sealed
-    from app.gold.versions import current_keys, put_gold
-    from app.models import SealedKind
+    from app.gold.versions import bind_gold, put_gold, recipients
 
     folder = get_settings().sealed_dir
     with _session() as session:
-        for place in places:
-            _find(session, place)  # before anything is sealed
-        keys = current_keys(session)
-    writer = SealingWriter(folder, UNLIMITED_BYTES, kind=SealedKind.GOLD, recipients=keys)
+        binding = bind_gold(session, [_find(session, place) for place in places], is_public=is_public)
+        keys = recipients(session, get_settings().sealing_keys)
+    writer = SealingWriter(folder, UNLIMITED_BYTES, what=binding, recipients=keys)
     try:
         write_content(path, writer)
         writer.finish()

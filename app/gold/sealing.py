@@ -1,9 +1,10 @@
 """Sealing: content becomes ciphertext as it streams in, for holders of a private key alone. Nothing here can open it.
 
-A sealed file is a line that names format and kind, a stream header of 24 bytes, and chunks of XChaCha20-Poly1305
-(libsodium's secretstream), the last one tagged as such: a file that was cut, reordered or changed does not open. The
-first 32 bytes of the plaintext are a random salt; the sha256 of salt and content is the content's commitment. The
-file's random key is sealed to every current public key of the workers, and kept beside the file, in the database.
+A sealed file is a line that says what it is (of gold, what it is bound to: `app.gold.binding`), a stream header of 24
+bytes, and chunks of XChaCha20-Poly1305 (libsodium's secretstream), the last one tagged as such, each bound to the line:
+a file that was cut, reordered or changed, or has another line, does not open. The first 32 bytes of the plaintext are a
+random salt; the sha256 of salt and content is the content's commitment. The file's random key is sealed to public keys
+of the workers, and kept beside the file, in the database.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from nacl import bindings
 from nacl.public import PublicKey, SealedBox
@@ -20,9 +22,9 @@ from nacl.public import PublicKey, SealedBox
 from app.base.errors import EmptyUpload, EvergoldError, UploadTooLarge
 from app.base.storage import StoredFile, UploadWriter, stored_path
 from app.base.text import readable_size
+from app.gold.binding import Binding
 from app.models import SealedKind
 
-FORMAT = 1
 SALT_BYTES = 32
 #: Plaintext of a chunk; only the last one is shorter.
 CHUNK_BYTES = 64 * 1024
@@ -38,31 +40,49 @@ class NoWorkerKey(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A stored ciphertext, and what must be kept with it. keys: the file's key, sealed, by id of the worker's key."""
+    """A stored ciphertext, and what must be kept with it.
+
+    keys: the file's key, sealed, by id of the worker's key; binding: of gold, what it is the gold of.
+    """
 
     kind: SealedKind
     file: StoredFile
     keys: Mapping[str, bytes]
     commitment: str
     content_bytes: int
+    binding: Binding | None = None
+
+
+def check_has_keys(recipients: Mapping[str, bytes]) -> None:
+    """Raises NoWorkerKey where there is nobody to seal to."""
+    if not recipients:
+        raise NoWorkerKey(
+            "This server's workers have no key yet, so nothing can be sealed for them: whoever runs it makes one "
+            "with `evergold gold keygen`. Nothing was stored."
+        )
 
 
 class SealingWriter:
     """Takes content piece by piece, as `UploadWriter` does; only ciphertext reaches the disk.
 
-    recipients: public keys by id; raises NoWorkerKey where there are none.
+    what: the binding of gold, or OUTCOMES; recipients: public keys by id; raises NoWorkerKey where there are none.
+    salt: that of gold which is sealed once more, so that its commitment stays.
     """
 
-    def __init__(self, folder: Path, limit_bytes: int, *, kind: SealedKind, recipients: Mapping[str, bytes]) -> None:
-        if not recipients:
-            raise NoWorkerKey(
-                "This server's workers have no key yet, so nothing can be sealed for them: whoever runs it makes one "
-                "with `evergold gold keygen`. Nothing was stored."
-            )
-        self._kind = kind
+    def __init__(
+        self,
+        folder: Path,
+        limit_bytes: int,
+        *,
+        what: Binding | Literal[SealedKind.OUTCOMES],
+        recipients: Mapping[str, bytes],
+        salt: bytes | None = None,
+    ) -> None:
+        check_has_keys(recipients)
+        self.binding = what if isinstance(what, Binding) else None
         self._limit_bytes = limit_bytes
         self._out = UploadWriter(folder, UNLIMITED_BYTES)
-        self._first_line = first_line(kind)
+        self._first_line = what.line() if isinstance(what, Binding) else unbound_line(what)
         self._state = bindings.crypto_secretstream_xchacha20poly1305_state()
         key = bindings.crypto_secretstream_xchacha20poly1305_keygen()
         self._keys = {key_id: SealedBox(PublicKey(public)).encrypt(key) for key_id, public in recipients.items()}
@@ -72,7 +92,7 @@ class SealingWriter:
         self._pending = bytearray()
         self._content_bytes = 0
         self._sealed: Sealed | None = None
-        self._take(secrets.token_bytes(SALT_BYTES))
+        self._take(salt or secrets.token_bytes(SALT_BYTES))
 
     def write(self, chunk: bytes) -> int:
         """Append; raises UploadTooLarge as soon as the limit is passed, StorageFull when the disk is."""
@@ -94,7 +114,9 @@ class SealingWriter:
         self._push(bytes(self._pending), bindings.crypto_secretstream_xchacha20poly1305_TAG_FINAL)
         self._pending.clear()
         file = self._out.finish()
-        self._sealed = Sealed(self._kind, file, self._keys, self._digest.hexdigest(), self._content_bytes)
+        kind = SealedKind.GOLD if self.binding else SealedKind.OUTCOMES
+        commitment = self._digest.hexdigest()
+        self._sealed = Sealed(kind, file, self._keys, commitment, self._content_bytes, self.binding)
         return file
 
     def discard(self) -> None:
@@ -122,9 +144,9 @@ class SealingWriter:
         )
 
 
-def seal_bytes(content: bytes, folder: Path, *, kind: SealedKind, recipients: Mapping[str, bytes]) -> Sealed:
-    """Seal something small."""
-    writer = SealingWriter(folder, UNLIMITED_BYTES, kind=kind, recipients=recipients)
+def seal_packed_outcomes(content: bytes, folder: Path, recipients: Mapping[str, bytes]) -> Sealed:
+    """Seal what the items of a run came to, packed."""
+    writer = SealingWriter(folder, UNLIMITED_BYTES, what=SealedKind.OUTCOMES, recipients=recipients)
     try:
         writer.write(content)
         writer.finish()
@@ -138,9 +160,9 @@ def forget_sealed(sealed: Sealed, folder: Path) -> None:
     stored_path(folder, sealed.file.sha256).unlink(missing_ok=True)
 
 
-def first_line(kind: SealedKind) -> bytes:
-    """How a sealed file of this kind begins; every chunk is bound to it."""
-    return f"evergold-sealed {FORMAT} {kind.value}\n".encode()
+def unbound_line(kind: SealedKind) -> bytes:
+    """How a sealed file of this kind begins that is bound to no place; every chunk is bound to it."""
+    return f"evergold-sealed 1 {kind.value}\n".encode()
 
 
 def key_id_of(public_key: bytes) -> str:

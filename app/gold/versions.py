@@ -13,7 +13,8 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.errors import EvergoldError, NotFound
-from app.gold.sealing import Sealed
+from app.gold.binding import Binding, GoldPlace
+from app.gold.sealing import Sealed, key_id_of
 from app.models import GoldVersion, Phase, PhaseTask, SealedFile, SealedKey, User, WorkerKey
 from app.people import audit
 
@@ -31,21 +32,41 @@ class KeysChanged(EvergoldError):
     code = "keys_changed"
 
 
+class VersionTaken(EvergoldError):
+    """Another version came between sealing and recording: what was sealed is bound to a number that is taken."""
+
+    status = 409
+    code = "version_taken"
+
+
 class NewerGoldPublished(EvergoldError):
     status = 409
     code = "newer_gold_published"
 
 
 def current_keys(session: Session, *, lock: bool = False) -> dict[str, bytes]:
-    """The public keys to seal to, by id. lock: a rotation waits until this transaction has ended."""
+    """The public keys that are in use, by id. lock: a rotation waits until this transaction has ended."""
     query = select(WorkerKey).where(WorkerKey.retired_at.is_(None)).order_by(WorkerKey.id)
     keys = session.scalars(query.with_for_update(read=True) if lock else query)
     return {key.key_id: key.public_key for key in keys}
 
 
+def recipients(session: Session, named: str = "") -> dict[str, bytes]:
+    """The public keys to seal gold to, by id; a row whose id is not that of its key is nobody's.
+
+    named: ids with commas, `Settings.sealing_keys`: no others, whatever the database says; empty: all that are current.
+    """
+    wanted = {key_id.strip() for key_id in named.split(",") if key_id.strip()}
+    keys = {key_id: public for key_id, public in current_keys(session).items() if key_id_of(public) == key_id}
+    return {key_id: public for key_id, public in keys.items() if not wanted or key_id in wanted}
+
+
 def record_sealed(session: Session, sealed: Sealed, now: datetime) -> SealedFile:
-    """The row of a sealed file, with its keys; raises KeysChanged if a current key could not open it."""
-    if not current_keys(session, lock=True).keys() <= sealed.keys.keys():
+    """The row of a sealed file, with its keys; raises KeysChanged if none of them is in use any more.
+
+    One is enough: a worker seals to no key but its own, and a rotation seals to the new key what any of its keys opens.
+    """
+    if not current_keys(session, lock=True).keys() & sealed.keys.keys():
         raise KeysChanged("The workers' keys were changed at this moment; please send it again.")
     row = SealedFile(kind=sealed.kind, sha256=sealed.file.sha256, size_bytes=sealed.file.size_bytes, sealed_at=now)
     session.add(row)
@@ -60,6 +81,13 @@ def record_sealed(session: Session, sealed: Sealed, now: datetime) -> SealedFile
 # ---------------------------------------------------------------------------------------------------------- versions
 
 
+def bind_gold(session: Session, phase_tasks: Sequence[PhaseTask], *, is_public: bool) -> Binding:
+    """What gold that is sealed now for these is bound to: they ask the same task, see `find_phase_task`."""
+    first = phase_tasks[0]
+    versions = {one.phase.name: _next_number(list_gold(session, one)) for one in phase_tasks}
+    return Binding(first.phase.competition.name, first.task.name, first.task.task_type, versions, is_public)
+
+
 def put_gold(
     session: Session,
     phase_tasks: Sequence[PhaseTask],
@@ -70,17 +98,21 @@ def put_gold(
     user: User | None,
     now: datetime,
 ) -> list[GoldVersion]:
-    """A new version for each of these (`find_phase_task` gives them), all of the same sealed file.
+    """A new version for each of these (`find_phase_task` gives them), all of the same sealed file, bound to them.
 
     publish: use it for new runs at once; None: only where no version is in use yet. user: None for the command line.
+    Raises VersionTaken, KeysChanged.
     """
     file = record_sealed(session, sealed, now)
     versions = []
     for phase_task in phase_tasks:
         before = list_gold(session, phase_task, lock=True)
+        number = _next_number(before)
+        if sealed.binding is None or not sealed.binding.covers(gold_place(phase_task, number)):
+            raise VersionTaken("Another version of this gold was put at this moment; please send yours again.")
         version = GoldVersion(
             phase_task_id=phase_task.id,
-            number=max((one.number for one in before), default=0) + 1,
+            number=number,
             commitment=sealed.commitment,
             filename=_shown_name(filename),
             content_bytes=sealed.content_bytes,
@@ -96,6 +128,16 @@ def put_gold(
             publish_gold(session, phase_task, version.number, user=user, now=now)
         versions.append(version)
     return versions
+
+
+def gold_place(phase_task: PhaseTask, number: int) -> GoldPlace:
+    """What this version is the gold of."""
+    phase, task = phase_task.phase, phase_task.task
+    return GoldPlace(phase.competition.name, phase.name, task.name, task.task_type, number)
+
+
+def _next_number(versions: Sequence[GoldVersion]) -> int:
+    return max((one.number for one in versions), default=0) + 1
 
 
 def publish_gold(session: Session, phase_task: PhaseTask, number: int, *, user: User | None, now: datetime) -> bool:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from app.base.times import in_utc
+from app.gold.plain import list_as_public
 from app.importers import semeval2022_texts as texts
 from app.importers.semeval2022_layout import (
     BOARDS,
@@ -51,6 +52,7 @@ def import_semeval2022(source: Path, target: Path, gold: Path) -> list[Path]:
     historic = _read_results(source, {found.part.task for found in parts if found.part.phase == "test"}, problems)
     problems.raise_if_any(InvalidFile)
     written = [path for part in parts for path in _write_part(part, source, target, gold)]
+    list_as_public(gold, [_gold_name(found.part) for found in parts if found.gold])
     for file, rows in historic.items():
         write_csv(target / file, ("team", "date", "metric", "split", "value"), rows)
         written.append(target / file)

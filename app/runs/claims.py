@@ -14,16 +14,20 @@ from typing import Any, TypeVarTuple
 from uuid import UUID
 
 from sqlalchemy import ScalarSelect, Select, and_, case, func, select, update
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
+from app.gold.binding import GoldPlace
 from app.models import (
+    Competition,
     CompetitionTask,
     GoldVersion,
+    Phase,
     PhaseTask,
     RescoredTask,
     RunStatus,
     ScoringRun,
     SealedFile,
+    SealedKey,
     Submission,
 )
 
@@ -50,11 +54,15 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class SealedGold:
-    """A gold version for whoever can open it. keys: the file's key, sealed, by id of the worker's key."""
+    """A gold version for whoever can open it. keys: the file's key, sealed, by id of the worker's key.
+
+    place: what it is the gold of, if the database is right; who opens it sees whether it was sealed for that.
+    """
 
     sha256: str
     commitment: str
     keys: Mapping[str, bytes]
+    place: GoldPlace
 
 
 def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: float, now: datetime) -> Claim | None:
@@ -121,13 +129,24 @@ def _gold_in_use() -> ScalarSelect[int]:
 
 def sealed_gold_of(session: Session, gold_version_id: int | None) -> SealedGold | None:
     """A gold version for whoever can open it; None for plain gold."""
-    if gold_version_id is None:
-        return None
-    version = session.get_one(
-        GoldVersion, gold_version_id, options=[joinedload(GoldVersion.sealed_file).selectinload(SealedFile.keys)]
-    )
-    file = version.sealed_file
-    return SealedGold(file.sha256, version.commitment, {key.key_id: key.sealed_key for key in file.keys})
+    return None if gold_version_id is None else sealed_gold(session, gold_version_id)
+
+
+def sealed_gold(session: Session, gold_version_id: int) -> SealedGold:
+    """A gold version for whoever can open it."""
+    version, file, phase, competition, task = session.execute(
+        select(GoldVersion, SealedFile, Phase, Competition, CompetitionTask)
+        .join(SealedFile, SealedFile.id == GoldVersion.sealed_file_id)
+        .join(PhaseTask, PhaseTask.id == GoldVersion.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(Competition, Competition.id == Phase.competition_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .where(GoldVersion.id == gold_version_id)
+    ).one()
+    sealed_keys = select(SealedKey.key_id, SealedKey.sealed_key).where(SealedKey.sealed_file_id == file.id)
+    keys = {key_id: key for key_id, key in session.execute(sealed_keys.order_by(SealedKey.id))}
+    place = GoldPlace(competition.name, phase.name, task.name, task.task_type, version.number)
+    return SealedGold(file.sha256, version.commitment, keys, place)
 
 
 def task_type_of(session: Session, run_id: int) -> str | None:

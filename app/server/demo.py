@@ -18,6 +18,7 @@ from app.base.errors import NotFound
 from app.base.storage import store_file
 from app.competitions.find import find_competition, find_phase_task
 from app.competitions.limits import phase_state
+from app.gold.plain import list_as_public
 from app.models import User
 from app.people.auth import register_user
 from app.server.datadir import ServeError
@@ -82,6 +83,7 @@ def install_gold(gold_dir: Path) -> None:
         unfinished = target.with_suffix(".unfinished")
         shutil.copyfile(source, unfinished)
         unfinished.replace(target)
+    list_as_public(gold_dir, ["demo/practice"])
 
 
 def check_demo_allowed(session: Session) -> None:

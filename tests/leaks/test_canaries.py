@@ -130,10 +130,11 @@ def test_no_word_of_gold_is_found_anywhere(
     assert files_with(tmp_path / "backup", MARK.encode()) == []
 
 
-def put_gold(olga: Client, content: str, number: str) -> httpx.Response:
+def put_gold(olga: Client, content: str, number: str, *, public: bool = False) -> httpx.Response:
     """As an organiser does it over the API."""
     path = f"/api/v1/competitions/idioms/phases/{PHASE}/tasks/{TASK}/gold"
-    sent = olga.send("POST", path, files={"file": (f"{NAME}-{number}.csv", content.encode())})
+    said = {"public": str(public)}
+    sent = olga.send("POST", path, files={"file": (f"{NAME}-{number}.csv", content.encode())}, data=said)
     assert sent.status_code == 201, sent.text
     published = olga.send("POST", f"{path}/{number}/publish")
     assert published.status_code == 200, published.text

@@ -25,7 +25,7 @@ def compared(planted: Place) -> str:  # noqa: F811
     """The address at which alpha's two submissions under public gold are compared; `planted.names` has them, too."""
     declare(planted, public=True)
     with planted.client("organiser") as olga, planted.client(OWN) as ada:
-        put_gold(olga, GOLD, "1")
+        put_gold(olga, GOLD, "1", public=True)
         (one, first), (other, second) = (submitted(planted, ada, content) for content in (GOOD, OTHER))
     with reading(planted.site.engine) as session:
         assert {session.get_one(ScoringRun, run).status for run in (first, second)} == {RunStatus.SCORED}

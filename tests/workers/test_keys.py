@@ -12,9 +12,9 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.base.storage import stored_path
-from app.gold.sealing import seal_bytes
+from app.gold.sealing import seal_packed_outcomes
 from app.gold.versions import KeysChanged, current_keys, record_sealed
-from app.models import SealedKind, User, WorkerKey
+from app.models import User, WorkerKey
 from tests.sealed import a_key, file_and_keys, make_key, seal_gold
 from tests.workers.files import GOLD, upload
 from tests.world import NOW
@@ -190,7 +190,7 @@ def test_what_was_sealed_before_a_rotation_and_is_recorded_after_it_is_refused(e
         before = current_keys(session)
     make_key(engine)
     rotated(engine)
-    sealed = seal_bytes(b"late", get_settings().sealed_dir, kind=SealedKind.GOLD, recipients=before)
+    sealed = seal_packed_outcomes(b"late", get_settings().sealed_dir, before)
     with pytest.raises(KeysChanged), writing(engine) as session:
         record_sealed(session, sealed, NOW)
     assert issubclass(KeysChanged, EvergoldError)

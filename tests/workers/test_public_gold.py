@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select, update
 
 from app.base.db import reading, writing
+from app.gold.plain import list_as_public
 from app.models import PhaseTask, RunStatus, ScoringRun, User
 from app.runs.item_results import forget_results, results_of
 from evergold.scoring.task import ItemResult
@@ -18,7 +20,7 @@ from tests.workers.test_score import REPEATED, change_task, values
 from tests.world import the_phase_task, the_run
 from workers.score import score_submission
 
-pytestmark = pytest.mark.usefixtures("workplace")
+pytestmark = pytest.mark.usefixtures("public_gold")
 
 EN = ("zero_shot/en",)
 #: GOLD is 0, 0, 1, 1, and PREDICTION is 0, 1, 1, 1; one_shot was not entered.
@@ -28,6 +30,12 @@ RESULTS = [
     ItemResult("3", EN, "1", "1", is_right=True),
     ItemResult("4", EN, "1", "1", is_right=True),
 ]
+
+
+@pytest.fixture
+def public_gold(workplace: Path) -> None:
+    """Plain gold that whoever runs the workers calls public, too."""
+    list_as_public(workplace / "gold", ["gold.csv"])
 
 
 def declare(engine: Engine, *, public: bool) -> None:

@@ -11,15 +11,15 @@ from nacl.public import PrivateKey
 
 from app.base.errors import EmptyUpload, UploadTooLarge
 from app.base.storage import stored_path
-from app.gold.sealing import CHUNK_BYTES, SALT_BYTES, NoWorkerKey, Sealed, SealingWriter, first_line, key_id_of
+from app.gold.sealing import CHUNK_BYTES, SALT_BYTES, NoWorkerKey, Sealed, SealingWriter, key_id_of, unbound_line
 from app.models import SealedKind
-from tests.sealed import a_key, sealed_in
+from tests.sealed import BINDING, a_key, sealed_in
 from workers.gold_errors import SealBroken
 from workers.keys import Keys, NoKeyForIt
 from workers.sealed import open_into
 
 SEALED_CHUNK = CHUNK_BYTES + 17
-START = len(first_line(SealedKind.GOLD)) + 24
+START = len(BINDING.line()) + 24
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_what_was_sealed_comes_back(tmp_path: Path, keys: Keys, key: PrivateKey,
 
 def test_it_may_come_in_pieces_of_any_size(tmp_path: Path, keys: Keys, key: PrivateKey) -> None:
     recipients = {key_id_of(bytes(key.public_key)): bytes(key.public_key)}
-    writer = SealingWriter(tmp_path, 10**9, kind=SealedKind.GOLD, recipients=recipients)
+    writer = SealingWriter(tmp_path, 10**9, what=BINDING, recipients=recipients)
     for piece in (b"a", b"", b"b" * 200_000, b"c" * CHUNK_BYTES):
         writer.write(piece)
     writer.finish()
@@ -66,9 +66,9 @@ def test_nothing_of_the_content_is_on_the_disk(tmp_path: Path, key: PrivateKey) 
 def test_the_commitment_is_the_sha256_of_salt_and_content(tmp_path: Path, keys: Keys, key: PrivateKey) -> None:
     sealed = sealed_in(tmp_path, b"gold", key)
     path = stored_path(tmp_path, sealed.file.sha256)
-    commitment, salt = open_into(path, SealedKind.GOLD, sealed.keys, keys, io.BytesIO())
-    assert len(salt) == SALT_BYTES
-    assert commitment == sealed.commitment == hashlib.sha256(salt + b"gold").hexdigest()
+    opened = open_into(path, SealedKind.GOLD, sealed.keys, keys, io.BytesIO())
+    assert len(opened.salt) == SALT_BYTES
+    assert opened.commitment == sealed.commitment == hashlib.sha256(opened.salt + b"gold").hexdigest()
 
 
 def test_equal_gold_has_another_commitment_each_time(tmp_path: Path, key: PrivateKey) -> None:
@@ -117,8 +117,12 @@ def tampered(name: str, data: bytes) -> bytes:
         "one bit of a chunk": data[: START + 100] + bytes([data[START + 100] ^ 1]) + data[START + 101 :],
         "one bit of the header": data[: START - 1] + bytes([data[START - 1] ^ 1]) + data[START:],
         "something behind it": data + b"x",
-        "another version": data.replace(b"evergold-sealed 1", b"evergold-sealed 2", 1),
-        "another kind": data.replace(first_line(SealedKind.GOLD), first_line(SealedKind.OUTCOMES), 1),
+        "another version": data.replace(b"evergold-sealed 2", b"evergold-sealed 3", 1),
+        "another kind": data.replace(BINDING.line(), unbound_line(SealedKind.OUTCOMES), 1),
+        "no binding": data.replace(BINDING.line(), unbound_line(SealedKind.GOLD), 1),
+        "said to be public": data.replace(b'"public":false', b'"public":true', 1),
+        "said to be of another phase": data.replace(b'"evaluation"', b'"practice"', 1),
+        "a line without an end": b"evergold-sealed 2 gold " + b"x" * 2**17,
     }[name]
 
 
@@ -139,6 +143,10 @@ def tampered(name: str, data: bytes) -> bytes:
         "something behind it",
         "another version",
         "another kind",
+        "no binding",
+        "said to be public",
+        "said to be of another phase",
+        "a line without an end",
     ],
 )
 def test_what_was_tampered_with_does_not_open(tmp_path: Path, keys: Keys, key: PrivateKey, damage: str) -> None:
@@ -151,13 +159,14 @@ def test_what_was_tampered_with_does_not_open(tmp_path: Path, keys: Keys, key: P
         opened(tmp_path, sealed, keys)
 
 
+@pytest.mark.parametrize("gold_line", [BINDING.line(), unbound_line(SealedKind.GOLD)])
 def test_one_kind_never_passes_for_the_other_even_with_its_first_line_exchanged(
-    tmp_path: Path, keys: Keys, key: PrivateKey
+    tmp_path: Path, keys: Keys, key: PrivateKey, gold_line: bytes
 ) -> None:
-    sealed = sealed_in(tmp_path, b"outcomes", key, kind=SealedKind.OUTCOMES)
+    sealed = sealed_in(tmp_path, b"outcomes", key, what=SealedKind.OUTCOMES)
     path = stored_path(tmp_path, sealed.file.sha256)
-    line = first_line(SealedKind.OUTCOMES)
-    path.write_bytes(first_line(SealedKind.GOLD) + path.read_bytes()[len(line) :])
+    line = unbound_line(SealedKind.OUTCOMES)
+    path.write_bytes(gold_line + path.read_bytes()[len(line) :])
     with pytest.raises(SealBroken):
         opened(tmp_path, sealed, keys)
 
@@ -176,13 +185,13 @@ def test_a_chunk_of_another_file_does_not_fit(tmp_path: Path, keys: Keys, key: P
 
 def test_without_a_key_nothing_is_sealed(tmp_path: Path) -> None:
     with pytest.raises(NoWorkerKey, match="evergold gold keygen"):
-        SealingWriter(tmp_path, 100, kind=SealedKind.GOLD, recipients={})
+        SealingWriter(tmp_path, 100, what=BINDING, recipients={})
     assert list(tmp_path.iterdir()) == []
 
 
 def test_too_much_is_refused_and_leaves_nothing(tmp_path: Path, key: PrivateKey) -> None:
     recipients = {key_id_of(bytes(key.public_key)): bytes(key.public_key)}
-    writer = SealingWriter(tmp_path, 1024, kind=SealedKind.GOLD, recipients=recipients)
+    writer = SealingWriter(tmp_path, 1024, what=BINDING, recipients=recipients)
     writer.write(b"x" * 1024)
     with pytest.raises(UploadTooLarge, match="1 KiB allowed"):
         writer.write(b"x")
@@ -191,7 +200,7 @@ def test_too_much_is_refused_and_leaves_nothing(tmp_path: Path, key: PrivateKey)
 
 def test_nothing_is_no_gold(tmp_path: Path, key: PrivateKey) -> None:
     recipients = {key_id_of(bytes(key.public_key)): bytes(key.public_key)}
-    writer = SealingWriter(tmp_path, 1024, kind=SealedKind.GOLD, recipients=recipients)
+    writer = SealingWriter(tmp_path, 1024, what=BINDING, recipients=recipients)
     with pytest.raises(EmptyUpload):
         writer.finish()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

@@ -304,7 +304,7 @@ def test_a_folder_comes_to_the_task_type_as_it_was(
     with writing(engine) as session:
         claim = claim_run(session, run_id, worker="w", lease_seconds=1, now=NOW)
     assert claim is not None
-    found = gold.gold_of(task, read_options(task), claim)
+    found = gold.gold_of(task, read_options(task), claim).content
     assert found == {"EN/gold.csv": "gold of EN", "PT/gold.csv": "gold of PT"}
 
 

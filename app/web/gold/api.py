@@ -38,9 +38,14 @@ _BODY: dict[str, Any] = {
                     "file": {"type": "string", "format": "binary", "description": "a file, or a zip of a folder"},
                     "also": {"type": "string", "description": "further phases that ask this task, with commas between"},
                     "publish": {"type": "boolean", "description": "use it at once, though a version is in use"},
+                    "public": {
+                        "type": "boolean",
+                        "description": "anybody may have it: where the phase says so, too, teams see its items. It is "
+                        "sealed with it, and cannot be said later. Send it, and `also`, before the file",
+                    },
                 },
             },
-            "example": {"file": "gold.csv", "also": "post-evaluation", "publish": False},
+            "example": {"also": "post-evaluation", "publish": False, "public": False, "file": "gold.csv"},
         }
     },
 }

@@ -13,7 +13,7 @@ from app.base import links
 from app.base.db import reading
 from app.base.errors import EvergoldError, Forbidden, NotFound
 from app.competitions.find import find_competition, find_phase_task
-from app.gold.versions import UPLOAD_LIMIT_BYTES, current_keys, list_gold, phases_with_same_task
+from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold, phases_with_same_task, recipients
 from app.models import Phase
 from app.people.roles import check_may_organise
 from app.web.gold.api import publish_version
@@ -106,7 +106,7 @@ def _page(
         phase_task = find_phase_task(session, target.competition, target.phase, target.task)
         check_may_organise(session, visitor.user, phase_task.phase.competition)
         versions = list_gold(session, phase_task)
-        has_key = bool(current_keys(session))
+        has_key = bool(recipients(session, server.settings.sealing_keys))
         phases = find_competition(session, target.competition).phases
     others: list[Phase] = [phase for phase in phases if phases_with_same_task(phase_task, [phase])]
     response = render(

@@ -5,7 +5,9 @@ What arrives is in clear in this process for a moment, and never on a disk; once
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NoReturn
 
 from anyio.to_thread import run_sync
@@ -14,17 +16,20 @@ from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm
+from app.base.storage import StoredFile
 from app.competitions.find import find_competition, find_phase_task
-from app.gold.sealing import Sealed, SealingWriter, forget_sealed
-from app.gold.versions import UPLOAD_LIMIT_BYTES, current_keys, phases_with_same_task, put_gold
-from app.models import PhaseTask, SealedKind, User
+from app.gold.binding import Binding
+from app.gold.sealing import Sealed, SealingWriter, check_has_keys, forget_sealed
+from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, phases_with_same_task, put_gold, recipients
+from app.models import PhaseTask, User
 from app.people.roles import check_may_organise
 from app.web.http.context import Server
 from app.web.http.multipart import Upload, receive_upload
 from app.web.submissions.receiving import Target, incoming_of
 
-#: Fields of the form: further phases, by name, with commas between; whether to use it though a version is in use.
-FIELDS = frozenset({"also", "publish"})
+#: Fields of the form: further phases, by name, with commas between; whether to use it though a version is in use;
+#: whether anybody may have it.
+FIELDS = frozenset({"also", "publish", "public"})
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"", "false", "no", "off", "0"})
 
@@ -39,38 +44,102 @@ async def receive_gold(
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
 ) -> None:
     """A new version in every phase that was named; raises Forbidden unless this user organises the competition."""
-    keys = await run_sync(_check, server, user, target)
-    folder = server.settings.sealed_dir
-    writer = SealingWriter(folder, UPLOAD_LIMIT_BYTES, kind=SealedKind.GOLD, recipients=keys)
+    sealing = await run_sync(_check, server, user, target)
+
+    def begin(fields: Mapping[str, str]) -> None:
+        before_file(fields)
+        sealing.begin(fields)
+
     upload = await receive_upload(
         incoming_of(request),
-        folder=folder,
+        folder=sealing.folder,
         limit_bytes=UPLOAD_LIMIT_BYTES,
         fields=FIELDS | more_fields,
-        before_file=before_file,
-        into=writer,
+        before_file=begin,
+        before_storing=sealing.check_unchanged,
+        into=sealing,
     )
-    await run_sync(_put, server, user, target, upload, writer.sealed)
+    await run_sync(_put, server, user, target, upload, sealing.sealed)
 
 
-def _check(server: Server, user: User, target: Target) -> dict[str, bytes]:
-    """Every refusal that is sure before a byte was read; returns the keys to seal to."""
+@dataclass
+class _Sealing:
+    """Seals the file as it comes in. What it is bound to is said by the fields before it, so it begins with the file.
+
+    binding: what gold of every phase that asks this task would be bound to; phase: the one in the address.
+    """
+
+    folder: Path
+    keys: Mapping[str, bytes]
+    binding: Binding
+    phase: str
+    _writer: SealingWriter | None = None
+
+    def begin(self, fields: Mapping[str, str]) -> None:
+        limit_bytes, binding = UPLOAD_LIMIT_BYTES, self._bound(fields)
+        self._writer = SealingWriter(self.folder, limit_bytes, what=binding, recipients=self.keys)
+
+    def check_unchanged(self, fields: Mapping[str, str]) -> None:
+        """What the file is bound to is fixed by now."""
+        if self._writer is not None and self._writer.binding != self._bound(fields):
+            name = "also" if fields.get("also") else "public"
+            _wrong(name, f"Send the field '{name}' before the file: the file is sealed for it as it comes in.")
+
+    def write(self, chunk: bytes, /) -> object:
+        return self._begun.write(chunk)
+
+    def finish(self) -> StoredFile:
+        return self._begun.finish()
+
+    def discard(self) -> None:
+        if self._writer is not None:
+            self._writer.discard()
+
+    @property
+    def sealed(self) -> Sealed:
+        return self._begun.sealed
+
+    @property
+    def _begun(self) -> SealingWriter:
+        if self._writer is None:
+            raise RuntimeError("a file comes before its bytes")
+        return self._writer
+
+    def _bound(self, fields: Mapping[str, str]) -> Binding:
+        names = [self.phase, *_names_in(fields.get("also", ""))]
+        known = self.binding.versions
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            others = ", ".join(f"'{name}'" for name in known if name != self.phase) or "none"
+            _wrong("also", f"No other phase '{unknown[0][:60]}' asks this task; these do: {others}.")
+        versions = {name: known[name] for name in dict.fromkeys(names)}
+        return replace(self.binding, versions=versions, is_public=_is_yes("public", fields.get("public", "")))
+
+
+def _check(server: Server, user: User, target: Target) -> _Sealing:
+    """Every refusal that is sure before a byte was read; returns what seals the file."""
     with reading(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task)
         check_may_organise(session, user, phase_task.phase.competition)
-        return current_keys(session)
+        phases = find_competition(session, target.competition).phases
+        others = [phase.name for phase in phases if phases_with_same_task(phase_task, [phase])]
+        asked = [phase_task, *_of_phases(session, target, others)]
+        keys = recipients(session, server.settings.sealing_keys)
+        check_has_keys(keys)
+        binding = bind_gold(session, asked, is_public=False)
+    return _Sealing(server.settings.sealed_dir, keys, binding, target.phase)
 
 
 def _put(server: Server, user: User, target: Target, upload: Upload, sealed: Sealed) -> None:
     try:
-        publish = _is_yes(upload.fields.get("publish", ""))
+        publish = _is_yes("publish", upload.fields.get("publish", ""))
         with writing(server.engine) as session:
             phase_task = find_phase_task(session, target.competition, target.phase, target.task)
             check_may_organise(session, user, phase_task.phase.competition)
-            also = [name.strip() for name in upload.fields.get("also", "").split(",") if name.strip()]
+            others = [name for name in _names_in(upload.fields.get("also", "")) if name != target.phase]
             put_gold(
                 session,
-                [phase_task, *_others(session, phase_task, also)],
+                [phase_task, *_of_phases(session, target, others)],
                 sealed,
                 filename=upload.filename,
                 publish=publish or None,
@@ -82,21 +151,18 @@ def _put(server: Server, user: User, target: Target, upload: Upload, sealed: Sea
         raise
 
 
-def _others(session: Session, phase_task: PhaseTask, names: list[str]) -> list[PhaseTask]:
+def _of_phases(session: Session, target: Target, names: Iterable[str]) -> list[PhaseTask]:
     """The same task in the phases of these names."""
-    competition = find_competition(session, phase_task.phase.competition.name)
-    asked = {phase.name: one.id for phase in competition.phases for one in phases_with_same_task(phase_task, [phase])}
-    unknown = [name for name in names if name not in asked]
-    if unknown:
-        known = ", ".join(f"'{name}'" for name in asked) or "none"
-        _wrong("also", f"No other phase '{unknown[0][:60]}' asks this task; these do: {known}.")
-    places = (competition.name, phase_task.task.name)
-    return [find_phase_task(session, places[0], name, places[1]) for name in dict.fromkeys(names)]
+    return [find_phase_task(session, target.competition, name, target.task) for name in names]
 
 
-def _is_yes(text: str) -> bool:
+def _names_in(text: str) -> list[str]:
+    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def _is_yes(name: str, text: str) -> bool:
     if text.lower() not in _YES | _NO:
-        _wrong("publish", "This is 'true' or 'false'.")
+        _wrong(name, "This is 'true' or 'false'.")
     return text.lower() in _YES
 
 

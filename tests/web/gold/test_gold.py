@@ -68,8 +68,7 @@ def opened(site: Site, key: PrivateKey, number: int = 1) -> bytes:
     content = io.BytesIO()
     path = stored_path(site.settings.sealed_dir, file.sha256)
     keys = {key_id_of(bytes(key.public_key)): key}
-    commitment, _ = open_into(path, SealedKind.GOLD, sealed_keys, keys, content)
-    assert commitment == version.commitment
+    assert open_into(path, SealedKind.GOLD, sealed_keys, keys, content).commitment == version.commitment
     return content.getvalue()
 
 

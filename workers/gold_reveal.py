@@ -1,0 +1,111 @@
+"""`evergold gold reveal`: the salt of a version, its content; with `--public` the version becomes public gold.
+
+That gold is public is part of what it is sealed with. So hidden gold becomes public only where somebody can open it,
+and seals it once more: content, salt and commitment stay, and nothing in the database alone could do it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Engine, delete, select
+from sqlalchemy.orm import Session
+
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError, NotFound
+from app.competitions.find import find_phase_task
+from app.gold.sealing import UNLIMITED_BYTES, Sealed, SealingWriter, forget_sealed
+from app.gold.versions import list_gold, record_sealed
+from app.models import GoldVersion, SealedFile, SealedKey
+from app.people import audit
+from app.runs.claims import SealedGold, sealed_gold
+from workers.gold import open_sealed_gold
+from workers.gold_errors import SealBroken
+from workers.keys import key_file, own_recipients, read_keys
+
+
+class GoldChanged(EvergoldError):
+    """The version was sealed anew by somebody else at this moment."""
+
+    status = 409
+    code = "gold_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Revealed:
+    """A version and its salt."""
+
+    version: GoldVersion
+    salt: bytes
+
+
+def reveal(engine: Engine, place: str, number: int | None, write: Path | None, now: datetime) -> Revealed:
+    """The salt of a version, with which everybody can check its commitment; the content too, into a new file."""
+    version, sealed = _find(engine, place, number)
+    with open(os.devnull, "wb") if write is None else open(write, "xb", opener=_private) as content:
+        salt = open_sealed_gold(sealed, content).salt
+    with writing(engine) as session:
+        audit.record(session, None, "gold.reveal", f"gold {place}", {"version": version.number}, now=now)
+    return Revealed(version, salt)
+
+
+def make_public(engine: Engine, place: str, number: int | None, now: datetime) -> None:
+    """Seal a version once more, as public, unless it is; raises SealBroken where its file is bound to no place."""
+    version, sealed = _find(engine, place, number)
+    with open(os.devnull, "wb") as nowhere:
+        opened = open_sealed_gold(sealed, nowhere)
+    if opened.binding is None:
+        raise SealBroken(f"{place} was sealed by an older Evergold, for no certain place: put it again, with --public")
+    if opened.binding.is_public:
+        return
+    binding = replace(opened.binding, versions={sealed.place.phase: version.number}, is_public=True)
+    folder = get_settings().sealed_dir
+    with reading(engine) as session:
+        own = own_recipients(session, read_keys(key_file()))
+    writer = SealingWriter(folder, UNLIMITED_BYTES, what=binding, recipients=own, salt=opened.salt)
+    try:
+        open_sealed_gold(sealed, writer)
+        writer.finish()
+    finally:
+        writer.discard()
+    try:
+        with writing(engine) as session:
+            _exchange(session, version, writer.sealed, place, now)
+    except BaseException:
+        forget_sealed(writer.sealed, folder)
+        raise
+
+
+def _exchange(session: Session, version: GoldVersion, sealed: Sealed, place: str, now: datetime) -> None:
+    """The new file in the place of the old one, which goes unless another phase has it, too."""
+    current = session.get_one(GoldVersion, version.id, with_for_update=True)
+    if current.sealed_file_id != version.sealed_file_id or current.commitment != sealed.commitment:
+        raise GoldChanged(f"{place}, version {version.number}, was changed at this moment; please try again.")
+    current.sealed_file_id = record_sealed(session, sealed, now).id
+    session.flush()
+    used = select(GoldVersion.id).where(GoldVersion.sealed_file_id == version.sealed_file_id).limit(1)
+    if session.scalar(used) is None:
+        session.execute(delete(SealedKey).where(SealedKey.sealed_file_id == version.sealed_file_id))
+        session.execute(delete(SealedFile).where(SealedFile.id == version.sealed_file_id))
+    audit.record(session, None, "gold.make_public", f"gold {place}", {"version": version.number}, now=now)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _find(engine: Engine, place: str, number: int | None) -> tuple[GoldVersion, SealedGold]:
+    parts = place.split("/")
+    if len(parts) != 3:
+        raise NotFound(f"'{place}' is not COMPETITION/PHASE/TASK.")
+    with reading(engine) as session:
+        versions = list_gold(session, find_phase_task(session, *parts))
+        published = [one for one in versions if one.published_at is not None] or versions
+        wanted = published[-1:] if number is None else [one for one in versions if one.number == number]
+        if not wanted:
+            raise NotFound(f"There is no sealed gold {place}{'' if number is None else f', version {number}'}.")
+        return wanted[0], sealed_gold(session, wanted[0].id)
