@@ -13,9 +13,8 @@ from evergold.cli.output import TEAM_PANEL, CommandError, JsonOption, ask, print
 from evergold.client import credentials
 
 if TYPE_CHECKING:
-    import httpx
-
-    from evergold.client.http import Json
+    from evergold.client import Client
+    from evergold.client.results import Json
 
 commands = typer.Typer()
 
@@ -33,14 +32,12 @@ def register(
     as_json: JsonOption = False,
 ) -> None:
     """Make an account and log in with it."""
-    from evergold.client import http as api
-
     address, _ = chosen(server)
     username = username or ask("User name", "--username")
     email = email or ask("E-mail address", "--email")
     password = read_password(password_stdin, confirm=True)
     with connected(address, None) as client:
-        api.register(client, username=username, email=email, password=password, display_name=display_name)
+        client.register(username=username, email=email, password=password, display_name=display_name)
         document = _log_in(client, address, username, password)
     _say_logged_in(document, as_json)
 
@@ -70,8 +67,6 @@ def login(
 @commands.command(rich_help_panel=TEAM_PANEL)
 def logout() -> None:
     """Log out: the token is revoked, and forgotten here."""
-    from evergold.client import http as api
-
     stored = credentials.load()
     if stored is None:
         say("You were not logged in.")
@@ -80,24 +75,20 @@ def logout() -> None:
     try:
         with connected(stored.server, stored.token) as client:
             if stored.token_id is not None:
-                api.revoke_token(client, stored.token_id)
+                client.revoke_token(stored.token_id)
     except CommandError as error:
         remark(f"The token is forgotten here, but was not revoked: {error.message} The account page can do it.")
     say(f"Logged out of {stored.server}.")
 
 
-def _log_in(client: httpx.Client, address: str, username: str, password: str) -> Json:
-    from evergold.client import http as api
-
-    made = api.create_token(client, username=username, password=password, name=f"evergold on {platform.node()}"[:100])
+def _log_in(client: Client, address: str, username: str, password: str) -> Json:
+    made = client.create_token(username=username, password=password, name=f"evergold on {platform.node()}"[:100])
     return _keep(credentials.Credentials(address, made["secret"], made["username"], made["id"]))
 
 
 def _keep_token(address: str, token: str) -> Json:
-    from evergold.client import http as api
-
     with connected(address, token) as client:
-        account = api.who_am_i(client)
+        account = client.account()
     return _keep(credentials.Credentials(address, token, account["username"]))
 
 

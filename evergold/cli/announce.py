@@ -13,9 +13,8 @@ from evergold.cli.connection import ServerOption, chosen, connected, logged_in, 
 from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, remark, say
 
 if TYPE_CHECKING:
-    import httpx
-
-    from evergold.client.http import Json
+    from evergold.client import Client
+    from evergold.client.results import Json
 
 commands = typer.Typer()
 announce = typer.Typer(no_args_is_help=True, help="Announcements of a competition: on its page, in a feed, by mail.")
@@ -56,8 +55,6 @@ def publish(
     as_json: JsonOption = False,
 ) -> None:
     """Announce something, and send it by mail if a group is named."""
-    from evergold.client.http import tell
-
     form = {"title": title, "text": _read(text), "is_pinned": pin, "mail": mail}
     with logged_in(server) as (client, address):
         if preview or (mail and not yes):
@@ -67,7 +64,7 @@ def publish(
                 return
             _ask_back(counted)
         key = {"Idempotency-Key": str(uuid.uuid4())}
-        made = tell(client, "POST", _path(competition), json=form, headers=key).json()
+        made = client.send("POST", _path(competition), json=form, headers=key).json()
     if as_json:
         print_json(made)
         return
@@ -89,8 +86,6 @@ def edit(
     as_json: JsonOption = False,
 ) -> None:
     """Change an announcement; it says when it was edited, and no mail goes out."""
-    from evergold.client.http import tell
-
     with logged_in(server) as (client, _):
         one = next((one for one in _listed(client, competition) if one["id"] == number), None)
         if one is None:
@@ -100,7 +95,7 @@ def edit(
             "text": one["text"] if text is None else _read(text),
             "is_pinned": one["is_pinned"] if pin is None else pin,
         }
-        changed = tell(client, "PUT", f"{_path(competition)}/{number}", json=form).json()
+        changed = client.send("PUT", f"{_path(competition)}/{number}", json=form).json()
     if as_json:
         print_json(changed)
     else:
@@ -110,10 +105,8 @@ def edit(
 @announce.command()
 def withdraw(competition: CompetitionArgument, number: NumberArgument, server: ServerOption = None) -> None:
     """Withdraw an announcement; mails that went out cannot be called back."""
-    from evergold.client.http import tell
-
     with logged_in(server) as (client, _):
-        tell(client, "DELETE", f"{_path(competition)}/{number}")
+        client.send("DELETE", f"{_path(competition)}/{number}")
     say(f"Withdrew announcement {number} of {competition}.")
 
 
@@ -121,19 +114,15 @@ def _path(competition: str) -> str:
     return f"/competitions/{quoted(competition)}/announcements"
 
 
-def _listed(client: httpx.Client, competition: str) -> list[Json]:
-    from evergold.client.http import ask
-
-    found: list[Json] = ask(client, _path(competition)).json()["announcements"]
+def _listed(client: Client, competition: str) -> list[Json]:
+    found: list[Json] = client.document(_path(competition))["announcements"]
     return found
 
 
-def _count(client: httpx.Client, competition: str, group: str) -> Json:
-    from evergold.client.http import ask
-
+def _count(client: Client, competition: str, group: str) -> Json:
     if not group:
         return {"group": "", "receivers": 0, "switched_off": 0}
-    counted: Json = ask(client, f"{_path(competition)}/receivers", params={"group": group}).json()
+    counted: Json = client.document(f"{_path(competition)}/receivers", params={"group": group})
     return counted
 
 

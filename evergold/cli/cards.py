@@ -11,7 +11,7 @@ from evergold.cli.connection import ServerOption, chosen, connected
 from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_table, remark, say
 
 if TYPE_CHECKING:
-    from evergold.client.http import Json
+    from evergold.client.results import Json
 
 commands = typer.Typer()
 
@@ -40,16 +40,14 @@ def card(
     as_json: JsonOption = False,
 ) -> None:
     """Show the method card of a submission, or change it, until the official results are frozen."""
-    from evergold.client import http as api
-
     if file and change:
         raise CommandError("--from gives a whole card, --set changes parts of it: use one of them.", Code.USAGE)
     address, token = chosen(server)
     with connected(address, token) as client:
-        found = api.get_card(client, submission_id)
+        found = client.card(submission_id)
         if file or change:
             wanted = read_card(file) if file else _changed(found, change or [])
-            found = api.edit_card(client, submission_id, wanted, found["version"])
+            found = client.edit_card(submission_id, wanted, found["version"])
             remark(f"Saved: {address}{found['page']}")
     if as_json:
         print_json(found)

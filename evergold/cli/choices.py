@@ -21,11 +21,9 @@ def choose(
     as_json: JsonOption = False,
 ) -> None:
     """Let a submission be the one that counts, where the entry rule is `chosen`; the last choice is right."""
-    from evergold.client import http as api
-
     address, token = chosen(server)
     with connected(address, token) as client:
-        submission = api.choose_submission(client, submission_id, board=board, undo=undo)
+        submission = client.choose(submission_id, board=board, undo=undo).document
     if as_json:
         print_json(submission)
         return

@@ -12,9 +12,7 @@ from evergold.cli.output import Code, CommandError
 from evergold.client import credentials
 
 if TYPE_CHECKING:
-    import httpx
-
-    from evergold.client.http import Place, Refused
+    from evergold.client import Client, Place, Refused
 
 
 ServerOption = Annotated[
@@ -34,13 +32,12 @@ def chosen(server: str | None) -> tuple[str, str | None]:
 
 
 @contextmanager
-def connected(address: str, token: str | None) -> Iterator[httpx.Client]:
+def connected(address: str, token: str | None) -> Iterator[Client]:
     """A client for the server; what goes wrong inside becomes a CommandError with its exit code."""
-    from evergold.client.http import Refused, Unreachable, connect
-    from evergold.version import VERSION
+    from evergold.client import Client, Refused, Unreachable
 
     try:
-        with connect(address, token, VERSION) as client:
+        with Client(address, token or "") as client:
             yield client
     except Unreachable as error:
         raise CommandError(f"Cannot reach {address}: {error}.", Code.NETWORK, name="network") from None
@@ -49,7 +46,7 @@ def connected(address: str, token: str | None) -> Iterator[httpx.Client]:
 
 
 @contextmanager
-def logged_in(server: str | None) -> Iterator[tuple[httpx.Client, str]]:
+def logged_in(server: str | None) -> Iterator[tuple[Client, str]]:
     """The same with a token, and the server's address; raises CommandError where there is none."""
     address, token = chosen(server)
     if not token:
@@ -82,10 +79,12 @@ def quoted(name: str) -> str:
 
 def parse_place(text: str, last: str) -> Place:
     """`competition/phase/…`; `last` names the third part."""
-    from evergold.client.http import Place
+    from evergold.client import Place
 
-    parts = text.strip("/").split("/")
-    if len(parts) != 3 or not all(parts):
+    try:
+        return Place.parse(text)
+    except ValueError:
         wanted = f"COMPETITION/PHASE/{last}"
-        raise CommandError(f"'{text}' is not {wanted}; `evergold competitions` lists what there is.", Code.USAGE)
-    return Place(*parts)
+        raise CommandError(
+            f"'{text}' is not {wanted}; `evergold competitions` lists what there is.", Code.USAGE
+        ) from None

@@ -30,13 +30,11 @@ def predictions(
     server: ServerOption = None,
 ) -> None:
     """Download all predictions and method cards of a competition as one zip, with a manifest."""
-    from evergold.client.http import download
-
     target = output or Path(f"{competition.strip('/')}-predictions.zip")
     asked = {"phase": phase, "task": task, "only": "entries" if entries else "all"}
     with logged_in(server) as (client, _):
         try:
-            size_bytes = download(client, f"/competitions/{quoted(competition)}/predictions.zip", target, params=asked)
+            size_bytes = client.download(f"/competitions/{quoted(competition)}/predictions.zip", target, params=asked)
         except OSError as error:
             raise CommandError(f"Cannot write {target}: {error.strerror}.") from None
     remark(f"Wrote {target} ({size_bytes:,} bytes).")
@@ -50,14 +48,12 @@ def participants(
     as_json: JsonOption = False,
 ) -> None:
     """List who takes part: user name, e-mail address, team, and how much each has sent."""
-    from evergold.client.http import ask
-
     path = f"/competitions/{quoted(competition)}/participants"
     with logged_in(server) as (client, _):
         if csv:
-            say(ask(client, f"{path}.csv").text.rstrip("\r\n"))
+            say(client.get(f"{path}.csv").text.rstrip("\r\n"))
             return
-        listed = ask(client, path).json()
+        listed = client.document(path)
     if as_json:
         print_json(listed)
         return

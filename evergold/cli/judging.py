@@ -24,9 +24,8 @@ from evergold.cli.output import (
 )
 
 if TYPE_CHECKING:
-    import httpx
-
-    from evergold.client.http import Json
+    from evergold.client import Client
+    from evergold.client.results import Json
 
 commands = typer.Typer()
 judge = typer.Typer(no_args_is_help=True, help="Human judgement: rounds, marks, and what they come to.")
@@ -65,10 +64,8 @@ def start(
         "guidelines": _read(guidelines) if guidelines else "",
     }
     with _organiser(server) as (client, address):
-        from evergold.client.http import tell
-
         wanted = parse_place(place, "TASK")
-        document = tell(client, "POST", f"{wanted.path('tasks')}/judging", json=form).json()
+        document = client.send("POST", f"{wanted.path('tasks')}/judging", json=form).json()
     _show(document, as_json)
     remark(f"Started: {address}{document['page']}")
 
@@ -82,12 +79,10 @@ def import_marks(
     as_json: JsonOption = False,
 ) -> None:
     """Bring annotators' marks in a CSV file: all of it or, with every problem told, nothing."""
-    from evergold.client.http import tell
-
     path = f"{parse_place(to, 'TASK').path('tasks')}/judging/marks"
     with _organiser(server, as_json) as (client, _), file.open("rb") as content:
         files = {"file": (file.name, content)}
-        document = tell(client, "POST", path, params={"round": name}, files=files).json()
+        document = client.send("POST", path, params={"round": name}, files=files).json()
     if as_json:
         print_json(document)
     else:
@@ -106,10 +101,8 @@ def export(
     server: ServerOption = None,
 ) -> None:
     """Print all marks of a round as CSV, which can be imported as it is."""
-    from evergold.client.http import ask
-
     with _organiser(server) as (client, _):
-        content = ask(client, f"{_round(place)}/marks.csv").text
+        content = client.get(f"{_round(place)}/marks.csv").text
     if output is None:
         say(content.rstrip("\r\n"))
         return
@@ -124,13 +117,11 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """List the rounds of a competition, or show one: progress, scores, agreement, correlations."""
-    from evergold.client.http import ask
-
     with _organiser(server) as (client, _):
         if "/" in place.strip("/"):
-            _show(ask(client, _round(place)).json(), as_json)
+            _show(client.document(_round(place)), as_json)
             return
-        listed = ask(client, f"/competitions/{_quoted(place)}/judging").json()
+        listed = client.document(f"/competitions/{_quoted(place)}/judging")
     if as_json:
         print_json(listed)
         return
@@ -150,14 +141,12 @@ def publish(
     as_json: JsonOption = False,
 ) -> None:
     """Show a round to everybody, on boards too, or hide it again; while it is shown no mark changes."""
-    from evergold.client.http import tell
-
     with _organiser(server) as (client, address):
         path = f"{_round(place)}/publication"
         if withdraw:
-            document = tell(client, "DELETE", path).json()
+            document = client.send("DELETE", path).json()
         else:
-            document = tell(client, "PUT", path, params={"unfinished": unfinished}).json()
+            document = client.send("PUT", path, params={"unfinished": unfinished}).json()
     if as_json:
         print_json(document)
     else:
@@ -168,9 +157,9 @@ def publish(
 
 
 @contextmanager
-def _organiser(server: str | None, as_json: bool = False) -> Iterator[tuple[httpx.Client, str]]:
+def _organiser(server: str | None, as_json: bool = False) -> Iterator[tuple[Client, str]]:
     """A client that is logged in; a file that is wrong leaves with its own code, its problems told."""
-    from evergold.client.http import Refused
+    from evergold.client import Refused
 
     address, token = chosen(server)
     if not token:

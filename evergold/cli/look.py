@@ -12,7 +12,7 @@ from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, prin
 from evergold.cli.submissions import outcome_code, show_submission
 
 if TYPE_CHECKING:
-    from evergold.client.http import Json
+    from evergold.client.results import Json
 
 commands = typer.Typer()
 
@@ -20,11 +20,9 @@ commands = typer.Typer()
 @commands.command(rich_help_panel=TEAM_PANEL)
 def competitions(server: ServerOption = None, as_json: JsonOption = False) -> None:
     """List the competitions with their phases, tasks and boards."""
-    from evergold.client import http as api
-
     address, token = chosen(server)
     with connected(address, token) as client:
-        listed = api.list_competitions(client)
+        listed = client.competitions()
     if as_json:
         print_json({"competitions": listed})
         return
@@ -56,21 +54,19 @@ def board(
     as_json: JsonOption = False,
 ) -> None:
     """Show a leaderboard."""
-    from evergold.client import http as api
-
     wanted = parse_place(place, "BOARD")
     if not table and (column or official or decimals is not None):
         raise CommandError("--column, --decimals and --official belong to --table.", Code.USAGE)
     address, token = chosen(server)
     with connected(address, token) as client:
         if table:
-            asked = {"format": table, "column": column, "decimals": decimals, "official": official or None}
-            say(api.get_board_table(client, wanted, {k: v for k, v in asked.items() if v is not None}).rstrip("\n"))
+            text = client.board_table(wanted, table, columns=column or (), decimals=decimals, official=official)
+            say(text.rstrip("\n"))
             return
         if csv:
-            say(api.get_board_csv(client, wanted).rstrip("\r\n"))
+            say(client.board_csv(wanted).rstrip("\r\n"))
             return
-        document = api.get_board(client, wanted)
+        document = client.board(wanted).document
     if as_json:
         print_json(document)
     else:
@@ -84,16 +80,14 @@ def cite(
     as_json: JsonOption = False,
 ) -> None:
     """Print BibTeX for a competition, or for a board as it was when its phase closed."""
-    from evergold.client import http as api
-
-    wanted = parse_place(place, "BOARD") if "/" in place.strip("/") else None
+    of = parse_place(place, "BOARD") if "/" in place.strip("/") else place
     address, token = chosen(server)
     with connected(address, token) as client:
-        found = api.get_citation(client, place.strip("/"), wanted)
+        citation = client.citation(of)
     if as_json:
-        print_json({"bibtex": found})
+        print_json({"bibtex": citation})
     else:
-        say(found.rstrip("\n"))
+        say(citation.rstrip("\n"))
 
 
 @commands.command(rich_help_panel=TEAM_PANEL)
@@ -104,15 +98,13 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """Show a submission (the exit code tells its state), or list mine."""
-    from evergold.client import http as api
-
     address, token = chosen(server)
     with connected(address, token) as client:
         if submission_id:
-            submission = api.get_submission(client, submission_id)
+            submission = client.submission(submission_id).document
             show_submission(submission, as_json)
             raise typer.Exit(outcome_code(submission))
-        listed = api.list_submissions(client, limit)
+        listed = [submission.document for submission in client.submissions(limit)]
     if as_json:
         print_json({"submissions": listed})
         return

@@ -13,7 +13,7 @@ from evergold.cli.connection import ServerOption, chosen, connected, logged_in, 
 from evergold.cli.output import TEAM_PANEL, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from evergold.client.http import Json
+    from evergold.client.results import Json
 
 commands = typer.Typer()
 questions = typer.Typer(no_args_is_help=True, help="Questions to the organisers of a competition.")
@@ -32,11 +32,9 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """List the questions that you may see: public ones, your own; organisers see all."""
-    from evergold.client.http import ask as look
-
     address, token = chosen(server)
     with connected(address, token) as client:
-        listed: list[Json] = look(client, _path(competition)).json()["questions"]
+        listed: list[Json] = client.document(_path(competition))["questions"]
     listed = [one for one in listed if not (waiting and one["closed_at"])]
     if as_json:
         print_json({"questions": listed})
@@ -60,12 +58,10 @@ def ask(
     as_json: JsonOption = False,
 ) -> None:
     """Ask the organisers; their answer comes by mail."""
-    from evergold.client.http import tell
-
     form = {"title": title, "text": _read(text), "shows_name": show_name}
     with logged_in(server) as (client, address):
         key = {"Idempotency-Key": str(uuid.uuid4())}
-        asked = tell(client, "POST", _path(competition), json=form, headers=key).json()
+        asked = client.send("POST", _path(competition), json=form, headers=key).json()
     if as_json:
         print_json(asked)
     else:
@@ -84,11 +80,9 @@ def answer(
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question as an organiser, or answer it otherwise; whoever asked gets a mail."""
-    from evergold.client.http import tell
-
     form = {"answer": _read(text), "is_public": public}
     with logged_in(server) as (client, address):
-        answered = tell(client, "PUT", f"{_path(competition)}/{number}/answer", json=form).json()
+        answered = client.send("PUT", f"{_path(competition)}/{number}/answer", json=form).json()
     if as_json:
         print_json(answered)
     else:
@@ -98,20 +92,16 @@ def answer(
 @questions.command()
 def close(competition: CompetitionArgument, number: NumberArgument, server: ServerOption = None) -> None:
     """Close a question without an answer, as an organiser; nobody gets a mail."""
-    from evergold.client.http import tell
-
     with logged_in(server) as (client, _):
-        tell(client, "PUT", f"{_path(competition)}/{number}/closed")
+        client.send("PUT", f"{_path(competition)}/{number}/closed")
     say(f"Closed question {number} of {competition}.")
 
 
 @questions.command()
 def reopen(competition: CompetitionArgument, number: NumberArgument, server: ServerOption = None) -> None:
     """Open a closed question again, as an organiser."""
-    from evergold.client.http import tell
-
     with logged_in(server) as (client, _):
-        tell(client, "DELETE", f"{_path(competition)}/{number}/closed")
+        client.send("DELETE", f"{_path(competition)}/{number}/closed")
     say(f"Opened question {number} of {competition} again.")
 
 

@@ -13,9 +13,8 @@ from evergold.cli.connection import ServerOption, chosen, connected
 from evergold.cli.output import PANEL, Code, CommandError, JsonOption, count, print_json, print_table, remark, say
 
 if TYPE_CHECKING:
-    import httpx
-
-    from evergold.client.http import Json
+    from evergold.client import Client
+    from evergold.client.results import Json
 
 commands = typer.Typer()
 rescore = typer.Typer(no_args_is_help=True, help="Score submissions anew as a set, and publish or drop it.")
@@ -49,9 +48,7 @@ def start(
         "with_rejected": with_rejected,
     }
     with _organiser(server) as (client, address):
-        from evergold.client.http import tell
-
-        document = tell(client, "POST", _sets(competition), json=form).json()
+        document = client.send("POST", _sets(competition), json=form).json()
     _show(document, as_json)
     remark(f"Started: {address}{document['page']}")
 
@@ -64,9 +61,7 @@ def rescorings(
 ) -> None:
     """List the rescoring sets of a competition, the newest first."""
     with _organiser(server) as (client, _):
-        from evergold.client.http import ask
-
-        listed = ask(client, _sets(competition)).json()
+        listed = client.document(_sets(competition))
     if as_json:
         print_json(listed)
         return
@@ -81,9 +76,7 @@ def rescorings(
 def status(place: SetArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
     """Show a set and how far it is."""
     with _organiser(server) as (client, _):
-        from evergold.client.http import ask
-
-        document = ask(client, _set(place)).json()
+        document = client.document(_set(place))
     _show(document, as_json)
 
 
@@ -91,9 +84,7 @@ def status(place: SetArgument, server: ServerOption = None, as_json: JsonOption 
 def diff(place: SetArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
     """Show who moves by how much, board by board, those who move most first."""
     with _organiser(server) as (client, _):
-        from evergold.client.http import ask
-
-        document = ask(client, f"{_set(place)}/diff").json()
+        document = client.document(f"{_set(place)}/diff")
     if as_json:
         print_json(document)
         return
@@ -129,9 +120,7 @@ def publish(
 def drop(place: SetArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
     """End a set without a change to any board."""
     with _organiser(server) as (client, _):
-        from evergold.client.http import tell
-
-        document = tell(client, "POST", f"{_set(place)}/drop").json()
+        document = client.send("POST", f"{_set(place)}/drop").json()
     _show(document, as_json)
 
 
@@ -139,7 +128,7 @@ def drop(place: SetArgument, server: ServerOption = None, as_json: JsonOption = 
 
 
 @contextmanager
-def _organiser(server: str | None) -> Iterator[tuple[httpx.Client, str]]:
+def _organiser(server: str | None) -> Iterator[tuple[Client, str]]:
     """A client that is logged in."""
     address, token = chosen(server)
     if not token:
@@ -148,12 +137,12 @@ def _organiser(server: str | None) -> Iterator[tuple[httpx.Client, str]]:
         yield client, address
 
 
-def _published(client: httpx.Client, place: str, *, tell_teams: bool, wait: bool) -> Json:
-    from evergold.client.http import Refused, tell
+def _published(client: Client, place: str, *, tell_teams: bool, wait: bool) -> Json:
+    from evergold.client import Refused
 
     while True:
         try:
-            document: Json = tell(client, "POST", f"{_set(place)}/publish", params={"tell_teams": tell_teams}).json()
+            document: Json = client.send("POST", f"{_set(place)}/publish", params={"tell_teams": tell_teams}).json()
         except Refused as error:
             # What failed waits for somebody to mend its cause.
             if not wait or error.code != "rescoring_not_ready" or error.details.get("failed"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +25,7 @@ from evergold.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from evergold.client.http import Json
+    from evergold.client.results import Json
 
 
 commands = typer.Typer()
@@ -54,32 +53,30 @@ def submit(
     as_json: JsonOption = False,
 ) -> None:
     """Submit a file, and wait for its scores; the exit code says what became of it."""
-    from evergold.client import http as api
-
-    place, said = parse_place(to, "TASK"), read_card(card) if card else None
+    place, answers = parse_place(to, "TASK"), read_card(card) if card else None
     address, token = chosen(server)
     if not token:
         raise CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
     with connected(address, token) as client:
-        with upload_progress(file) as sent:
-            submission = api.submit(
-                client,
-                place,
+        with upload_progress(file) as on_sent:
+            submission = client.submit(
                 file,
+                place,
+                wait=False,
                 track=track,
                 method=method,
                 description=description,
-                card=said,
-                idempotency_key=idempotency_key or uuid.uuid4().hex,
-                sent=sent,
-                noticed=lambda reason: remark(f"The upload did not arrive ({reason}); trying again."),
+                card=answers,
+                idempotency_key=idempotency_key,
+                on_sent=on_sent,
+                on_retry=lambda reason: remark(f"The upload did not arrive ({reason}); trying again."),
             )
-        remark(f"Accepted as {submission['id']}: {address}{submission['links']['page']}")
+        remark(f"Accepted as {submission.id}: {submission.page}")
         if wait:
             with _live() as show:
-                submission = api.await_end(client, submission, show)
-    show_submission(submission, as_json)
-    raise typer.Exit(outcome_code(submission))
+                submission = client.wait_for(submission, lambda news: show(news.document))
+    show_submission(submission.document, as_json)
+    raise typer.Exit(outcome_code(submission.document))
 
 
 def outcome_code(submission: Json) -> Code:

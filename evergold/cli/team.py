@@ -11,7 +11,7 @@ from evergold.cli.connection import ServerOption, chosen, connected
 from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from evergold.client.http import Json
+    from evergold.client.results import Json
 
 commands = typer.Typer()
 teams = typer.Typer(no_args_is_help=True, help="Your team in a competition.")
@@ -126,11 +126,9 @@ def _path(competition: str, *more: str) -> str:
 
 def _call(server: str | None, method: str, path: str, **body: Json) -> Json:
     """The server's answer; empty where it has nothing to say."""
-    from evergold.client import http as api
-
     address, token = chosen(server)
     with connected(address, token) as client:
-        answer = api.ask(client, path) if method == "GET" else api.tell(client, method, path, **body)
+        answer = client.get(path) if method == "GET" else client.send(method, path, **body)
         document: Json = answer.json() if answer.content else {}
         return document
 

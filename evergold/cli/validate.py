@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +13,7 @@ from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, prin
 from evergold.cli.submissions import PredictionArgument, upload_progress
 
 if TYPE_CHECKING:
-    from evergold.client.http import Json
+    from evergold.client.results import Json
 
 commands = typer.Typer()
 
@@ -56,23 +55,19 @@ def validate(
 
 
 def _on_the_server(file: Path, to: str, server: str | None, as_json: bool) -> None:
-    from evergold.client import http as api
-
     place = parse_place(to, "TASK")
     address, token = chosen(server)
     if not token:
         raise CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
-    with connected(address, token) as client, upload_progress(file) as sent:
-        validation = api.validate(
-            client,
-            place,
+    with connected(address, token) as client, upload_progress(file) as on_sent:
+        validation = client.validate(
             file,
-            idempotency_key=uuid.uuid4().hex,
-            sent=sent,
-            noticed=lambda reason: remark(f"The upload did not arrive ({reason}); trying again."),
+            place,
+            on_sent=on_sent,
+            on_retry=lambda reason: remark(f"The upload did not arrive ({reason}); trying again."),
         )
-    _show(validation, as_json)
-    raise typer.Exit(_CODES[validation["status"]])
+    _show(validation.document, as_json)
+    raise typer.Exit(_CODES[validation.status])
 
 
 def _show(validation: Json, as_json: bool) -> None:

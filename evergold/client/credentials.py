@@ -28,9 +28,9 @@ class BadAddress(ValueError):
 
 
 def credentials_path() -> Path:
-    """`evergold/credentials.json` in the folder for configuration (XDG)."""
-    folder = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(folder) / "evergold" / "credentials.json"
+    """`evergold/credentials.json` in the folder for configuration: XDG, and on Windows that of the user's programs."""
+    folder = os.environ.get("XDG_CONFIG_HOME") or (os.environ.get("APPDATA") if os.name == "nt" else None)
+    return Path(folder or Path.home() / ".config") / "evergold" / "credentials.json"
 
 
 def load() -> Credentials | None:

@@ -26,8 +26,7 @@ from app.competitions.find import find_phase_task
 from app.competitions.limits import quota
 from app.models import TERMINAL, CompetitionTask, Phase, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, Team
 from app.people import auth
-from evergold.client import http as client
-from evergold.client.http import Refused
+from evergold.client import Client, Place as Target, Refused, Unreachable
 from tests.chaos.place import ITEMS, LABELS, Place
 from tests.world import add_user
 
@@ -96,13 +95,13 @@ class Clients:
 
     def _upload_one_s(self, who: int, phase: str, accepted: dict[int, str], result: Outcome) -> None:
         dice = random.Random(f"{self.seed} {who} {phase}")
-        target = client.Place("storm", phase, "detection")
+        target = Target("storm", phase, "detection")
         path = self.place.folder / f"{phase}-{who}.csv"
-        with client.connect(self.place.address, self.tokens[who], "chaos") as connection:
+        with Client(self.place.address, self.tokens[who]) as client:
             for number in range(who, self.count, CLIENTS):
                 path.write_text(file_of(self.seed, number))
                 began = time.monotonic()
-                first = self._submitted(connection, target, path, f"{phase}-{number}", result)
+                first = self._submitted(client, target, path, f"{phase}-{number}", result)
                 with self.lock:
                     result.accept_seconds.append(time.monotonic() - began)
                     self.sent += 1
@@ -110,34 +109,22 @@ class Clients:
                     continue
                 accepted[number] = first
                 if dice.random() < 0.1:  # the answer got lost, as far as this client knows
-                    again = self._submitted(connection, target, path, f"{phase}-{number}", result)
+                    again = self._submitted(client, target, path, f"{phase}-{number}", result)
                     if again != first:
                         result.complaints.append(f"file {number}: sent again, it became {again} instead of {first}")
 
-    def _submitted(
-        self, connection: httpx.Client, target: client.Place, path: Path, key: str, result: Outcome
-    ) -> str | None:
-        def noticed(_: str) -> None:
+    def _submitted(self, client: Client, target: Target, path: Path, key: str, result: Outcome) -> str | None:
+        def count_retry(_: str) -> None:
             result.tried_again += 1
 
         give_up_at = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
-                submitted = client.submit(
-                    connection,
-                    target,
-                    path,
-                    method="",
-                    description="",
-                    idempotency_key=key,
-                    sent=lambda _: None,
-                    noticed=noticed,
-                )
-                return str(submitted["id"])
+                return client.submit(path, target, wait=False, idempotency_key=key, on_retry=count_retry).id
             except Refused as error:
                 result.complaints.append(f"{key}: {error.status} {error}")
                 return None
-            except client.Unreachable as error:  # after a minute; people do not give up either
+            except Unreachable as error:  # after a minute; people do not give up either
                 if time.monotonic() > give_up_at:
                     result.complaints.append(f"{key}: unreachable {error}")
                     return None

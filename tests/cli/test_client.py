@@ -16,7 +16,7 @@ import pytest
 from evergold import scoring
 from evergold.cli import run
 from evergold.cli.output import Code
-from evergold.client import credentials, http as api
+from evergold.client import Client, Submission, credentials, http
 from tests import services
 from tests.cli.flaky_proxy import flaky_proxy
 from tests.processes import REPOSITORY, kill, short_folder, start, stop
@@ -80,8 +80,8 @@ def server() -> Iterator[Server]:
 def _own_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is logged in, and nobody waits long."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr(api, "PATIENT", (0.01,) * 5)
-    monkeypatch.setattr(api, "BRIEF", (0.01,) * 2)
+    monkeypatch.setattr(http, "PATIENT", (0.01,) * 5)
+    monkeypatch.setattr(http, "BRIEF", (0.01,) * 2)
 
 
 @pytest.fixture
@@ -326,10 +326,10 @@ def test_waiting_survives_a_lost_connection(ada: str, server: Server, evergold: 
     assert stored
     with (
         flaky_proxy(server.address, ["refuse", "lose-answer", "bad-gateway"]) as proxy,
-        api.connect(proxy.address, stored.token, "test") as client,
+        Client(proxy.address, stored.token) as client,
     ):
-        ended = api.await_end(client, {**accepted, "status": "queued"}, lambda state: None)
-    assert ended["status"] == "scored"
+        ended = client.wait_for(Submission.of({**accepted, "status": "queued"}, client.server))
+    assert ended.status == "scored"
     assert proxy.met == ["refuse", "lose-answer", "bad-gateway", "pass"]
 
 

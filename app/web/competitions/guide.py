@@ -31,7 +31,8 @@ GUIDES = {
     "organising": ("Organising", "For organisers: a competition from the first idea to the everlasting board."),
     "phases-yaml": ("phases.yaml", "For organisers: every key."),
     "cli": ("Command line", "For everybody who likes a terminal: every command."),
-    "api": ("Web API", "For scripts."),
+    "client": ("Python client", "For notebooks and scripts in Python."),
+    "api": ("Web API", "For programs in any language."),
     "running": ("Running a server", "For administrators."),
     "adding-a-task": ("Adding a task type", "For developers."),
 }

@@ -8,10 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from evergold.client import http as client
-from evergold.client.http import Place, Refused, submit
+from evergold.client import Client, Refused, client as module
 
-ACCEPTED = httpx.Response(202, json={"id": "first"})
+ACCEPTED = httpx.Response(202, json={"id": "first", "status": "queued", "message": "In line."})
 LATE = httpx.Response(409, json={"error": {"code": "phase_not_open", "message": "It ended.", "details": {}}})
 FULL = httpx.Response(429, json={"error": {"code": "limit_reached", "message": "All used.", "details": {}}})
 AWAY = httpx.Response(503, headers={"Retry-After": "5"})
@@ -42,30 +41,28 @@ def sent(tmp_path: Path, *answers: Answer) -> tuple[str, list[str]]:
 
     file = tmp_path / "mine.csv"
     file.write_text("ID\n")
-    with httpx.Client(transport=httpx.MockTransport(answer), base_url="http://server") as connection:
-        accepted = submit(
-            connection,
-            Place("a", "b", "c"),
-            file,
-            method="",
-            description="",
-            idempotency_key="once",
-            sent=lambda _: None,
-            noticed=lambda _: None,
-        )
+    with Client("http://server", "", transport=httpx.MockTransport(answer)) as client:
+        accepted = client.submit(file, "a/b/c", wait=False)
     assert next(left, None) is None
-    return accepted["id"], keys
+    return accepted.id, keys
 
 
 @pytest.mark.parametrize("trouble", [[], [SILENCE], [AWAY, SILENCE, AWAY]])
 def test_every_try_has_the_same_key(tmp_path: Path, pauses: list[float], trouble: list[Answer]) -> None:
-    assert sent(tmp_path, *trouble, ACCEPTED) == ("first", (len(trouble) + 1) * ["once"])
+    accepted, keys = sent(tmp_path, *trouble, ACCEPTED)
+    assert (accepted, len(keys), len(set(keys))) == ("first", len(trouble) + 1, 1)
+    assert keys[0]
+
+
+def test_two_uploads_have_two_keys(tmp_path: Path, pauses: list[float]) -> None:
+    assert sent(tmp_path, ACCEPTED)[1] != sent(tmp_path, ACCEPTED)[1]
 
 
 def test_a_second_try_that_overtook_the_first_is_repeated(tmp_path: Path, pauses: list[float]) -> None:
     """The first was in time and is just being accepted; the second finds the phase closed."""
-    assert sent(tmp_path, SILENCE, LATE, ACCEPTED) == ("first", 3 * ["once"])
-    assert pauses[-1] == client.OVERTAKEN_SECONDS
+    accepted, keys = sent(tmp_path, SILENCE, LATE, ACCEPTED)
+    assert (accepted, len(keys), len(set(keys))) == ("first", 3, 1)
+    assert pauses[-1] == module.OVERTAKEN_SECONDS
 
 
 def test_a_first_try_that_never_arrived_is_refused_after_one_more(tmp_path: Path, pauses: list[float]) -> None:

@@ -1,0 +1,268 @@
+"""A Python client for any Evergold server: what a team does there, one method each. The command line uses it, too.
+
+Everything that is tried again may be: an upload carries an Idempotency-Key, so that the server counts it once.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self, cast
+
+import httpx
+
+from evergold.client import credentials, http
+from evergold.client.errors import Refused
+from evergold.client.http import OnRetry, OnSent
+from evergold.client.place import Place, quoted
+from evergold.client.results import Board, Json, Submission, Validation
+
+#: How long the server may hold an answer back until there is news.
+WAIT_SECONDS = 30
+#: While others are before us: how many they are is no news that a server would tell.
+QUEUED_WAIT_SECONDS = 10
+#: A second try may overtake the first on the server, by no more than this.
+OVERTAKEN_SECONDS = 3.0
+
+
+class Client:
+    """A server, as its API shows it to the account that the token belongs to.
+
+    server: its address; default: EVERGOLD_SERVER, else that of the last `evergold login`.
+    token: from the account page; default: EVERGOLD_TOKEN, else the one that `evergold login` keeps for this server;
+    "" for none: boards and competitions are there for everybody.
+    Raises BadAddress for what is no address. Every method raises Unreachable or Refused, both ClientError.
+    Where a place is wanted, it is `competition/phase/task` or `competition/phase/board`, or a Place.
+    """
+
+    def __init__(
+        self, server: str | None = None, token: str | None = None, *, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        self.server, kept = credentials.choose(server)
+        self._http = http.connection(self.server, kept if token is None else token, transport)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connections; `with Client(…) as client:` does it by itself."""
+        self._http.close()
+
+    # ----------------------------------------------------------------------------------------------------- submitting
+
+    def submit(
+        self,
+        path: str | PathLike[str],
+        to: str | Place,
+        *,
+        wait: bool = True,
+        track: str = "",
+        method: str = "",
+        description: str = "",
+        card: Mapping[str, Any] | None = None,
+        idempotency_key: str = "",
+        on_sent: OnSent | None = None,
+        on_retry: OnRetry | None = None,
+    ) -> Submission:
+        """Submit a file; with `wait`, what became of it, else as it was accepted. A rejected file raises nothing.
+
+        track, method, description, card: as the page asks for them; card: a whole method card, as a dict.
+        idempotency_key: uploads with the same key count once, whoever sends them again; default: a new one, kept
+        through all tries of this call. on_sent, on_retry: see `evergold.client.http`.
+        """
+        fields = {"method": method, "description": description} | ({"track": track} if track else {})
+        if card:
+            fields["card"] = json.dumps(card)
+        key = idempotency_key or uuid.uuid4().hex
+        upload = self._upload(Path(path), f"{_place(to).path('tasks')}/submissions", key, fields, on_sent)
+        accepted = Submission.of(_accepted_in_time(upload, on_retry), self.server)
+        return self.wait_for(accepted) if wait else accepted
+
+    def wait_for(self, submission: Submission, on_news: Callable[[Submission], None] | None = None) -> Submission:
+        """The submission in its final state; `on_news` sees every state on the way."""
+        while not submission.is_final:
+            if on_news:
+                on_news(submission)
+            seconds = QUEUED_WAIT_SECONDS if submission.status == "queued" else WAIT_SECONDS
+            submission = self.submission(submission.id, wait_seconds=seconds, stamp=submission.document.get("stamp"))
+        return submission
+
+    def submission(self, submission_id: str, *, wait_seconds: int = 0, stamp: str | None = None) -> Submission:
+        """One of yours; with a wait, as soon as it is final, has another stamp than this, or the time is over."""
+        params: Json = {"wait": wait_seconds} if wait_seconds else {}
+        if stamp is not None:
+            params["seen"] = stamp
+        pauses = http.PATIENT if wait_seconds else http.BRIEF
+        path = f"/submissions/{quoted(submission_id)}"
+        answer = http.send_repeatedly(
+            self._http, "GET", path, pauses, params=params, timeout=http.timeout(more_seconds=wait_seconds)
+        )
+        return Submission.of(http.document(answer), self.server)
+
+    def submissions(self, limit: int = 20) -> list[Submission]:
+        """Your latest, newest first."""
+        listed = self.document("/submissions", params={"limit": limit})["submissions"]
+        return [Submission.of(document, self.server) for document in listed]
+
+    def choose(self, submission_id: str, *, board: str | None = None, undo: bool = False) -> Submission:
+        """Let this submission count, on one board or on all, or no longer."""
+        params = {"board": board} if board is not None and not undo else {}
+        path = f"/submissions/{quoted(submission_id)}/choice"
+        answer = http.send_repeatedly(self._http, "DELETE" if undo else "PUT", path, params=params)
+        return Submission.of(http.document(answer), self.server)
+
+    def card(self, submission_id: str) -> Json:
+        """The method card of a submission, with what is asked and its history."""
+        return self.document(f"/submissions/{quoted(submission_id)}/card")
+
+    def edit_card(self, submission_id: str, card: Mapping[str, Any], version: int) -> Json:
+        """Let the card say this, unless somebody was faster than who looked at this version."""
+        path = f"/submissions/{quoted(submission_id)}/card"
+        return http.document(self.send("PUT", path, json=dict(card), params={"version": version}))
+
+    def validate(
+        self,
+        path: str | PathLike[str],
+        to: str | Place,
+        *,
+        on_sent: OnSent | None = None,
+        on_retry: OnRetry | None = None,
+        wait_seconds: int = WAIT_SECONDS,
+    ) -> Validation:
+        """What the server says of a file that it only checks: nothing is submitted, and it costs nothing of the quota.
+
+        `evergold.scoring.validate` does the same at home, with the blind file.
+        """
+        upload = self._upload(Path(path), f"{_place(to).path('tasks')}/validations", uuid.uuid4().hex, {}, on_sent)
+        checked = http.document(http.until_answered(upload, on_retry, http.PATIENT))
+        while checked["status"] in ("queued", "running"):
+            answer = http.send_repeatedly(
+                self._http,
+                "GET",
+                f"/validations/{quoted(checked['id'])}",
+                http.PATIENT,
+                params={"wait": wait_seconds},
+                timeout=http.timeout(more_seconds=wait_seconds),
+            )
+            checked = http.document(answer)
+        return Validation.of(checked)
+
+    # -------------------------------------------------------------------------------------------------------- looking
+
+    def competitions(self) -> list[Json]:
+        """All competitions, with phases, tasks and boards."""
+        listed: list[Json] = self.document("/competitions")["competitions"]
+        return listed
+
+    def board(self, place: str | Place) -> Board:
+        """A leaderboard."""
+        return Board.of(self.document(_place(place).path("boards")))
+
+    def board_csv(self, place: str | Place) -> str:
+        """A board as CSV."""
+        return self.get(_place(place).path("boards"), headers={"Accept": "text/csv"}).text
+
+    def board_table(
+        self,
+        place: str | Place,
+        format: str = "markdown",
+        *,
+        columns: Sequence[str] = (),
+        decimals: int | None = None,
+        official: bool = False,
+    ) -> str:
+        """A board as a table for a paper. format: `markdown` or `latex`; columns: `metric split` each, default: all;
+        official: as it was when the phase closed."""
+        params: Json = {"format": format, "column": list(columns), "decimals": decimals, "official": official or None}
+        wanted = {name: value for name, value in params.items() if value not in (None, [])}
+        return self.get(f"{_place(place).path('boards')}/table", params=wanted).text
+
+    def citation(self, of: str | Place) -> str:
+        """BibTeX: of a competition, by its name, or of the official board at a place."""
+        if isinstance(of, Place) or "/" in of.strip("/"):
+            return self.get(f"{_place(of).path('boards')}/citation").text
+        return self.get(f"/competitions/{quoted(of.strip('/'))}/citation").text
+
+    # --------------------------------------------------------------------------------------------------------- account
+
+    def account(self) -> Json:
+        """The account that the token belongs to."""
+        return self.document("/me")
+
+    def register(self, *, username: str, email: str, password: str, display_name: str = "") -> Json:
+        """A new account."""
+        form = {"username": username, "email": email, "password": password, "display_name": display_name}
+        return http.document(self.send("POST", "/register", json=form))
+
+    def create_token(self, *, username: str, password: str, name: str) -> Json:
+        """A new token of this account, with its secret, which is shown this once."""
+        return http.document(
+            self.send("POST", "/tokens", json={"username": username, "password": password, "name": name})
+        )
+
+    def revoke_token(self, token_id: int) -> None:
+        """End a token."""
+        self.send("DELETE", f"/tokens/{token_id}")
+
+    # ------------------------------------------------------------------------------------------------- everything else
+
+    def get(self, path: str, **arguments: Any) -> httpx.Response:
+        """Whatever the API has at this path below /api/v1, tried again when the network fails; arguments of httpx."""
+        return http.send_repeatedly(self._http, "GET", path, **arguments)
+
+    def document(self, path: str, **arguments: Any) -> Json:
+        """The same, as a JSON object."""
+        return http.document(self.get(path, **arguments))
+
+    def send(self, method: str, path: str, **arguments: Any) -> httpx.Response:
+        """Change something, by one request that is never repeated by itself."""
+        return http.send_once(self._http, method, path, **arguments)
+
+    def download(self, path: str, target: str | PathLike[str], **arguments: Any) -> int:
+        """Write what there is to a file, whole or not at all; its size in bytes. Raises OSError."""
+        return http.download(self._http, path, Path(target), **arguments)
+
+    def _upload(
+        self, path: Path, to: str, key: str, fields: Mapping[str, str], on_sent: OnSent | None
+    ) -> Callable[[], httpx.Response]:
+        """A function that sends the file, as often as it is called."""
+
+        def send() -> httpx.Response:
+            with path.open("rb") as file:
+                content = cast(IO[bytes], http.CountedFile(file, on_sent)) if on_sent else file
+                return self._http.post(
+                    to, files={"file": (path.name, content)}, data=fields, headers={"Idempotency-Key": key}
+                )
+
+        return send
+
+
+def _accepted_in_time(upload: Callable[[], httpx.Response], on_retry: OnRetry | None) -> Json:
+    """The accepted submission, also where a try whose answer got lost was in time and the next one is not."""
+    lost: list[str] = []
+
+    def note_lost(reason: str) -> None:
+        lost.append(reason)
+        if on_retry:
+            on_retry(reason)
+
+    try:
+        return http.document(http.until_answered(upload, note_lost, http.PATIENT))
+    except Refused as refused:
+        if not lost or refused.code != "phase_not_open":
+            raise
+    # The deadline has passed, but the try whose answer got lost was in time, perhaps, and is just being accepted.
+    time.sleep(OVERTAKEN_SECONDS)
+    return http.document(http.until_answered(upload, on_retry, http.PATIENT))
+
+
+def _place(place: str | Place) -> Place:
+    return place if isinstance(place, Place) else Place.parse(place)

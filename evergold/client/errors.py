@@ -1,0 +1,31 @@
+"""What can go wrong between a client and a server; everything here is a ClientError with a code and details."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class ClientError(Exception):
+    """Root of what the client raises on purpose. code: a stable word for programs; details: what belongs to it."""
+
+    def __init__(self, message: str, code: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.details = dict(details or {})
+
+
+class Unreachable(ClientError):
+    """No usable answer, after all tries; the message says what happened last."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "network")
+
+
+class Refused(ClientError):
+    """The server answered with an error of its own. status: of HTTP; code: as docs/api.md lists them."""
+
+    def __init__(self, status: int, code: str, message: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message, code, details)
+        self.status = status
