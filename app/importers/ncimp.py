@@ -98,7 +98,14 @@ def declaration(parts: Iterable[tuple[str, str]]) -> dict[str, Any]:
         "title": "NCIMP: probing idiomaticity in word representations",
         "summary": "Do representations of noun compounds reflect how idiomatic they are? English and Portuguese.",
         "website": "https://github.com/risehnhew/Finding-Idiomaticity-in-Word-Representations",
-        "tasks": [{"name": "probing", "type": TASK_TYPE, "title": "Idiomaticity probing"}],
+        "tasks": [
+            {
+                "name": "probing",
+                "type": TASK_TYPE,
+                "title": "Idiomaticity probing",
+                "options": {"component": "nc-level"},  # as the authors' code chooses head or modifier
+            }
+        ],
         "boards": [_board(language, setting, level) for language, setting in parts for level in LEVELS],
         "phases": [
             {

@@ -6,6 +6,7 @@ The MWE column is in `cupt_codes`, the organisers' files are in `cupt_corpus`, t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -13,10 +14,12 @@ from typing import NamedTuple
 
 from evergold.scoring.cupt_codes import Note
 from evergold.scoring.errors import InvalidFile, Problems, Severity
+from evergold.scoring.tables import wide_encoding
 
 ID, FORM, LEMMA, MWE = "ID", "FORM", "LEMMA", "PARSEME:MWE"
 
 _LONGEST_HEADER_BYTES = 10_000
+_BLANKS = re.compile(rb" +(?=\t|$)")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -58,11 +61,31 @@ def opened(
         data = data.replace(b"\r\n", b"\n")
         message = "the lines end with CR LF (Windows) where CUPT has LF; they are read as if they had"
         problems.add("windows-line-ends", message, file=file, line=1, severity="warning")
+    if b" \n" in data or b" \t" in data or data.endswith(b" "):
+        data = _without_blanks(data, file, problems)
     end = data.find(b"\n")
     header = _read_header(data[:end] if end >= 0 else data, file, problems, needed)
     if header is None:
         raise error(problems.errors, problems.omitted)
     return data, header
+
+
+def _without_blanks(data: bytes, file: str | None, problems: Problems) -> bytes:
+    """Without blanks at the ends of fields and lines, and with empty lines where only blanks were, as the official
+    evaluator reads; one warning for all but those at the end of comments, which nobody reads."""
+    rows = data.split(b"\n")
+    lines = []
+    for line, row in enumerate(rows, 1):
+        stripped = _BLANKS.sub(b"", row)
+        if stripped != row:
+            rows[line - 1] = stripped
+            if row[:1] != b"#":
+                lines.append(line)
+    if lines:
+        often = f" (and on {len(lines) - 1} more lines)" if len(lines) > 1 else ""
+        message = f"blanks at the end of a field or line{often} are overlooked, as the official evaluator does"
+        problems.add("blanks", message, file=file, line=lines[0], severity="warning")
+    return b"\n".join(rows)
 
 
 def sentences(data: bytes) -> Iterator[Sentence]:
@@ -124,8 +147,8 @@ def _place(name: str | None) -> str:
 
 
 def _read_header(first: bytes, file: str | None, problems: Problems, needed: tuple[str, ...]) -> Header | None:
-    if first.startswith((b"\xff\xfe", b"\xfe\xff")):
-        problems.add("wrong-encoding", "the file is UTF-16: save it as UTF-8", file=file, line=1)
+    if wide := wide_encoding(first):
+        problems.add("wrong-encoding", f"the file is {wide}: save it as UTF-8", file=file, line=1)
         return None
     before, equals, after = first[:_LONGEST_HEADER_BYTES].partition(b"=")
     if not equals or len(first) > _LONGEST_HEADER_BYTES or before.strip(b"# \t") != b"global.columns":

@@ -169,18 +169,20 @@ def f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def macro(languages: Sequence[Counts | None]) -> tuple[float, float, float] | None:
+def macro(languages: Sequence[Counts | None], *, absent_as_zero: bool = False) -> tuple[float, float, float] | None:
     """Mean precision and mean recall over languages, and the F1 of these means, each 0 to 1.
 
     languages: the counts of one cell in every language of the task, those not submitted with nothing predicted or
-    found. A language whose gold is empty there (or None) stays out; None where all do. The official table rounds the
-    two means to two decimals of percent before F1, this one does not.
+    found. A language whose gold is empty there (or None) stays out, or, with absent_as_zero, counts as precision 0 and
+    recall 0, as in the official average; None where all are empty. The official table rounds the two means to two
+    decimals of percent before F1, this one does not.
     """
     counted = [counts for counts in languages if counts is not None and counts.gold]
     if not counted:
         return None
-    precision = sum(counts.precision for counts in counted) / len(counted)
-    recall = sum(counts.recall for counts in counted) / len(counted)
+    among = len(languages) if absent_as_zero else len(counted)
+    precision = sum(counts.precision for counts in counted) / among
+    recall = sum(counts.recall for counts in counted) / among
     return precision, recall, f1(precision, recall)
 
 

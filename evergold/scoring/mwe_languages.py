@@ -59,18 +59,20 @@ def cells_of(tables: Sequence[Mapping[Cell, Counts]]) -> list[Cell]:
     ]
 
 
-def macro_means(gold: AllGold, tables: Mapping[str, Counted]) -> dict[Cell, tuple[float, float, float] | None]:
+def macro_means(
+    gold: AllGold, tables: Mapping[str, Counted], *, absent_as_zero: bool = False
+) -> dict[Cell, tuple[float, float, float] | None]:
     """Mean P, mean R and their F1 of every cell, see `mwe.macro`; None where gold has nothing of the kind anywhere.
 
-    A language without training data stays out of the views that compare with it. A category that only predictions have
-    is left out altogether.
+    absent_as_zero: as for `mwe.macro`. A language without training data stays out of the views that compare with it. A
+    category that only predictions have is left out altogether.
     """
     means: dict[Cell, tuple[float, float, float] | None] = {}
     for cell in cells_of([table.counts for table in tables.values()]):
         compares = cell[0] in TRAINING_VIEWS
         compared = [name for name in tables if not compares or gold[name].training is not None]
         counts = [tables[name].counts.get(cell) for name in compared]
-        mean = macro(counts)
+        mean = macro(counts, absent_as_zero=absent_as_zero)
         if mean is not None or not cell[0].startswith(CATEGORY):
             means[cell] = mean
     return means
@@ -101,11 +103,13 @@ def _official_counts(gold: GoldMwes, predicted: PredictedMwes, side: Side) -> di
     return None if same else count(gold, official)
 
 
-def macro_document(gold: AllGold, predicted: AllPredicted, tables: Mapping[str, Counted]) -> dict[str, Any]:
+def macro_document(
+    gold: AllGold, predicted: AllPredicted, tables: Mapping[str, Counted], *, absent_as_zero: bool = False
+) -> dict[str, Any]:
     """The macro means as `{"all": {"mwe": [P, R, F1], "token": …}, "views": {view: …}, "categories": {name: {"mwe": …,
     "token": …}}, "diversity": {…}, "submitted": n, "of": n}`; null where a mean is undefined. tables: of `count_all`.
     """
-    means = macro_means(gold, tables)
+    means = macro_means(gold, tables, absent_as_zero=absent_as_zero)
     categories: dict[str, dict[str, Any]] = {}
     for (split, basis), mean in means.items():
         if split.startswith(CATEGORY):

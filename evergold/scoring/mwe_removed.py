@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 _PART = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 _ELIDED = "d'"
 _HYPHEN = "-"
-#: Zero-width non-joiner and joiner (Persian needs them inside words), and both apostrophes.
-_KEPT = frozenset("\u200c\u200d'\u2019")
-_KEPT_KINDS = ("L", "N", "M", "Pd")
+#: Zero-width non-joiner and joiner (Persian needs them inside words), both apostrophes, the backtick, and of all the
+#: dashes that there are those that the official script names: the hyphen-minus, U+2010 to U+2015, and U+05BE (maqaf).
+_KEPT = frozenset("\u200c\u200d'\u2019`-\u2010\u2011\u2012\u2013\u2014\u2015\u05be")
+_KEPT_KINDS = ("L", "N", "M")
 
 
 class Edits(NamedTuple):
@@ -47,7 +48,8 @@ def is_removed(mwe: Collection[str], edits: Edits) -> bool:
 
 
 def bare(word: str) -> str:
-    """The word without characters that are not letters, digits, marks, joiners, apostrophes, hyphens or dashes."""
+    """The word without characters that are not letters, digits, marks, joiners, apostrophes, backticks, or dashes of
+    the official script's list."""
     if word.isalnum():
         return word
     return "".join(c for c in word if c in _KEPT or unicodedata.category(c).startswith(_KEPT_KINDS))
@@ -56,16 +58,24 @@ def bare(word: str) -> str:
 def mwe_words(marked: str) -> tuple[str, ...]:
     """The words inside `[[…]]`, all parts of a discontinuous MWE after each other; () where nothing is marked.
 
-    Parts are split at white space. The corpora's tokens are put together as they are written: `d'` with the word after
-    it, a word that begins with a hyphen with the word before it (`[[chambre d' hôtel]]`: chambre, d'hôtel).
+    Parts are split at white space; Japanese ones, which have none inside, by `segmented` further on. The corpora's
+    tokens are put together as they are written, in pairs: `d'` with the word after it, a word that begins with a hyphen
+    with the word before it (`[[chambre d' hôtel]]`: chambre, d'hôtel; `[[a -b -c]]`: a-b, -c, as the official script).
     """
+    pieces = " ".join(_PART.findall(marked)).split()
     words: list[str] = []
-    for word in " ".join(_PART.findall(marked)).split():
-        if words and (words[-1] == _ELIDED or word.startswith(_HYPHEN)):
-            words[-1] += word
-        else:
-            words.append(word)
+    place = 0
+    while place < len(pieces):
+        pair = pieces[place : place + 2]
+        is_pair = len(pair) == 2 and (pair[0] == _ELIDED or pair[1].startswith(_HYPHEN))
+        words.append("".join(pair) if is_pair else pair[0])
+        place += 1 + is_pair
     return tuple(words)
+
+
+def segmented(mwe: Collection[str], segment: Callable[[str], list[str]]) -> frozenset[str]:
+    """The words of an MWE as the sentence's are split: each piece by itself, as the official script does."""
+    return frozenset(word for piece in mwe for word in segment(piece))
 
 
 def without_marks(marked: str) -> str:

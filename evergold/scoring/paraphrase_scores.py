@@ -16,7 +16,7 @@ import numpy.typing as npt
 from evergold.scoring.bertscore import Compatibility, embed, match, rescale, weigh
 from evergold.scoring.diversity import Diversity, diversity
 from evergold.scoring.encoders import Encoder
-from evergold.scoring.mwe_removed import bare, find_edits, is_removed
+from evergold.scoring.mwe_removed import bare, find_edits, is_removed, segmented
 from evergold.scoring.paraphrase import GoldFile
 from evergold.scoring.segmentation import segment_words
 
@@ -70,7 +70,7 @@ def paraphrase(gold: GoldFile, texts: Mapping[str, str], language: str) -> Parap
         new_words.append(edits.new)
         if segment is not str.split:
             edits = find_edits(segment(item.sentence), segment(texts[item.id]))
-        removed.append(is_removed(item.mwe, edits))
+        removed.append(is_removed(segmented(item.mwe, segment), edits))
     return Paraphrased(np.array(removed, dtype=np.bool_), tuple(new_words))
 
 
@@ -138,7 +138,9 @@ def never_removed(gold: GoldFile, language: str) -> int:
     corpora that separate `d'`), and it is for organisers to know.
     """
     segment = segment_words(language)
-    return sum(not any(bare(word) in item.mwe for word in segment(item.sentence)) for item in gold.items)
+    return sum(
+        segmented(item.mwe, segment).isdisjoint(bare(word) for word in segment(item.sentence)) for item in gold.items
+    )
 
 
 def places_of_types(gold: GoldFile, types: Iterable[str]) -> dict[str, list[int]]:

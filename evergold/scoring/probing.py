@@ -53,20 +53,22 @@ class Summary:
     p: Number
 
 
-def measure_compounds(similarities: Floats) -> dict[str, Floats]:
+def measure_compounds(similarities: Floats, choosing: Floats | None = None) -> dict[str, Floats]:
     """Every measure of `MEASURES` per compound: n values, NaN where undefined.
 
     similarities: compounds × sentences × probes, in the order of `PROBES`, cosines in [-1, 1] or NaN (unknown).
-    Per sentence: comp = max(head, modifier); rand = mean of the five random probes; affinity A(syn|X) = syn - X in
-    [-2, 2]; scaled similarity SimR(P) = (P - rand) / (1 - rand), unbounded below, at most 1, undefined where rand is 1.
-    A compound's value is the mean over its sentences (§3).
+    choosing: similarities of the same shape by which head or modifier is chosen for comp, as the authors' code takes
+    those of the level nc for both levels; None: these themselves, so that comp = max(head, modifier). The head where
+    they are equal; undefined where `choosing` is. Per sentence: rand = mean of the five random probes;
+    affinity A(syn|X) = syn - X in [-2, 2]; scaled similarity SimR(P) = (P - rand) / (1 - rand), unbounded below, at
+    most 1, undefined where rand is 1. A compound's value is the mean over its sentences (§3).
     """
     syn, words = similarities[..., _SYN], similarities[..., _WORDSSYN]
     rand = similarities[..., _RAND].mean(axis=-1)
     room = np.where(np.abs(1 - rand) < 10.0**-_DECIMALS, np.nan, 1 - rand)
     per_sentence = {
         "sim_syn": syn,
-        "sim_comp": np.maximum(similarities[..., _HEAD], similarities[..., _MODIFIER]),
+        "sim_comp": _component(similarities, similarities if choosing is None else choosing),
         "sim_wordssyn": words,
         "sim_rand": rand,
         "affinity_syn_wordssyn": syn - words,
@@ -75,6 +77,12 @@ def measure_compounds(similarities: Floats) -> dict[str, Floats]:
         "simr_wordssyn": (words - rand) / room,
     }
     return {name: per_sentence[name].mean(axis=-1) for name in MEASURES}
+
+
+def _component(similarities: Floats, choosing: Floats) -> Floats:
+    head, modifier = choosing[..., _HEAD], choosing[..., _MODIFIER]
+    chosen = np.where(head >= modifier, similarities[..., _HEAD], similarities[..., _MODIFIER])
+    return np.where(np.isnan(head) | np.isnan(modifier), np.nan, chosen)
 
 
 def summarise(values: Floats, human: Floats) -> Summary:

@@ -23,7 +23,8 @@ from evergold.scoring.tables import read_table
 #: The contexts of each setting: three naturalistic sentences per compound, one neutral sentence.
 CONTEXTS: Mapping[str, tuple[str, ...]] = {"nat": ("nat1", "nat2", "nat3"), "neut": ("neut",)}
 SETTINGS = tuple(CONTEXTS)
-LEVELS = ("sent", "nc")
+NC = "nc"
+LEVELS = ("sent", NC)
 ORIGINAL = "original"
 ITEM_COLUMNS = ("language", "context", "compound", "probe", "sentence", "nc")
 PREDICTION_COLUMNS = ("language", "context", "compound", "probe", "level", "sim")

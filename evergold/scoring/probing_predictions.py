@@ -6,6 +6,7 @@ split is not entered. Only items are known here, so that no problem can tell abo
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,7 +88,9 @@ def _read_csv(data: bytes, items: Items, levels: Sequence[str], problems: Proble
     if table is None:
         return {}
     faults = RowProblems()
-    found = _place_rows(table, items, levels, faults)
+    found, first = _place_rows(table, items, levels, faults)
+    if items.is_open:
+        _note_misspelt(items, found, first, faults)
     faults.report(problems)
     splits: dict[Split, Similarities] = {}
     for part, required in items.compounds.items():
@@ -105,8 +108,9 @@ def _read_csv(data: bytes, items: Items, levels: Sequence[str], problems: Proble
 
 def _place_rows(
     table: Table, items: Items, levels: Sequence[str], faults: RowProblems
-) -> dict[_Key, dict[_Cell, float | None]]:
-    """The value of every row that can be placed, None where it is empty; the rows that cannot are noted."""
+) -> tuple[dict[_Key, dict[_Cell, float | None]], dict[_Key, int]]:
+    """The value of every row that can be placed, None where it is empty, and the first line of each compound; the rows
+    that cannot are noted."""
     known = {part: frozenset(compounds) for part, compounds in items.compounds.items()}
     found: dict[_Key, dict[_Cell, float | None]] = {}
     first: dict[tuple[_Key, _Cell], int] = {}
@@ -126,7 +130,25 @@ def _place_rows(
         if sim and value is None:
             faults.add("bad-value", f"{shorten(sim)!r} is not a cosine: a number between -1 and 1", line, "sim", sim)
         found.setdefault(key, {})[cell] = value
-    return found
+    lines: dict[_Key, int] = {}
+    for (key, _), line in first.items():
+        lines.setdefault(key, line)
+    return found, lines
+
+
+def _note_misspelt(
+    items: Items, found: Mapping[_Key, Mapping[_Cell, float | None]], lines: Mapping[_Key, int], faults: RowProblems
+) -> None:
+    """Further compounds may be predicted where only human scores are known; one that is nearly called like a compound
+    without rows is no further one."""
+    for part, required in items.compounds.items():
+        for level in dict.fromkeys(key[2] for key in found if key[:2] == part):
+            given = {key[3] for key in found if key[:3] == (*part, level)}
+            missing = sorted({*required} - given)
+            for compound in sorted(given - {*required}):
+                if near := difflib.get_close_matches(compound, missing, n=1, cutoff=0.8):
+                    message = f"{shorten(compound)!r} has no human score, and {near[0]!r} has no rows: is it misspelt?"
+                    faults.add("unknown-compound", message, lines[(*part, level, compound)], "compound", compound)
 
 
 def _misplaced(

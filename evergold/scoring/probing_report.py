@@ -34,11 +34,14 @@ _DRAWN_PROBES = ("sim_syn", "sim_head", "sim_modifier", "sim_comp", "sim_wordssy
 _DRAWN_BY_CLASS = ("affinity_syn_wordssyn", "affinity_syn_rand")
 
 
-def report_split(similarities: Floats, human: Floats, classes: Sequence[str | None]) -> dict[str, Any]:
+def report_split(
+    similarities: Floats, human: Floats, classes: Sequence[str | None], choosing: Floats | None = None
+) -> dict[str, Any]:
     """The picture of one split. similarities: compounds × contexts × probes; human: n scores, NaN where there is none;
-    classes: n names or None. Histograms run from -1 to 1; scaled similarities and affinities beyond count at the edges.
+    classes: n names or None; choosing: as for `measure_compounds`. Histograms run from -1 to 1; scaled
+    similarities and affinities beyond count at the edges.
     """
-    measures = measure_compounds(similarities)
+    measures = measure_compounds(similarities, choosing)
     components = {f"sim_{name}": similarities[..., PROBES.index(name)].mean(axis=-1) for name in ("head", "modifier")}
     members = np.array([name or "" for name in classes], dtype=object)
     return {

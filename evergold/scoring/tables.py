@@ -92,9 +92,9 @@ def decode_text(data: bytes, problems: Problems, *, file: str | None = None) -> 
     if not data.strip():
         problems.add("empty-file", "the file is empty", file=file)
         return None
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _is_utf16_without_mark(data):
-        message = "the file is UTF-16 (Excel calls it Unicode text), not UTF-8: save it again as UTF-8"
-        problems.add("not-utf-8", message, file=file)
+    if wide := wide_encoding(data):
+        called = " (Excel calls it Unicode text)" if wide == "UTF-16" else ""
+        problems.add("not-utf-8", f"the file is {wide}{called}, not UTF-8: save it again as UTF-8", file=file)
         return None
     if (place := data.find(b"\0")) >= 0:
         problems.add(
@@ -110,11 +110,23 @@ def decode_text(data: bytes, problems: Problems, *, file: str | None = None) -> 
         return None
 
 
-def _is_utf16_without_mark(data: bytes) -> bool:
-    """Text in a European script has a NUL in every other byte then; a binary file has them anywhere."""
-    start = data[:200]
-    even, odd = start[0::2], start[1::2]
-    return any(len(a) > 2 and a.count(0) > 0.8 * len(a) and b.count(0) == 0 for a, b in ((even, odd), (odd, even)))
+def wide_encoding(data: bytes) -> str | None:
+    """`UTF-16` or `UTF-32` where the text begins with such a byte-order mark, or looks like it without; else None."""
+    # UTF-32's little-endian mark begins with UTF-16's.
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) or _has_nul_but_at(data, 4):
+        return "UTF-32"
+    return "UTF-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _has_nul_but_at(data, 2) else None
+
+
+def _has_nul_but_at(data: bytes, width: int) -> bool:
+    """Text in a European script has a NUL in all but the first or last of so many bytes then; a binary file has them
+    anywhere."""
+    start = data[: 100 * width]
+    places = [start[at::width] for at in range(width)]
+    return len(places[-1]) > 2 and any(
+        letters.count(0) == 0 and all(other.count(0) > 0.8 * len(other) for other in places if other is not letters)
+        for letters in (places[0], places[-1])
+    )
 
 
 def _note_undecodable(data: bytes, place: int, problems: Problems, file: str | None) -> None:

@@ -10,6 +10,8 @@ standardising every dimension (Appendix C). A language, setting and level may be
 Score (§3, see `probing`): eight measures, mean, sd and Spearman's rho with the human scores with its p, per language,
 setting and level, and within each idiomaticity class. A compound without a human score is left out of rho, p and the
 classes only. When the human scores are all that is known, further compounds may be predicted: they count in the means.
+Comp is the head's or the modifier's similarity, whichever preserves more of the meaning: decided at each level by
+itself (as the paper can be read), or at both by the level nc (as the authors' code does); option `component`.
 Deliberate: rho and p are always given; the paper shows a dash where p >= 0.05, which is left to pages.
 """
 
@@ -18,15 +20,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, shorten
 from evergold.scoring.human_scores import CLASSES, HumanScore, HumanScores, is_spreadsheet, read_human_scores
 from evergold.scoring.probing import MEASURES, Floats, Summary, measure_compounds, summarise
-from evergold.scoring.probing_items import LEVELS, SETTINGS, Items, empty_predictions, items_of_scores, read_blind_items
+from evergold.scoring.probing_items import (
+    LEVELS,
+    NC,
+    SETTINGS,
+    Items,
+    empty_predictions,
+    items_of_scores,
+    read_blind_items,
+)
 from evergold.scoring.probing_predictions import STANDARDISED, Prediction, Similarities, read_probing_prediction
 from evergold.scoring.probing_report import IDEALS, SMALLEST_CLASS, report_split
 from evergold.scoring.settings import LanguageNames, Texts
@@ -35,6 +45,9 @@ from evergold.scoring.task import NOT_ENTERED, Column, Metric, Options, Score, T
 NAME, VERSION = "idiomaticity-probing", 1
 
 SMALL_CLASS = f"fewer than {SMALLEST_CLASS} compounds: their numbers would tell which they are"
+#: Where head or modifier is chosen by the level nc and that was left out.
+NOT_CHOSEN = "head or modifier is chosen by the level nc, which was not entered"
+COMP = "sim_comp"
 _PARTS = ("", "_sd", "_rho", "_p")
 _ITEMS_FILE, _SCORES_FILES = "items.csv", ("human_scores.csv", "human_scores.xlsx")
 
@@ -47,11 +60,19 @@ def _known_levels(levels: tuple[str, ...]) -> tuple[str, ...]:
 
 class ProbingOptions(Options):
     """languages: as written in the items; levels: sentence, noun compound, or both; standardised: whether embeddings
-    are scored in the standardised variant too."""
+    are scored in the standardised variant too; component: whether head or modifier is chosen for comp by the
+    similarities of the same level, or by those of the level nc."""
 
     languages: LanguageNames = ("en", "pt")
     levels: Annotated[Texts, AfterValidator(_known_levels), Field(min_length=1)] = LEVELS
     standardised: bool = True
+    component: Literal["same-level", "nc-level"] = "same-level"
+
+    @model_validator(mode="after")
+    def _has_the_choosing_level(self) -> ProbingOptions:
+        if self.component == "nc-level" and NC not in self.levels:
+            raise ValueError(f"component: nc-level needs the level {NC} among levels")
+        return self
 
 
 @dataclass(frozen=True)
@@ -103,17 +124,19 @@ def score(gold: Gold, prediction: Prediction, options: ProbingOptions) -> list[S
     for split in _splits(options):
         similarities = prediction.splits.get(split)
         if similarities is None:
-            scores += _scores_without(split, NOT_ENTERED)
+            scores += _scores_without(split, NOT_ENTERED, options)
             continue
-        measures = measure_compounds(similarities.values)
+        choosing = _choosing(prediction, split, options)
+        measures = measure_compounds(similarities.values, choosing)
         human, classes = _human(gold, split, similarities)
-        scores += _scores_of(split, measures, human)
+        scores += _scores_of(split, measures, human, options)
         for name in CLASSES:
             members = np.array([found == name for found in classes], dtype=bool)
             if members.sum() < SMALLEST_CLASS:
-                scores += _scores_without(f"{split}/{name}", SMALL_CLASS)
+                scores += _scores_without(f"{split}/{name}", SMALL_CLASS, options)
             else:
-                scores += _scores_of(f"{split}/{name}", {m: v[members] for m, v in measures.items()}, human[members])
+                of_class = {measure: values[members] for measure, values in measures.items()}
+                scores += _scores_of(f"{split}/{name}", of_class, human[members], options)
     return scores
 
 
@@ -123,7 +146,8 @@ def report(gold: Gold, prediction: Prediction, options: ProbingOptions) -> dict[
     for split in _splits(options):
         if similarities := prediction.splits.get(split):
             human, classes = _human(gold, split, similarities)
-            splits[split] = report_split(similarities.values, human, classes)
+            choosing = _choosing(prediction, split, options)
+            splits[split] = report_split(similarities.values, human, classes, choosing)
     return {"ideals": IDEALS, "from_embeddings": prediction.from_embeddings, "splits": splits}
 
 
@@ -159,22 +183,43 @@ def _human(gold: Gold, split: str, similarities: Similarities) -> tuple[Floats, 
     return np.array([one.compositionality for one in found]), [one.idiomaticity for one in found]
 
 
-def _scores_of(split: str, measures: dict[str, Floats], human: Floats) -> list[Score]:
+def _choosing(prediction: Prediction, split: str, options: ProbingOptions) -> Floats | None:
+    """What decides between head and modifier where it is not the split itself: its twin of the level nc, compound by
+    compound, NaN where that was not entered."""
+    language, setting, level, *variant = split.split("/")
+    if options.component == "same-level" or level == NC:
+        return None
+    similarities = prediction.splits[split]
+    twin = prediction.splits.get("/".join((language, setting, NC, *variant)))
+    choosing = np.full_like(similarities.values, np.nan)
+    if twin is not None:
+        place = {compound: number for number, compound in enumerate(twin.compounds)}
+        for number, compound in enumerate(similarities.compounds):
+            if compound in place:
+                choosing[number] = twin.values[place[compound]]
+    return choosing
+
+
+def _scores_of(split: str, measures: dict[str, Floats], human: Floats, options: ProbingOptions) -> list[Score]:
     scores: list[Score] = []
     for measure in MEASURES:
         summary: Summary = summarise(measures[measure], human)
         numbers = (summary.mean, summary.sd, summary.rho, summary.p)
         for part, number in zip(_PARTS, numbers, strict=True):
-            scores.append(_score(measure + part, split, number.value, number.reason))
+            is_unchosen = measure == COMP and np.isnan(measures[measure]).all()
+            reason = NOT_CHOSEN if is_unchosen and options.component == "nc-level" else number.reason
+            scores.append(_score(measure + part, split, number.value, reason, options))
     return scores
 
 
-def _scores_without(split: str, reason: str) -> list[Score]:
-    return [_score(measure + part, split, None, reason) for measure in MEASURES for part in _PARTS]
+def _scores_without(split: str, reason: str, options: ProbingOptions) -> list[Score]:
+    return [_score(measure + part, split, None, reason, options) for measure in MEASURES for part in _PARTS]
 
 
-def _score(metric: str, split: str, value: float | None, reason: str | None) -> Score:
+def _score(metric: str, split: str, value: float | None, reason: str | None, options: ProbingOptions) -> Score:
     parts: dict[str, object] = {"similarity": "cosine", "sentences": "mean"}
+    if metric.startswith(COMP):
+        parts["component"] = options.component
     if metric.endswith("_sd"):
         parts["sd"] = "n-1"
     if metric.endswith(("_rho", "_p")):

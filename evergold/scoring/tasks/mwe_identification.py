@@ -63,7 +63,7 @@ from evergold.scoring.task import (
 )
 
 NAME, VERSION = "mwe-identification", 1
-MACRO = "macro"
+MACRO, LANGUAGES_WITH_GOLD = "macro", "languages-with-gold"
 
 _PARTS = ("precision", "recall", "f1")
 _NO_TRAINING = "no training data"
@@ -96,13 +96,16 @@ Language = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$", ma
 class Options(TaskOptions):
     """languages: those of the task, whose folders gold has (None: all that it has). language: what the language of a
     single gold file is called in splits (None: `all`). unseen_against: what an MWE must not be annotated in to be
-    unseen, in gold folders. categories: those a prediction may use (None: any). rank_by: which F1 is the first column.
+    unseen, in gold folders. categories: those a prediction may use (None: any). macro: whether a language whose gold
+    has no MWE of a category or view stays out of its mean, or counts 0 as in the official average. rank_by: which F1 is
+    the first column.
     """
 
     languages: Languages | None = None
     language: Language | None = None
     unseen_against: Literal["train", "train+dev"] = "train+dev"
     categories: Annotated[Texts, AfterValidator(_category_names), Field(min_length=1)] | None = None
+    macro: Literal["languages-with-gold", "all-languages"] = "languages-with-gold"
     rank_by: Literal["mwe", "token", "unseen"] = "mwe"
 
     @model_validator(mode="after")
@@ -114,15 +117,21 @@ class Options(TaskOptions):
 
 @dataclass(frozen=True)
 class Gold:
-    """Gold by language; compared_with: what says what is seen, for signatures."""
+    """Gold by language; compared_with: what says what is seen; macro: the option; both for signatures."""
 
     files: LanguageGold
     compared_with: str
+    macro: str = LANGUAGES_WITH_GOLD
 
     @property
     def languages(self) -> Mapping[str, GoldMwes]:
         """Every language of the task, in the order of the options or of its name."""
         return self.files.languages
+
+    @property
+    def counts_absent(self) -> bool:
+        """Whether a language whose gold has no MWE of a kind counts 0 in that kind's mean."""
+        return self.macro != LANGUAGES_WITH_GOLD
 
 
 @dataclass(frozen=True)
@@ -147,7 +156,7 @@ def read_gold_with_train(path: Path, train: Sequence[Path], options: Options) ->
     """Gold of one language, compared with the training files given and none else; raises InvalidGold."""
     with_dev = options.unseen_against == "train+dev"
     files = read_gold_files(path, _wanted(options), _single(options), with_dev=with_dev, train=train)
-    return Gold(files, "files-given" if train else options.unseen_against)
+    return Gold(files, "files-given" if train else options.unseen_against, options.macro)
 
 
 def items_of(gold: Gold, options: Options) -> LanguageItems:
@@ -197,8 +206,10 @@ def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, An
         language: language_document(of_gold, prediction.languages.get(language), tables[language])
         for language, of_gold in gold.languages.items()
     }
-    means = {MACRO: macro_document(gold.languages, prediction.languages, tables)} if gold.files.in_folders else {}
-    return {"languages": documents, **means}
+    if not gold.files.in_folders:
+        return {"languages": documents}
+    means = macro_document(gold.languages, prediction.languages, tables, absent_as_zero=gold.counts_absent)
+    return {"languages": documents, MACRO: means}
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
@@ -293,7 +304,7 @@ def _check_same_tokens(gold: Gold, prediction: Prediction) -> None:
 def _macro_scores(gold: Gold, prediction: Prediction, tables: Mapping[str, Counted]) -> list[Score]:
     scores: list[Score] = []
     trained = any(of_gold.training is not None for of_gold in gold.languages.values())
-    for cell, mean in macro_means(gold.languages, tables).items():
+    for cell, mean in macro_means(gold.languages, tables, absent_as_zero=gold.counts_absent).items():
         reason = _NONE_IN_GOLD if trained or cell[0] not in TRAINING_VIEWS else _NO_TRAINING
         scores += _three(gold, MACRO, cell, mean, reason)
     submitted = float(len(prediction.languages))
@@ -333,6 +344,8 @@ def _signed(gold: Gold, metric: str, root: str, split: str) -> str:
         parts["seen_in"] = gold.compared_with
     if root == MACRO:
         parts |= {"macro": "of-p-and-r", "languages": tuple(gold.languages)}
+        if gold.counts_absent:
+            parts["absent"] = 0
     return signature(NAME, VERSION, metric, _split(root, split), **parts)
 
 

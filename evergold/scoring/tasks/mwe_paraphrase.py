@@ -50,7 +50,7 @@ from evergold.scoring.segmentation import segmentation_name
 from evergold.scoring.settings import ALL, LanguageNames, Texts
 from evergold.scoring.task import NOT_ENTERED, Column, Metric, Options as TaskOptions, Score, Task, signature
 
-NAME, VERSION = "mwe-paraphrase", 1
+NAME, VERSION = "mwe-paraphrase", 2
 LANGUAGES = "languages"
 
 _NO_SUCH_MWE = "gold has no such MWE"

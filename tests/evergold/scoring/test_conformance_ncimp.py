@@ -58,7 +58,7 @@ def test_languages_that_were_left_out_are_not_entered() -> None:
 
 
 def test_command_line_prints_them() -> None:
-    command = [sys.executable, "-m", "scoring", TASK, "--format", "json"]
+    command = [sys.executable, "-m", "evergold.scoring", TASK, "--format", "json"]
     command += ["--gold", str(conformance(*SPREADSHEET)), "--prediction", str(conformance(*PREDICTION))]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr

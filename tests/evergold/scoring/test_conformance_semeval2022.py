@@ -68,7 +68,7 @@ def test_scores_are_the_official_ones(name: str, items_from: str, packed: bool, 
 @pytest.mark.parametrize("name", SUBMISSIONS)
 def test_command_line_prints_the_official_scores(name: str) -> None:
     task = name[0].lower()
-    command = [sys.executable, "-m", "scoring", TASK_NAMES[task], "--format", "json"]
+    command = [sys.executable, "-m", "evergold.scoring", TASK_NAMES[task], "--format", "json"]
     command += ["--gold", str(data("repository", GOLD[task])), "--items", str(data("repository", BLIND[task]))]
     command += ["--prediction", str(data("submissions", f"{name}.csv")), "--option", "languages=en,pt"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

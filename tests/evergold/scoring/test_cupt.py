@@ -234,9 +234,23 @@ def test_without_a_header_nothing_else_is_said(text: str, code: str) -> None:
     assert (problem.code, problem.line, problem.file) == (code, 1, "FR")
 
 
-def test_utf_16_is_recognised() -> None:
-    (problem,) = errors(cupt().encode("utf-16"))
-    assert problem.code == "wrong-encoding"
+@pytest.mark.parametrize(("encoding", "name"), [("utf-16", "UTF-16"), ("utf-32", "UTF-32")])
+def test_utf_16_and_utf_32_are_recognised(encoding: str, name: str) -> None:
+    (problem,) = errors(cupt().encode(encoding))
+    assert (problem.code, problem.message) == ("wrong-encoding", f"the file is {name}: save it as UTF-8")
+
+
+def test_blanks_at_the_ends_of_fields_and_lines_are_stripped_with_one_warning() -> None:
+    """As the official evaluator does; a line of blanks ends a sentence. Comments may have what they like."""
+    lines = cupt().split("\n")
+    lines[3] = lines[3].replace("\tIls\t", "\tIls  \t") + " "
+    lines[8] = "  "
+    lines[2] += " "
+    assert (lines[2][0], cupt().split("\n")[8]) == ("#", "")
+    found = predicted("\n".join(lines))[0]
+    assert found.mwes == predicted(cupt())[0].mwes
+    assert [(one.code, one.line) for one in warnings("\n".join(lines))] == [("blanks", 4)]
+    assert warnings(cupt().replace("text = …", "text = … ")) == []
 
 
 @pytest.mark.parametrize(
@@ -251,7 +265,6 @@ def test_utf_16_is_recognised() -> None:
         "1:VID:x",
         "1;",
         ";",
-        "1 ",
         "**",
         "1:A B",
         "1,2",

@@ -25,6 +25,7 @@ from tests.evergold.scoring.paraphrase_files import (
 )
 
 MISSING = "the key prediction is missing"
+MARKS = "the marks of the blind file: write the sentence without them"
 UNSEEN = "which nobody sees and no sentence of this language has: remove it"
 
 
@@ -132,6 +133,8 @@ def test_wrong_json_is_rejected_with_line_and_column(tmp_path: Path, text: str |
         (row(prediction=["x"]), "prediction is a list, not a text"),
         (row(prediction=True), "prediction is true, not a text"),
         (row(prediction="x" * 1_048_576), "the prediction has 1,048,576 characters, at most 10,000 are allowed"),
+        (row(prediction="She [[kicked the bucket."), f"the prediction of en-1 has [[ or ]] in it, {MARKS}"),
+        (row(prediction="She kicked the bucket]]"), f"the prediction of en-1 has [[ or ]] in it, {MARKS}"),
         (row(prediction="kick\u200bed"), f"character 5 of the prediction is U+200B ZERO WIDTH SPACE, {UNSEEN}"),
         (row(prediction="a\u0000"), f"character 2 of the prediction is U+0000 without a name, {UNSEEN}"),
         (row(prediction="half \ud83d"), "a text has half of a character: a \\ud… escape without its other half"),

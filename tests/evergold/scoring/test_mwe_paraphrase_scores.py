@@ -158,10 +158,12 @@ def test_items_can_be_counted_as_often_as_one_likes() -> None:
     assert summarise(outcome, None, []) is None
 
 
-def test_japanese_mwe_is_looked_for_in_the_analysers_words(tmp_path: Path) -> None:
-    """No white space: as one word the sentence would always be replaced, and every MWE word missing from it."""
+@pytest.mark.parametrize("marked", ["彼 は [[匙 を 投げ]] た 。", "彼は[[匙を投げ]]た。", "彼は[[匙]]を[[投げ]]た。"])
+def test_japanese_mwe_is_looked_for_in_the_analysers_words(marked: str, tmp_path: Path) -> None:
+    """No white space: as one word the sentence would always be replaced, and every MWE word missing from it. Real gold
+    has no blanks inside its marks either, so they go through the analyser, too."""
     pytest.importorskip("sudachidict_core")
-    marked, sentence, label = "彼 は [[匙 を 投げ]] た 。", "彼は匙を投げた。", ["Minimal: 彼は諦めた。"]
+    sentence, label = "彼は匙を投げた。", ["Minimal: 彼は諦めた。"]
     rows = [{"source_sent_id": id_, "text": marked, "raw_text": sentence, "label": label} for id_ in ("1", "2")]
     path = tmp_path / "test.json"
     path.write_text(json.dumps(rows), encoding="utf-8")

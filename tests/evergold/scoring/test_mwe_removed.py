@@ -25,6 +25,8 @@ from evergold.scoring.segmentation import segment_words, segmentation_name
         ("[[à l' abattoir]]", ("à", "l'", "abattoir")),
         ("[[-fils]] ici", ("-fils",)),
         ("[[a d' -b c]]", ("a", "d'-b", "c")),
+        ("[[a -b -c]]", ("a-b", "-c")),  # in pairs only
+        ("[[d' d' eau]]", ("d'd'", "eau")),
         ("[[on\ntwo  lines]]", ("on", "two", "lines")),
         ("nothing [marked]", ()),
     ],
@@ -45,6 +47,10 @@ def test_words_of_an_mwe(marked: str, words: tuple[str, ...]) -> None:
         ("می\u200cرود،", "می\u200cرود"),
         ("cafe\u0301…", "cafe\u0301"),
         ("2.5%", "25"),
+        ("`bucket`", "`bucket`"),  # the official script keeps the backtick
+        ("a\u2010b\u2015c", "a\u2010b\u2015c"),
+        ("\u05d1\u05be\u05d2", "\u05d1\u05be\u05d2"),
+        ("a\u2e17b\u301cc\uff0dd", "abcd"),  # other dashes are punctuation
         ("...", ""),
     ],
 )

@@ -16,7 +16,7 @@ import pytest
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction
 from evergold.scoring.probing import PROBES
 from evergold.scoring.task import NOT_ENTERED, Score, read_options
-from evergold.scoring.tasks.idiomaticity_probing import SMALL_CLASS, TASK, ProbingOptions
+from evergold.scoring.tasks.idiomaticity_probing import NOT_CHOSEN, SMALL_CLASS, TASK, ProbingOptions
 
 OPTIONS = ProbingOptions()
 COMPOUNDS = tuple(f"compound {letter}" for letter in "abcdefghijkl")
@@ -149,6 +149,46 @@ def test_compound_without_human_score_may_be_predicted_when_only_scores_are_know
         f"line {line}, column compound: 'another compound' is not a compound of the pt items"
         for line in range(110, 119)
     ]
+
+
+def test_misspelt_compound_is_named_by_line_where_only_human_scores_are_known(write: Write) -> None:
+    rows = full_rows(compounds=("compund a", *COMPOUNDS[1:]))  # the rows of compound a, nine of them, from line 2
+    assert refused(write, written(rows)) == [
+        f"line {2}, column compound: 'compund a' has no human score, and 'compound a' has no rows: is it misspelt?",
+    ]
+
+
+def test_head_or_modifier_is_chosen_by_its_own_level_or_by_that_of_the_compound(write: Write) -> None:
+    """At nc the modifier preserves more (0.9 against 0.2), in the sentence the head (0.8 against 0.3)."""
+    rows = full_rows() | full_rows(level="sent")
+    for compound in COMPOUNDS:
+        for level, head, modifier in (("nc", "0.2", "0.9"), ("sent", "0.8", "0.3")):
+            rows["pt", "neut", compound, "head", level] = head
+            rows["pt", "neut", compound, "modifier", level] = modifier
+    own, by_compound = scored(write, written(rows)), scored(write, written(rows), component="nc-level")
+    assert own["sim_comp pt/neut/sent"].value == pytest.approx(0.8)
+    assert by_compound["sim_comp pt/neut/sent"].value == pytest.approx(0.3)
+    for found in (own, by_compound):
+        assert found["sim_comp pt/neut/nc"].value == pytest.approx(0.9)
+    changed = {name for name, score in own.items() if score.signature != by_compound[name].signature}
+    assert changed == {name for name in own if name.startswith("sim_comp")}
+
+
+def test_where_head_and_modifier_are_equal_the_head_is_kept(write: Write) -> None:
+    rows = full_rows() | full_rows(level="sent")
+    for compound in COMPOUNDS:
+        for level, head, modifier in (("nc", "0.5", "0.5"), ("sent", "0.1", "0.7")):
+            rows["pt", "neut", compound, "head", level] = head
+            rows["pt", "neut", compound, "modifier", level] = modifier
+    assert scored(write, written(rows), component="nc-level")["sim_comp pt/neut/sent"].value == pytest.approx(0.1)
+
+
+def test_without_the_choosing_level_nothing_is_chosen_and_that_is_said(write: Write) -> None:
+    found = scored(write, written(full_rows(level="sent")), component="nc-level")
+    assert found["sim_comp pt/neut/sent"].reason == NOT_CHOSEN
+    assert found["sim_syn pt/neut/sent"].value is not None
+    with pytest.raises(InvalidOptions, match="nc-level needs the level nc"):
+        read_options(TASK, {"levels": ["sent"], "component": "nc-level"})
 
 
 def test_all_problems_are_said_at_once_by_line(write: Write) -> None:

@@ -145,6 +145,12 @@ def test_utf_16_is_named() -> None:
         ]
 
 
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-32-le", "utf-32-be"])
+def test_utf_32_is_not_taken_for_utf_16(encoding: str) -> None:
+    found = said("ID,Language,Label\n7,EN,1\n".encode(encoding))
+    assert found == ["the file is UTF-32, not UTF-8: save it again as UTF-8"]
+
+
 def test_latin_1_is_named_with_the_line_of_the_first_bad_byte() -> None:
     for mark in (b"", b"\xef\xbb\xbf"):
         assert said(mark + "ID,Language,Label\r\n7,EN,1\r\n8,português,1\r\n9,é,1\r\n".encode("latin-1")) == [
