@@ -226,7 +226,7 @@ def test_a_board_of_both_languages_shows_the_mean(site: Site, systems: dict[str,
         assert [column["metric"] for column in document["columns"]] == ["languages", "bertscore", "human_score"]
         [cell] = [row["cells"][2] for row in document["rows"] if row["team"] == "Alpha"]
         assert cell["value"] == 0.5
-        assert cell["signature"].startswith("mwe-paraphrase:1|human_score|macro|")
+        assert cell["signature"].startswith("mwe-paraphrase:2|human_score|macro|")
         csv = nobody.get(f"{BOARD}.csv").text
         assert "human_score macro" in csv.splitlines()[0]
 
