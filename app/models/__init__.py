@@ -59,6 +59,7 @@ from app.models.submissions import (
     Submission as Submission,
 )
 from app.models.teams import (
+    AcceptedTerms as AcceptedTerms,
     EmailConfirmation as EmailConfirmation,
     FormerMember as FormerMember,
     Registration as Registration,

@@ -11,7 +11,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, String, Text, UniqueC
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
-from app.models.columns import NAME_CHARACTERS
+from app.models.columns import NAME_CHARACTERS, STORED_FILE
 
 
 class EntryRule(StrEnum):
@@ -137,7 +137,9 @@ class PhaseTask(Base):
     phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"))
     task_id: Mapped[int] = mapped_column(ForeignKey("tasks.id"), index=True)
     gold: Mapped[str | None] = mapped_column(String(300))  # a name that only workers can resolve; None: not there yet
-    items_sha256: Mapped[str | None] = mapped_column(String(64))  # the blind file that predictions are checked against
+    items_sha256: Mapped[str | None] = mapped_column(
+        String(64), info=STORED_FILE
+    )  # the blind file that predictions are checked against
     gold_version: Mapped[str] = mapped_column(String(NAME_CHARACTERS), default="")  # what boards call this gold
     options: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what this phase sets otherwise than the task does
     entry: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase: entry, choose_until, …
@@ -166,7 +168,7 @@ class PublicFile(Base):
     phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"))
     name: Mapped[str] = mapped_column(String(200))  # the file name people get
     title: Mapped[str] = mapped_column(String(200))
-    sha256: Mapped[str] = mapped_column(String(64))
+    sha256: Mapped[str] = mapped_column(String(64), info=STORED_FILE)
     size_bytes: Mapped[int]
     position: Mapped[int] = mapped_column(default=0)
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
 from app.models.accounts import User
+from app.models.columns import STORED_FILE
 from app.models.competitions import PhaseTask
 
 KEY_ID_CHARACTERS = 16
@@ -44,7 +45,7 @@ class SealedFile(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[SealedKind] = mapped_column(String(20))
-    sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    sha256: Mapped[str] = mapped_column(String(64), info=STORED_FILE, unique=True)
     size_bytes: Mapped[int] = mapped_column(BigInteger)
     sealed_at: Mapped[datetime]
 

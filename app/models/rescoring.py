@@ -11,6 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
 from app.models.accounts import User
+from app.models.columns import STORED_FILE
 from app.models.competitions import PhaseTask
 from app.models.gold import GoldVersion
 
@@ -56,7 +57,7 @@ class RescoredTask(Base):
     gold: Mapped[str] = mapped_column(String(300))  # the name of plain gold
     gold_version_id: Mapped[int | None] = mapped_column(ForeignKey("gold_versions.id"))  # None: plain gold
     options: Mapped[dict[str, Any]]  # of the task, with what its phase sets otherwise
-    items_sha256: Mapped[str | None] = mapped_column(String(64))
+    items_sha256: Mapped[str | None] = mapped_column(String(64), info=STORED_FILE)
 
     phase_task: Mapped[PhaseTask] = relationship(lazy="raise")
     gold_version: Mapped[GoldVersion | None] = relationship(lazy="raise")

@@ -13,7 +13,7 @@ from sqlalchemy import JSON, BigInteger, ForeignKey, String, Text, UniqueConstra
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
-from app.models.columns import NAME_CHARACTERS
+from app.models.columns import NAME_CHARACTERS, STORED_FILE
 
 
 class RevisionSource(StrEnum):
@@ -57,5 +57,5 @@ class RevisionFile(Base):
 
     revision_id: Mapped[int] = mapped_column(ForeignKey("revisions.id"), primary_key=True)
     path: Mapped[str] = mapped_column(String(300), primary_key=True)
-    sha256: Mapped[str] = mapped_column(String(64), index=True)
+    sha256: Mapped[str] = mapped_column(String(64), info=STORED_FILE, index=True)
     size_bytes: Mapped[int] = mapped_column(BigInteger)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
 from app.models.accounts import User
-from app.models.columns import NAME_CHARACTERS
+from app.models.columns import NAME_CHARACTERS, STORED_FILE
 from app.models.competitions import PhaseTask
 from app.models.teams import Team
 
@@ -43,7 +43,7 @@ class Submission(Base):
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
     phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), index=True)
-    sha256: Mapped[str] = mapped_column(String(64))
+    sha256: Mapped[str] = mapped_column(String(64), info=STORED_FILE)
     size_bytes: Mapped[int]
     filename: Mapped[str] = mapped_column(String(200), default="")
     track: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # None where the competition had no tracks

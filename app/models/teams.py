@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
@@ -45,6 +45,15 @@ class Registration(Base):
     decided_by: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # None: the competition's own rule
 
     user: Mapped[User] = relationship(lazy="raise")
+
+
+class AcceptedTerms(Base):
+    """A text of terms that somebody accepted, kept for good; `Registration.terms_sha256` says who accepted which."""
+
+    __tablename__ = "accepted_terms"
+
+    sha256: Mapped[str] = mapped_column(String(64), primary_key=True)  # of the text: no stored file
+    text: Mapped[str] = mapped_column(Text)
 
 
 class EmailConfirmation(Base):

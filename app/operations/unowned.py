@@ -56,9 +56,9 @@ def clear_unowned(engine: Engine, folder: Path, now: float) -> Cleared:
 
 
 def naming_columns() -> list[Column[str]]:
-    """Every column of every table that names a stored file: `sha256`, or `…_sha256`."""
+    """Every column of every table that says of itself that it names a stored file (`models.columns.STORED_FILE`)."""
     columns = (column for table in Base.metadata.sorted_tables for column in table.columns)
-    return [column for column in columns if column.name == "sha256" or column.name.endswith("_sha256")]
+    return [column for column in columns if column.info.get("stored_file")]
 
 
 def named_in_tables(engine: Engine, digests: Iterable[str]) -> set[str]:

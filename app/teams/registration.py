@@ -6,6 +6,7 @@ Where a competition is open and has no terms, the first upload registers silentl
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -16,7 +17,17 @@ from sqlalchemy.orm import Session, contains_eager
 
 from app.base.config import Settings
 from app.base.errors import Forbidden, InvalidForm
-from app.models import Competition, Registration, RegistrationMode, RegistrationStatus, Team, TeamKind, TeamMember, User
+from app.models import (
+    AcceptedTerms,
+    Competition,
+    Registration,
+    RegistrationMode,
+    RegistrationStatus,
+    Team,
+    TeamKind,
+    TeamMember,
+    User,
+)
 from app.people.audit import record
 from app.people.email_confirmations import is_confirmed, send_link
 from app.people.mail import public_address, send_mail
@@ -167,10 +178,19 @@ def register(
         raise registration_needed(competition, Missing.REFUSED)
     if rules.terms_sha256 != row.terms_sha256 and rules.terms_sha256 is not None:
         row.terms_sha256, row.terms_accepted_at = rules.terms_sha256, now
+        _keep_terms(session, rules)
     if row.status != RegistrationStatus.APPROVED:
         _ask(session, competition, user, row, rules, settings, now, before_mail)
     session.flush()
     return row
+
+
+def _keep_terms(session: Session, rules: Rules) -> None:
+    """The text that was accepted, once; two who accept it at the same time keep one."""
+    if rules.terms_sha256 is None or session.get(AcceptedTerms, rules.terms_sha256) is not None:
+        return
+    with suppress(IntegrityError), session.begin_nested():
+        session.add(AcceptedTerms(sha256=rules.terms_sha256, text=rules.terms))
 
 
 def note_taking_part(session: Session, competition: Competition, user: User, now: datetime) -> None:

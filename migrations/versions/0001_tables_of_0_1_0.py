@@ -404,6 +404,12 @@ def _make_teams() -> None:
     op.create_index("ix_registrations_competition_id_status", "registrations", ["competition_id", "status"])
     op.create_index(op.f("ix_registrations_user_id"), "registrations", ["user_id"])
     op.create_table(
+        "accepted_terms",
+        sa.Column("sha256", sa.String(length=64), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("sha256", name=op.f("pk_accepted_terms")),
+    )
+    op.create_table(
         "email_confirmations",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
@@ -1009,6 +1015,7 @@ TABLES = (
     "former_members",
     "team_invitations",
     "registrations",
+    "accepted_terms",
     "email_confirmations",
     "sealed_files",
     "sealed_keys",

@@ -26,6 +26,8 @@ from app.operations.backup import make_backup
 from app.operations.backup_format import MANIFEST, BackupColumn, BackupError, Manifest, kind_of, written
 from app.operations.migrate import is_current
 from app.operations.restore import restore_backup
+from app.teams.registration import register
+from app.teams.registration_rules import rules_of
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests import postgres
@@ -57,6 +59,11 @@ def serve(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Settings:
     plain.write_text(f"plain {CANARY}")
     make_key(engine)
     seal_gold(engine, GOLD.replace("d1", CANARY).encode())
+    with writing(engine) as session:
+        place = find_competition(session, COMPETITION)
+        place.registration = {"terms": "Be kind."}
+        register(session, place, ada, get_settings(), NOW, accepted=rules_of(place).terms_sha256)
+        place.registration = {}  # others of these tests come without having read them
     score_submission(upload(engine, ada))
     score_submission(upload(engine, ada, PREDICTION.replace("zero_shot,0", "zero_shot,9")))
     return get_settings()

@@ -13,7 +13,17 @@ from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, LimitReached, NotFound
 from app.competitions.find import find_competition
-from app.models import AuditEntry, Competition, OutgoingMail, Registration, RegistrationStatus, Role, TeamKind, User
+from app.models import (
+    AcceptedTerms,
+    AuditEntry,
+    Competition,
+    OutgoingMail,
+    Registration,
+    RegistrationStatus,
+    Role,
+    TeamKind,
+    User,
+)
 from app.people import email_confirmations
 from app.people.roles import grant_role
 from app.teams.find import find_team
@@ -182,6 +192,9 @@ def test_terms_are_accepted_as_they_are(engine: Engine, ada: User) -> None:
         # printf 'Be kind.' | sha256sum
         assert row.terms_sha256 == "5499befb38dbf3fcc08107141cb2a9e7f42a6aae403361dc3601b8296d7967ea"
         assert row.terms_accepted_at == NOW
+        assert {(kept.sha256, kept.text) for kept in session.scalars(select(AcceptedTerms))} == {
+            (row.terms_sha256, "Be kind.")
+        }
     assert answer_to(lambda: submit(engine, ada)) == "accepted"
 
 
@@ -199,6 +212,8 @@ def test_newer_terms_are_accepted_anew(engine: Engine, ada: User) -> None:
     assert ask(engine, ada) is None
     declare(engine)
     assert missing(engine, ada) is None, "no terms, nothing to accept"
+    with reading(engine) as session:
+        assert set(session.scalars(select(AcceptedTerms.text))) == {"Be kind.", "Be kind and brief."}
 
 
 # ---------------------------------------------------------------------------------------------------------- approval
