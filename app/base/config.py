@@ -70,6 +70,8 @@ class Settings(BaseSettings):
     failed_logins_per_10_minutes: int = Field(10, ge=0, description="per account and address")
     failed_logins_per_hour_and_account: int = Field(100, ge=0, description="from wherever")
     failed_logins_per_hour_and_address: int = Field(200, ge=0, description="whatever the account")
+    logins_per_hour_and_account: int = Field(120, ge=0, description="with the right password")
+    passwords_per_hour_and_address: int = Field(1000, ge=0, description="checked or made: log-ins, new accounts, …")
     registrations_per_hour: int = Field(60, ge=0, description="per address; a whole lecture hall may share one")
     password_resets_per_hour: int = Field(30, ge=0, description="asked for, per address")
     password_resets_per_hour_and_account: int = Field(5, ge=0, description="asked for, per account")
@@ -77,6 +79,7 @@ class Settings(BaseSettings):
     questions_per_hour: int = Field(10, ge=0, description="to organisers, per person")
     uploads_per_minute: int = Field(600, ge=0, description="per team: a bound for scripts gone wild, not for teams")
 
+    passwords_at_once: int = Field(1, gt=0, description="hashed by a web process; each takes 64 MiB and some 0.1 s")
     password_reset_minutes: int = Field(60, gt=0, description="how long the link in a mail can be used")
     smtp_url: SecretStr = Field(
         SecretStr(""),

@@ -65,6 +65,13 @@ class LimitReached(EvergoldError):
     code = "limit_reached"
 
 
+class Busy(EvergoldError):
+    """The server has as much of this work as it takes on at a time; trying again soon will do."""
+
+    status = 503
+    code = "too_busy"
+
+
 class IdempotencyConflict(EvergoldError):
     """The key was used for another upload."""
 

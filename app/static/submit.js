@@ -4,6 +4,7 @@
 
 const PAUSES_SECONDS = [1, 2, 4, 8, 15, 30];
 const PASSING = [502, 503, 504];
+const CROWDED = 429;  // too many pages of ours wait for news at this moment
 
 const inSize = (bytes) => {
   for (const [unit, size] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]) {
@@ -173,7 +174,7 @@ class UploadForm {
         if (answer.ok && answer.status !== 204) {
           return new DOMParser().parseFromString(await answer.text(), "text/html").body;
         }
-        if (!PASSING.includes(answer.status)) return location.reload();
+        if (![...PASSING, CROWDED].includes(answer.status)) return location.reload();
       } catch { /* the network: tried again */ }
       await new Promise((resolve) => { setTimeout(resolve, 1000 * seconds); });
     }

@@ -40,6 +40,7 @@ from app.web.http.static import StaticAssets
 from app.web.judging import api as judging
 from app.web.messages import announcements, questions
 from app.web.people import accounts, audit, mail_choices, roles
+from app.web.people.passwords import password_turns
 from app.web.public_answers import PublicAnswers
 from app.web.reports import api as reports
 from app.web.rescoring import api as rescoring
@@ -95,6 +96,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI's manual has it
     app.state.server = Server(settings, get_engine(settings.database_address))
     app.state.rate_limits = RateLimits(settings)
+    app.state.password_turns = password_turns(settings)
     app.state.lately = health.Lately()
     for part in (
         health,

@@ -97,14 +97,12 @@ class Client:
 
     def submission(self, submission_id: str, *, wait_seconds: int = 0, stamp: str | None = None) -> Submission:
         """One of yours; with a wait, as soon as it is final, has another stamp than this, or the time is over."""
-        params: Json = {"wait": wait_seconds} if wait_seconds else {}
-        if stamp is not None:
-            params["seen"] = stamp
-        pauses = http.PATIENT if wait_seconds else http.BRIEF
+        params: Json = {} if stamp is None else {"seen": stamp}
         path = f"/submissions/{quoted(submission_id)}"
-        answer = http.send_repeatedly(
-            self._http, "GET", path, pauses, params=params, timeout=http.timeout(more_seconds=wait_seconds)
-        )
+        if wait_seconds:
+            answer = http.wait_for_news(self._http, path, params, wait_seconds)
+        else:
+            answer = http.send_repeatedly(self._http, "GET", path, params=params)
         return Submission.of(http.document(answer), self.server)
 
     def submissions(self, limit: int = 20) -> list[Submission]:
@@ -144,15 +142,8 @@ class Client:
         upload = self._upload(Path(path), f"{_place(to).path('tasks')}/validations", uuid.uuid4().hex, {}, on_sent)
         checked = http.document(http.until_answered(upload, on_retry, http.PATIENT))
         while checked["status"] in ("queued", "running"):
-            answer = http.send_repeatedly(
-                self._http,
-                "GET",
-                f"/validations/{quoted(checked['id'])}",
-                http.PATIENT,
-                params={"wait": wait_seconds},
-                timeout=http.timeout(more_seconds=wait_seconds),
-            )
-            checked = http.document(answer)
+            address = f"/validations/{quoted(checked['id'])}"
+            checked = http.document(http.wait_for_news(self._http, address, {}, wait_seconds))
         return Validation.of(checked)
 
     # -------------------------------------------------------------------------------------------------------- looking

@@ -19,6 +19,8 @@ PATIENT = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 BRIEF = (0.3, 1.0)
 #: Answers of a proxy or an overloaded server, not of ours: worth another try.
 _PASSING = frozenset({502, 503, 504})
+#: Said to who waits for more answers at a time than a server holds back for one person; when to ask again.
+_CROWDED, CROWDED_SECONDS = 429, 5.0
 TIMEOUT_SECONDS = 30.0
 _CONNECT_SECONDS = 10.0
 
@@ -53,6 +55,18 @@ def send_repeatedly(
 ) -> httpx.Response:
     """For what may arrive more than once; pauses: seconds before each further try, default BRIEF."""
     return until_answered(lambda: http.request(method, path, **arguments), pauses=pauses)
+
+
+def wait_for_news(http: httpx.Client, path: str, params: Json, wait_seconds: int) -> httpx.Response:
+    """An answer that the server may hold back; while it holds back too many of ours, asked for now and then."""
+    params = {**params, "wait": wait_seconds}
+    while True:
+        try:
+            return send_repeatedly(http, "GET", path, PATIENT, params=params, timeout=timeout(more_seconds=wait_seconds))
+        except Refused as refused:
+            if refused.status != _CROWDED:
+                raise
+        time.sleep(CROWDED_SECONDS)
 
 
 def until_answered(

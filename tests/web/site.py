@@ -28,6 +28,7 @@ from app.models import PublicFile, ScoringRun, Submission, User
 from app.people import auth
 from app.web.http.context import Server
 from app.web.http.rate_limits import RateLimits
+from app.web.people.passwords import password_turns
 from tests import world
 from tests.canary import Visitor
 from tests.world import COMPETITION, NOW, PHASE, TASK
@@ -146,6 +147,7 @@ def a_site(app: FastAPI, url: str, engine: Engine, settings: Settings) -> Iterat
     site = Site(url, app, settings, engine)
     app.state.server = Server(settings, engine, lambda: site.now)
     app.state.rate_limits = RateLimits(settings)
+    app.state.password_turns = password_turns(settings)
     yield site
     _wait_for_requests(app)
     engine.dispose()

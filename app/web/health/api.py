@@ -56,7 +56,8 @@ class Lately:
     description="Asks nobody else: for supervisors and load balancers. Whether all is well says `/readyz`.",
     responses=error_responses(),
 )
-def read_health() -> Health:
+async def read_health() -> Health:
+    """On the event loop: it is answered while every thread is busy."""
     return Health(version=VERSION)
 
 

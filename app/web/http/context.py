@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 
 from app.base.config import Settings
 from app.web.http.kept_answers import KeptAnswers
+from app.web.http.waiting import Waiting
 
 
 def server_clock() -> datetime:
@@ -22,13 +23,14 @@ def server_clock() -> datetime:
 @dataclass(frozen=True)
 class Server:
     """`clock` is asked once per decision; tests set it. answers: what `app.web.public_answers` keeps, apart from
-    those of which there are too many."""
+    those of which there are too many; waiting: who waits for news."""
 
     settings: Settings
     engine: Engine
     clock: Callable[[], datetime] = server_clock
     answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
     many_answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
+    waiting: Waiting = field(default_factory=Waiting, compare=False)
 
 
 async def serving_of(request: Request) -> Server:

@@ -18,7 +18,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError, Ti
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from app.base.errors import EvergoldError, LimitReached, NotAuthenticated, StorageFull
+from app.base.errors import Busy, EvergoldError, LimitReached, NotAuthenticated, StorageFull
 from app.base.links import API
 from app.web.http.identity import identify
 from app.web.http.schemas import ErrorBody, ErrorDetail
@@ -28,6 +28,8 @@ log = structlog.get_logger(__name__)
 #: Renders an error as a page.
 ErrorPage = Callable[[Request, int, ErrorDetail], Response]
 
+#: When it is worth trying again where too many wait.
+BUSY_SECONDS = 5
 _POSTGRESQL_DISK_FULL = "53100"
 #: FastAPI's 400 for bytes that are no text; JSON that is wrong otherwise is a 422 already.
 _UNREADABLE_BODY = "There was an error parsing the body"
@@ -53,7 +55,7 @@ _WORDS = {
     416: "The Range header asks for what the file does not have.",
     422: "A field is missing or wrong: see `details.fields`.",
     429: "A limit is reached: see `details.retry_at`.",
-    503: "The database cannot be reached at the moment.",
+    503: "The database cannot be reached at the moment, or the server is too busy for this: see `code`.",
     507: "The server's disk is full; nothing was stored.",
 }
 
@@ -103,6 +105,8 @@ def headers_of(error: EvergoldError, now: datetime) -> dict[str, str]:
     """Headers that belong to an error by HTTP's own rules."""
     if isinstance(error, NotAuthenticated):
         return {"WWW-Authenticate": "Bearer"}
+    if isinstance(error, Busy):
+        return {"Retry-After": str(BUSY_SECONDS)}
     if isinstance(error, LimitReached) and error.details.get("retry_at"):
         wait = datetime.fromisoformat(error.details["retry_at"]) - now
         return {"Retry-After": str(max(1, math.ceil(wait.total_seconds())))}

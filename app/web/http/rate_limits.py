@@ -1,4 +1,4 @@
-"""How often is too often: log-ins that fail, registrations, password resets, confirmations of addresses, uploads.
+"""How often is too often: log-ins (above all wrong ones), registrations, resets, confirmations of addresses, uploads.
 
 Counted by the library `limits`, in Redis where there is one, so that all web processes count together; else in this
 process alone. A Redis that is away locks nobody out: the log says so, and each process counts for itself meanwhile.
@@ -57,6 +57,8 @@ class Rules:
     failed_pair: Rule
     failed_account: Rule
     failed_address: Rule
+    logins_account: Rule
+    passwords_address: Rule
     registrations: Rule
     resets_address: Rule
     resets_account: Rule
@@ -74,6 +76,20 @@ def rules_of(settings: Settings) -> Rules:
         failed_pair=Rule("failed-pair", settings.failed_logins_per_10_minutes, 600, "10 minutes", guesses),
         failed_account=Rule("failed-account", settings.failed_logins_per_hour_and_account, 3600, "hour", guesses),
         failed_address=Rule("failed-address", settings.failed_logins_per_hour_and_address, 3600, "hour", guesses),
+        logins_account=Rule(
+            "logins-account",
+            settings.logins_per_hour_and_account,
+            3600,
+            "hour",
+            "You have logged in very often within the last hour; please wait a while, or use an API token.",
+        ),
+        passwords_address=Rule(
+            "passwords-address",
+            settings.passwords_per_hour_and_address,
+            3600,
+            "hour",
+            "Too many passwords were sent from your network within the last hour; please wait a while.",
+        ),
         registrations=Rule(
             "registrations",
             settings.registrations_per_hour,

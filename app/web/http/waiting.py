@@ -1,30 +1,164 @@
-"""Holding an answer back until there is news: no thread and no connection to the database is held between two looks."""
+"""Holding answers back until there is news: one look at the database for all who wait, and a few waiting per person.
+
+Between two looks nobody holds a thread or a connection to the database.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import heapq
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
 
-import anyio
 from anyio.to_thread import run_sync
 from fastapi import Request
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
 
-from app.web.http.context import Server
+from app.base.errors import LimitReached
+from app.models import User
 
-#: A waiting reader looks often at first, for the usual file is scored within a moment, then less often.
+if TYPE_CHECKING:
+    from app.web.http.context import Server
+
+#: Tells of each of these how it stands; of what is gone, nothing.
+Look = Callable[[Engine, Sequence[UUID]], Mapping[UUID, str]]
+
+#: A waiting reader is looked for often at first, for the usual file is scored within a moment, then less often.
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, PAUSE_GROWTH = 0.02, 0.25, 1.3
+#: After a look that took long there is none for this many times as long.
+REST_PER_LOOK = 3
+#: How many are looked for at once.
+LOOKED_FOR_AT_ONCE = 500
+#: How often it is found out who does not listen any more.
+LISTENING_SECONDS = 1.0
+#: How many answers to one person are held back at a time; and when it is worth asking again.
+PER_PERSON = 10
+ASK_AGAIN_SECONDS = 5
+
+
+@dataclass(eq=False, slots=True)
+class _Reader:
+    """One who waits: for what, what is news, and when it is looked for next."""
+
+    wanted: UUID
+    is_news: Callable[[str], bool]
+    news: asyncio.Future[None]
+    due: float = 0.0
+    pause: float = FIRST_PAUSE_SECONDS
+
+
+@dataclass(eq=False)
+class _Watch:
+    """Those who wait for things of one kind."""
+
+    look: Look
+    engine: Engine
+    readers: set[_Reader] = field(default_factory=set)
+    watching: asyncio.Task[None] | None = None
+
+    async def watch(self) -> None:
+        """Look, again and again, as long as anybody waits."""
+        rest = FIRST_PAUSE_SECONDS
+        try:
+            while self.readers:
+                await asyncio.sleep(rest)
+                began = time.monotonic()
+                due = [reader for reader in self.readers if reader.due <= began and not reader.news.done()]
+                await self._look_for(heapq.nsmallest(LOOKED_FOR_AT_ONCE, due, key=lambda reader: reader.due))
+                rest = max(FIRST_PAUSE_SECONDS, REST_PER_LOOK * (time.monotonic() - began))
+        finally:  # whatever happened, nobody waits for a look that will not come
+            for reader in self.readers:
+                if not reader.news.done():
+                    reader.news.set_result(None)
+
+    async def _look_for(self, readers: Sequence[_Reader]) -> None:
+        if not readers:
+            return
+        try:
+            states = await run_sync(self.look, self.engine, sorted({reader.wanted for reader in readers}))
+        except SQLAlchemyError as error:  # each of them answers what it would have answered had it looked itself
+            for reader in readers:
+                if not reader.news.done():
+                    reader.news.set_exception(error)
+            return
+        for reader in readers:
+            if not reader.news.done() and reader.is_news(states.get(reader.wanted, "")):
+                reader.news.set_result(None)
+            reader.due = time.monotonic() + reader.pause
+            reader.pause = min(reader.pause * PAUSE_GROWTH, LONGEST_PAUSE_SECONDS)
+
+
+class Waiting:
+    """Everybody who waits for news on a server."""
+
+    def __init__(self) -> None:
+        self._watches: dict[Look, _Watch] = {}
+        self._of_person: Counter[int] = Counter()
+
+    @property
+    def count(self) -> int:
+        """How many wait."""
+        return self._of_person.total()
+
+    @contextmanager
+    def place(self, user: User, server: Server) -> Iterator[None]:
+        """One of the few places that a person has; raises LimitReached."""
+        if self._of_person[user.id] >= PER_PERSON:
+            raise LimitReached(
+                f"{PER_PERSON} requests of yours wait for news already; please ask again when one of them is answered.",
+                limit=PER_PERSON,
+                used=self._of_person[user.id],
+                per="moment",
+                retry_at=(server.clock() + timedelta(seconds=ASK_AGAIN_SECONDS)).isoformat(),
+            )
+        self._of_person[user.id] += 1
+        try:
+            yield
+        finally:
+            self._of_person[user.id] -= 1
+            if not self._of_person[user.id]:
+                del self._of_person[user.id]
+
+    @contextmanager
+    def reader(self, engine: Engine, look: Look, wanted: UUID, is_news: Callable[[str], bool]) -> Iterator[_Reader]:
+        """Somebody to be looked for."""
+        watch = self._watches.setdefault(look, _Watch(look, engine))
+        reader = _Reader(wanted, is_news, asyncio.get_running_loop().create_future())
+        watch.readers.add(reader)
+        if watch.watching is None or watch.watching.done():
+            watch.watching = asyncio.create_task(watch.watch())
+        try:
+            yield reader
+        finally:
+            watch.readers.discard(reader)
 
 
 async def wait_for_news(
-    request: Request, server: Server, look: Callable[[], str], is_news: Callable[[str], bool], *, seconds: float
+    request: Request,
+    server: Server,
+    user: User,
+    look: Look,
+    wanted: UUID,
+    is_news: Callable[[str], bool],
+    *,
+    seconds: float,
 ) -> None:
-    """Return when what `look` sees is news, when the time is over, or when nobody listens any more."""
+    """Return when what `look` sees is news, when the time is over, or when nobody listens any more; raises
+    LimitReached where this user has too many answers held back."""
+    if seconds <= 0:
+        return
     deadline = time.monotonic() + min(seconds, server.settings.long_poll_limit_seconds)
-    pause = FIRST_PAUSE_SECONDS
-    while seconds > 0:
-        seen = await run_sync(look)
-        left = deadline - time.monotonic()
-        if is_news(seen) or left <= 0 or await request.is_disconnected():
-            return
-        await anyio.sleep(min(pause, left))
-        pause = min(pause * PAUSE_GROWTH, LONGEST_PAUSE_SECONDS)
+    with server.waiting.place(user, server), server.waiting.reader(server.engine, look, wanted, is_news) as reader:
+        while not reader.news.done():
+            left = deadline - time.monotonic()
+            if left <= 0 or await request.is_disconnected():
+                return
+            await asyncio.wait([reader.news], timeout=min(left, LISTENING_SECONDS))
+        reader.news.result()

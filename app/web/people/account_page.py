@@ -19,7 +19,7 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.schemas import RowId
 from app.web.people.login import with_headers
-from app.web.people.passwords import check_password, one_hash_at_a_time
+from app.web.people.passwords import PasswordTurn, check_password
 
 router = APIRouter()
 
@@ -114,6 +114,7 @@ def change_password(
     request: Request,
     server: ServerHere,
     visitor: VisitorHere,
+    turn: PasswordTurn,
     current_password: FormText = "",
     password: FormText = "",
     csrf_token: FormText = "",
@@ -124,7 +125,7 @@ def change_password(
     check_form(request, csrf_token)
     try:
         _confirm(request, server, user, current_password, "current_password")
-        with one_hash_at_a_time, writing(server.engine) as session:
+        with writing(server.engine) as session:
             auth.set_password(session, user, password, now, keep=visitor.login)
             audit.record(session, user, "password.change", f"user {user.username}", now=now)
             password_resets.mail_password_changed(session, user, user.email, "The password", server.settings, now)
@@ -138,6 +139,7 @@ def change_email(
     request: Request,
     server: ServerHere,
     visitor: VisitorHere,
+    turn: PasswordTurn,
     email: FormText = "",
     email_password: FormText = "",
     csrf_token: FormText = "",

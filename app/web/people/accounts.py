@@ -25,7 +25,7 @@ from app.web.people.accounts_schemas import (
     new_token_out,
     token_out,
 )
-from app.web.people.passwords import check_password, register_account
+from app.web.people.passwords import PasswordTurn, check_password, register_account
 
 router = APIRouter(prefix=links.API, tags=["accounts"])
 
@@ -39,7 +39,7 @@ AnyScope = Annotated[Visitor, Security(api_visitor, scopes=[ANY_SCOPE])]
     status_code=201,
     responses=error_responses(409, 413, 422, 429),
 )
-def register(request: Request, server: ServerHere, form: Registration) -> Account:
+def register(request: Request, server: ServerHere, turn: PasswordTurn, form: Registration) -> Account:
     user = register_account(
         request,
         server,
@@ -72,7 +72,7 @@ def list_tokens(server: ServerHere, user: ApiUser) -> TokenList:
     responses=error_responses(401, 403, 413, 422, 429),
 )
 def create_token(
-    request: Request, response: Response, server: ServerHere, visitor: AnyScope, form: TokenRequest
+    request: Request, response: Response, server: ServerHere, visitor: AnyScope, turn: PasswordTurn, form: TokenRequest
 ) -> NewToken:
     user = _owner(request, server, visitor, form)
     with writing(server.engine) as session:

@@ -17,7 +17,7 @@ from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import headers_of
 from app.web.http.identity import SESSION_COOKIE, VisitorHere, set_session_cookie
-from app.web.people.passwords import check_password, register_account
+from app.web.people.passwords import PasswordTurn, check_password, register_account
 
 router = APIRouter()
 FormText = Annotated[str, Form()]
@@ -42,6 +42,7 @@ def log_in(
     request: Request,
     server: ServerHere,
     visitor: VisitorHere,
+    turn: PasswordTurn,
     username: FormText = "",
     password: FormText = "",
     following: NextField = "",
@@ -68,6 +69,7 @@ def register(
     request: Request,
     server: ServerHere,
     visitor: VisitorHere,
+    turn: PasswordTurn,
     username: FormText = "",
     email: FormText = "",
     display_name: FormText = "",

@@ -15,7 +15,7 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import client_of, limits_of
 from app.web.people.login import with_headers
-from app.web.people.passwords import one_hash_at_a_time
+from app.web.people.passwords import PasswordTurn
 
 router = APIRouter(prefix="/password")
 
@@ -61,13 +61,14 @@ def choose(
     request: Request,
     server: ServerHere,
     visitor: VisitorHere,
+    turn: PasswordTurn,
     link: Annotated[str, Form(max_length=200)] = "",
     password: FormText = "",
     csrf_token: FormText = "",
 ) -> Response:
     check_form(request, csrf_token)
     try:
-        with one_hash_at_a_time, writing(server.engine) as session:
+        with writing(server.engine) as session:
             password_resets.use(session, link, password, server.settings, server.clock())
     except (NotFound, InvalidForm) as error:
         return _form(request, link if isinstance(error, InvalidForm) else "", error)

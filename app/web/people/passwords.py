@@ -1,61 +1,95 @@
-"""Making and checking passwords without being worn down: one hash at a time (each takes 64 MiB), and limits on tries.
+"""Making and checking passwords without being worn down: few hashes at a time (each takes 64 MiB), and limits on tries.
 
-Every way in goes through here: pages and API, registering, logging in, confirming who one is.
+Every way in goes through here: pages and API, registering, logging in, confirming who one is. A route that makes or
+checks a password asks for a `PasswordTurn` and has it before it gets a thread: who waits holds none.
 """
 
 from __future__ import annotations
 
-import threading
+from collections.abc import AsyncIterator
+from typing import Annotated, cast
 
-from fastapi import Request
+from anyio.to_thread import run_sync
+from fastapi import Depends, Request
+from starlette.requests import ClientDisconnect
 
+from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.errors import NameTaken, NotAuthenticated
 from app.models import User
 from app.people import auth
-from app.web.http.context import Server
+from app.web.http.context import Server, ServerHere
 from app.web.http.rate_limits import client_of, limits_of
+from app.web.http.turns import Turns
 
-#: Held by whoever makes or checks a password's hash.
-one_hash_at_a_time = threading.BoundedSemaphore(1)
+#: How many passwords may wait for their turn: some seconds' work …
+WAITING = 64
+#: … and of one address: a lecture hall, but not the whole queue.
+WAITING_PER_ADDRESS = 48
+
+
+def password_turns(settings: Settings) -> Turns:
+    """Who may hash, one after the other."""
+    return Turns(
+        settings.passwords_at_once,
+        waiting_limit=WAITING,
+        waiting_per_client=WAITING_PER_ADDRESS,
+        message="Very many people are logging in at this moment. Nothing was changed; please try again in a moment.",
+    )
+
+
+async def password_turn(request: Request, server: ServerHere) -> AsyncIterator[None]:
+    """The turn to make or check a password, held while the route works; raises LimitReached, or Busy."""
+    limits, client = limits_of(request), client_of(request)
+    await run_sync(limits.hit, limits.rules.passwords_address, client, server.clock())
+    async with cast(Turns, request.app.state.password_turns).turn(client):
+        if await request.is_disconnected():  # whoever gave up waiting costs no work
+            raise ClientDisconnect
+        yield
+
+
+PasswordTurn = Annotated[None, Depends(password_turn, scope="function")]
 
 
 def check_password(request: Request, server: Server, *, username: str, password: str) -> User:
     """The user with this password; raises NotAuthenticated, or LimitReached after too many wrong ones.
 
-    Counted per account and address, per account, and per address; only failures count, looked up while nobody else
-    hashes, so that many tries at once do not get past the limit.
+    Wrong ones count per account and address, per account, and per address; right ones per account, so that nobody
+    else can use up what its owner has. For routes with a `PasswordTurn`: many tries at once do not get past the limit.
     """
     limits, now, client = limits_of(request), server.clock(), client_of(request)
     name = username.strip().lower()[:320]
     rules = limits.rules
     counted = ((rules.failed_pair, f"{client} {name}"), (rules.failed_account, name), (rules.failed_address, client))
-    with one_hash_at_a_time:
+    for rule, key in (*counted, (rules.logins_account, name)):
+        limits.check(rule, key, now)
+    try:
+        with reading(server.engine) as session:
+            user = auth.authenticate(session, username, password)
+    except NotAuthenticated:
         for rule, key in counted:
-            limits.check(rule, key, now)
-        try:
-            with reading(server.engine) as session:
-                return auth.authenticate(session, username, password)
-        except NotAuthenticated:
-            for rule, key in counted:
-                limits.note(rule, key)
-            raise
+            limits.note(rule, key)
+        raise
+    limits.note(rules.logins_account, name)
+    return user
 
 
 def register_account(
     request: Request, server: Server, *, username: str, email: str, password: str, display_name: str
 ) -> User:
-    """A new account; raises what `auth.register_user` raises, or LimitReached. A form with mistakes does not count."""
+    """A new account; raises what `auth.register_user` raises, or LimitReached. A form with mistakes does not count.
+
+    For routes with a `PasswordTurn`.
+    """
     limits, now, client = limits_of(request), server.clock(), client_of(request)
-    with one_hash_at_a_time:
-        limits.check(limits.rules.registrations, client, now)
-        try:
-            with writing(server.engine) as session:
-                user = auth.register_user(
-                    session, username=username, email=email, password=password, display_name=display_name, now=now
-                )
-        except NameTaken:  # counts: it tells something about others
-            limits.note(limits.rules.registrations, client)
-            raise
+    limits.check(limits.rules.registrations, client, now)
+    try:
+        with writing(server.engine) as session:
+            user = auth.register_user(
+                session, username=username, email=email, password=password, display_name=display_name, now=now
+            )
+    except NameTaken:  # counts: it tells something about others
         limits.note(limits.rules.registrations, client)
+        raise
+    limits.note(limits.rules.registrations, client)
     return user

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Path, Query, Request, Response
-from sqlalchemy import select
+from sqlalchemy import Engine, select
 
 from app.base import links
 from app.base.db import reading, writing
@@ -100,20 +101,21 @@ async def create_submission(
     summary="A submission, its scores and its problems",
     description="With `wait` the answer comes as soon as the state is final (`scored`, `rejected`, `failed`), or when "
     "the time is over: look at `status`. Status and scores come together. With `seen` it comes as soon as `stamp` is "
-    "another, too: when the state changes, and about once a second while a long scoring goes on.",
-    responses=error_responses(401, 404, 422),
+    "another, too: when the state changes, and about once a second while a long scoring goes on. Ten requests of one "
+    "person may wait at a time, others get a 429.",
+    responses=error_responses(401, 404, 422, 429),
 )
 async def read_submission(
     request: Request,
     server: ServerHere,
-    _: ApiUser,
+    user: ApiUser,
     viewer: ApiViewer,
     submission_id: UUID,
     wait: Annotated[float, Query(ge=0, le=3600, description="seconds; the server may wait less long")] = 0,
     seen: Annotated[str | None, Query(max_length=40, description="the `stamp` that you have")] = None,
 ) -> SubmissionOut:
     await run_sync(check_visible, server, submission_id, viewer.user)
-    await wait_for_change(request, server, submission_id, seconds=wait, seen=seen)
+    await wait_for_change(request, server, user, submission_id, seconds=wait, seen=seen)
     return await run_sync(load_submission, server, submission_id, viewer)
 
 
@@ -234,20 +236,22 @@ def check_visible(server: Server, submission_id: UUID, user: User | None) -> Non
 
 
 async def wait_for_change(
-    request: Request, server: Server, submission_id: UUID, *, seconds: float, seen: str | None
+    request: Request, server: Server, user: User, submission_id: UUID, *, seconds: float, seen: str | None
 ) -> None:
     """Return when the submission's state is final, when its stamp is not `seen` any more, or when the time is over."""
     await wait_for_news(
         request,
         server,
-        lambda: _stamp(server, submission_id),
+        user,
+        _stamps,
+        submission_id,
         lambda stamp: stamp in TERMINAL or (seen is not None and stamp != seen),
         seconds=seconds,
     )
 
 
-def _stamp(server: Server, submission_id: UUID) -> str:
-    with reading(server.engine) as session:
-        columns = select(ScoringRun.status, ScoringRun.checked_at, ScoringRun.items_done)
-        run = session.execute(columns.where(ScoringRun.submission_id == submission_id, ScoringRun.is_current)).first()
-    return stamp_of(*run) if run else ""
+def _stamps(engine: Engine, submission_ids: Sequence[UUID]) -> dict[UUID, str]:
+    columns = select(ScoringRun.submission_id, ScoringRun.status, ScoringRun.checked_at, ScoringRun.items_done)
+    current = columns.where(ScoringRun.submission_id.in_(submission_ids), ScoringRun.is_current)
+    with reading(engine) as session:
+        return {submission_id: stamp_of(*state) for submission_id, *state in session.execute(current)}

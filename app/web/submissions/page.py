@@ -101,7 +101,7 @@ async def read_live(
     if visitor.user is None:  # logged out meanwhile: the whole page has to go there
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     await run_sync(check_visible, server, submission_id, visitor.user)
-    await wait_for_change(request, server, submission_id, seconds=LIVE_SECONDS, seen=seen)
+    await wait_for_change(request, server, visitor.user, submission_id, seconds=LIVE_SECONDS, seen=seen)
     shown = await run_sync(_shown, server, viewer_as(visitor, None), submission_id)
     same_stage = seen is not None and seen.partition(".")[0] == shown["status"] and "." in seen
     return render(request, "submissions/live.html", **shown, is_update=True, is_announced=not same_stage)

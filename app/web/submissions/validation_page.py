@@ -43,7 +43,7 @@ async def read_live(
     if visitor.user is None:  # logged out meanwhile: the whole page has to go there
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     await run_sync(_shown, server, visitor.user, validation_id)  # NotFound for others
-    await wait_for_check(request, server, validation_id, seconds=LIVE_SECONDS, seen=seen)
+    await wait_for_check(request, server, visitor.user, validation_id, seconds=LIVE_SECONDS, seen=seen)
     shown = await run_sync(_shown, server, visitor.user, validation_id)
     return render(request, "submissions/validation_live.html", **shown, is_update=seen != shown["status"])
 

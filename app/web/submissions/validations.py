@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 from uuid import UUID
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Path, Query, Request, Response
-from sqlalchemy import select
+from sqlalchemy import Engine, select
 
 from app.base import links
 from app.base.db import reading
@@ -76,7 +77,7 @@ async def create_validation(
     summary="What was found in a file that was only checked",
     description="With `wait` the answer comes as soon as the state is final (`valid`, `invalid`, `failed`), or when "
     "the time is over: look at `status`.",
-    responses=error_responses(401, 404, 422),
+    responses=error_responses(401, 404, 422, 429),
 )
 async def read_validation(
     request: Request,
@@ -86,7 +87,7 @@ async def read_validation(
     wait: Annotated[float, Query(ge=0, le=3600, description="seconds; the server may wait less long")] = 0,
 ) -> ValidationOut:
     await run_sync(_load, server, validation_id, user)
-    await wait_for_check(request, server, validation_id, seconds=wait)
+    await wait_for_check(request, server, user, validation_id, seconds=wait)
     return await run_sync(_load, server, validation_id, user)
 
 
@@ -104,13 +105,15 @@ def read_validation_problems(server: ServerHere, user: ApiUser, validation_id: U
 
 
 async def wait_for_check(
-    request: Request, server: Server, validation_id: UUID, *, seconds: float, seen: str | None = None
+    request: Request, server: Server, user: User, validation_id: UUID, *, seconds: float, seen: str | None = None
 ) -> None:
     """Return when the check has ended, when its status is not `seen` any more, or when the time is over."""
     await wait_for_news(
         request,
         server,
-        lambda: _status(server, validation_id),
+        user,
+        _statuses,
+        validation_id,
         lambda status: status in CHECKED or not status or (seen is not None and status != seen),
         seconds=seconds,
     )
@@ -121,7 +124,8 @@ def _load(server: Server, validation_id: UUID, user: User) -> ValidationOut:
         return validation_out(get_validation(session, validation_id, user, server.clock()))
 
 
-def _status(server: Server, validation_id: UUID) -> str:
-    """Empty for one that was forgotten meanwhile."""
-    with reading(server.engine) as session:
-        return str(session.scalar(select(Validation.status).where(Validation.id == validation_id)) or "")
+def _statuses(engine: Engine, validation_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Nothing of those that were forgotten meanwhile."""
+    wanted = select(Validation.id, Validation.status).where(Validation.id.in_(validation_ids))
+    with reading(engine) as session:
+        return {validation_id: str(status) for validation_id, status in session.execute(wanted)}

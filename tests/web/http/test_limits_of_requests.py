@@ -63,7 +63,7 @@ def test_a_form_with_mistakes_does_not_count_but_looking_for_names_does(site: Si
 # ----------------------------------------------------------------------------------------------------------- logging in
 
 
-def test_only_wrong_passwords_count(site: Site, visitor: httpx.Client) -> None:
+def test_right_passwords_do_not_count_as_guesses(site: Site, visitor: httpx.Client) -> None:
     register(site)
     limited(site, failed_logins_per_10_minutes=2)
     right = {**WRONG, "password": PASSWORD}
@@ -83,6 +83,26 @@ def test_guesses_are_counted_by_account_and_by_address(
 ) -> None:
     limited(site, **{setting: 2})
     assert [failed_logins(visitor, 1, name)[0] for name in names] == answers
+
+
+def test_right_passwords_have_a_bound_of_their_own(site: Site, visitor: httpx.Client) -> None:
+    register(site)
+    limited(site, logins_per_hour_and_account=2)
+    assert failed_logins(visitor, 3) == 3 * [401], "nobody else uses up what the owner has"
+    right = {**WRONG, "password": PASSWORD}
+    answers = [visitor.post("/api/v1/tokens", json=right) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [201, 201, 429]
+    assert 0 < int(answers[-1].headers["Retry-After"]) <= 3600
+
+
+def test_every_password_counts_for_the_address_it_comes_from(site: Site, visitor: httpx.Client) -> None:
+    limited(site, passwords_per_hour_and_address=3)
+    assert visitor.post("/api/v1/register", json=account(1)).status_code == 201
+    right = {**account(1), "name": "x"}
+    del right["email"]
+    assert visitor.post("/api/v1/tokens", json=right).status_code == 201
+    assert failed_logins(visitor, 2) == [401, 429]
+    assert visitor.post("/api/v1/tokens", json=right).status_code == 429, "the right one, too"
 
 
 def test_tokens_and_log_ins_go_on_while_guesses_are_refused(site: Site, ada: Person, visitor: httpx.Client) -> None:
