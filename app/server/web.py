@@ -7,7 +7,9 @@ import os
 import socket
 
 import uvicorn
+from fastapi import FastAPI
 
+from app.server.connections import PatientProtocol, connections_limit, raise_open_files
 from app.server.programs import WAYS_TO_GOLD
 
 #: Requests in flight (uploads, long polls) may end within.
@@ -18,17 +20,23 @@ def run_web(host: str = "127.0.0.1", port: int = 8321, listener: socket.socket |
     """Serve on a host and port, or on a socket that is already open."""
     for name in WAYS_TO_GOLD:
         os.environ.pop(name, None)
-    config = uvicorn.Config(
-        "app.web.main:create_app",
-        factory=True,
+    uvicorn.Server(web_config("app.web.main:create_app", host, port)).run(sockets=[listener] if listener else None)
+
+
+def web_config(application: str | FastAPI, host: str, port: int) -> uvicorn.Config:
+    """How uvicorn serves the application, or what makes it."""
+    return uvicorn.Config(
+        application,
+        factory=isinstance(application, str),
         host=host,
         port=port,
+        http=PatientProtocol,
+        limit_concurrency=connections_limit(raise_open_files()),
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
         server_header=False,
         proxy_headers=False,  # the application itself knows whose to believe, see `trusted_proxies`
         access_log=False,  # our own line for each request says more
     )
-    uvicorn.Server(config).run(sockets=[listener] if listener else None)
 
 
 def main() -> None:

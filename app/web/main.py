@@ -30,7 +30,7 @@ from app.web.health import api as health
 from app.web.html.rendering import STATIC, error_page
 from app.web.http import files
 from app.web.http.arrival import Arrivals
-from app.web.http.bodies import BoundedBodies, FinishedBodies
+from app.web.http.bodies import BoundedBodies, FinishedBodies, TimelyBodies
 from app.web.http.context import Server
 from app.web.http.errors import add_error_handlers
 from app.web.http.middleware import AnswerHead, Surroundings
@@ -140,6 +140,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(Arrivals)
     app.add_middleware(BoundedBodies)
     app.add_middleware(FinishedBodies)
+    app.add_middleware(TimelyBodies)
     app.add_middleware(Surroundings, https_only=settings.secure_cookies)
     if settings.trusted_proxies:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.trusted_proxies)

@@ -1,9 +1,10 @@
-"""Request bodies, as plain ASGI: a bound for all but uploads, and an orderly end for those that are not wanted."""
+"""Request bodies, as plain ASGI: a bound for all but uploads, a least pace, and an orderly end for those not wanted."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -11,6 +12,7 @@ from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.base.errors import EvergoldError
 from app.base.text import readable_size
 from app.web.http.errors import error_response
 
@@ -19,9 +21,48 @@ BODY_LIMIT_BYTES = 128 * 1024
 #: A refused body is read on this far, so that its sender gets to see the answer instead of a broken connection.
 LINGER_BYTES = 8 * 1024 * 1024
 LINGER_SECONDS = 3.0
+#: How long a sender may be silent …
+SILENCE_SECONDS = 60.0
+#: … and how long it may take in all: so much for nothing, and a second more for every so many bytes that came.
+GRACE_SECONDS = 30.0
+SLOWEST_BYTES_PER_SECOND = 1024
 UPLOADS = re.compile(
     r"^(/api/v1)?/competitions/[^/]+/phases/[^/]+/tasks/[^/]+/(submissions|submit|validations|validate|gold|judging/marks)/?$"
 )
+
+
+class BodyTooSlow(EvergoldError):
+    """It stood still, or dripped: nobody keeps a connection by sending half of something."""
+
+    status = 408
+    code = "upload_stalled"
+
+
+class TimelyBodies:
+    """A body comes at a least pace, or not at all. What counts is waiting for it, not what we do with it meanwhile."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _has_body(Headers(scope=scope)):
+            await self._app(scope, receive, send)
+            return
+        answered = False
+
+        async def send_noted(message: Message) -> None:
+            nonlocal answered
+            answered = True
+            await send(message)
+
+        try:
+            await self._app(scope, _timed(receive), send_noted)
+        except BodyTooSlow as slow:  # while a middleware was reading; what routes read ends in their error handlers
+            if answered:
+                return
+            response = error_response(Request(scope), slow.status, slow.code, slow.message)
+            response.headers["Connection"] = "close"
+            await response(scope, receive, send)
 
 
 class FinishedBodies:
@@ -79,6 +120,30 @@ class BoundedBodies:
         return error_response(Request(scope), 413, "body_too_large", message, limit_bytes=self._limit_bytes)
 
 
+def _timed(receive: Receive) -> Receive:
+    """`receive` that raises BodyTooSlow when the body does; once it is whole, waiting is about the connection alone."""
+    received, waited, finished = 0, 0.0, False
+
+    async def timed() -> Message:
+        nonlocal received, waited, finished
+        if finished:
+            return await receive()
+        began = time.monotonic()
+        left = GRACE_SECONDS + received / SLOWEST_BYTES_PER_SECOND - waited
+        try:
+            async with asyncio.timeout(min(SILENCE_SECONDS, left)):
+                message = await receive()
+        except TimeoutError:
+            raise BodyTooSlow("What you are sending comes too slowly, or has stopped; please send it again.") from None
+        finally:
+            waited += time.monotonic() - began
+        received += len(message.get("body", b""))
+        finished = not message.get("more_body", False)
+        return message
+
+    return timed
+
+
 def _is_worth_reading(headers: Headers, received: int) -> bool:
     """Not if there is too much, nor if the sender waits for a word before it sends anything (Expect: 100-continue)."""
     declared = headers.get("content-length", "0")
@@ -87,7 +152,7 @@ def _is_worth_reading(headers: Headers, received: int) -> bool:
 
 
 async def _linger(receive: Receive, enough: Callable[[], bool]) -> None:
-    with suppress(TimeoutError):
+    with suppress(TimeoutError, BodyTooSlow):
         async with asyncio.timeout(LINGER_SECONDS):
             while not enough():
                 await receive()

@@ -48,7 +48,7 @@ _WORDS = {
     401: "No token, or one that is unknown, expired or revoked.",
     403: "Not yours to do, or not what this token is for: see `code`.",
     404: "There is no such thing, or it is not yours.",
-    408: "The upload stood still for too long.",
+    408: "The body came too slowly, or stood still.",
     409: "A conflict with the state of things: see `code`.",
     413: "Larger than allowed here.",
     415: "The body has another content type than this route takes.",

@@ -1,12 +1,12 @@
 """Receiving a multipart upload: pushed through a parser piece by piece, the file straight to storage.
 
-Every bound is enforced while reading: the file, each field, the whole body, and how long a sender may be silent.
+Every bound is enforced while reading: the file, each field, the whole body; how slowly it may come says
+`app.web.http.bodies`.
 Whatever goes wrong, also a connection that breaks, leaves no file behind.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,6 @@ FIELD_LIMIT_BYTES = 32 * 1024
 OVERHEAD_BYTES = 256 * 1024
 #: The file goes to the disk, in a thread, in pieces of this size.
 PIECE_BYTES = 256 * 1024
-SILENCE_SECONDS = 60.0
 
 
 class NotMultipart(EvergoldError):
@@ -36,11 +35,6 @@ class NotMultipart(EvergoldError):
 class MalformedUpload(EvergoldError):
     status = 400
     code = "malformed_upload"
-
-
-class UploadStalled(EvergoldError):
-    status = 408
-    code = "upload_stalled"
 
 
 class FileWriter(Protocol):
@@ -103,18 +97,15 @@ async def receive_upload(
     try:
         check_declared_size(incoming.content_length, limit_bytes)
         parser, form = _parser(incoming.content_type), _Form(fields, before_file)
-        async with asyncio.timeout(None) as patience:
-            received = 0
-            async for chunk in _watched(incoming.chunks, patience):
-                received += len(chunk)
-                if received > limit_bytes + OVERHEAD_BYTES:
-                    _refuse_size(limit_bytes)
-                _push(parser, form, chunk)
-                if len(form.pending) >= PIECE_BYTES:
-                    await _write(form, writer)
+        received = 0
+        async for chunk in incoming.chunks:
+            received += len(chunk)
+            if received > limit_bytes + OVERHEAD_BYTES:
+                _refuse_size(limit_bytes)
+            _push(parser, form, chunk)
+            if len(form.pending) >= PIECE_BYTES:
+                await _write(form, writer)
         return await _finish(parser, form, writer, before_storing)
-    except TimeoutError:
-        raise UploadStalled(f"Nothing arrived for {SILENCE_SECONDS:.0f} seconds; please upload again.") from None
     finally:
         writer.discard()
 
@@ -123,17 +114,6 @@ def check_declared_size(content_length: int | None, limit_bytes: int) -> None:
     """Raises UploadTooLarge for a body that says beforehand that it is."""
     if content_length is not None and content_length > limit_bytes + OVERHEAD_BYTES:
         _refuse_size(limit_bytes)
-
-
-async def _watched(chunks: AsyncIterator[bytes], patience: asyncio.Timeout) -> AsyncIterator[bytes]:
-    """The chunks, each of which must come in time; the time that we take to store them does not count."""
-    while True:
-        patience.reschedule(asyncio.get_running_loop().time() + SILENCE_SECONDS)
-        chunk = await anext(chunks, None)
-        patience.reschedule(None)
-        if chunk is None:
-            return
-        yield chunk
 
 
 async def _write(form: _Form, writer: FileWriter) -> None:

@@ -254,4 +254,6 @@ def _stamps(engine: Engine, submission_ids: Sequence[UUID]) -> dict[UUID, str]:
     columns = select(ScoringRun.submission_id, ScoringRun.status, ScoringRun.checked_at, ScoringRun.items_done)
     current = columns.where(ScoringRun.submission_id.in_(submission_ids), ScoringRun.is_current)
     with reading(engine) as session:
-        return {submission_id: stamp_of(*state) for submission_id, *state in session.execute(current)}
+        return {
+            row.submission_id: stamp_of(row.status, row.checked_at, row.items_done) for row in session.execute(current)
+        }

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from app.base import storage
 from app.base.errors import EvergoldError
-from app.web.http import bodies, multipart as uploads
+from app.web.http import bodies
 from app.web.http.multipart import Incoming, Upload, receive_upload
 from tests.web.site import CONTENT, SUBMIT, Person, Site, file_of, read_all, talk
 
@@ -285,7 +285,7 @@ def test_a_connection_that_breaks_leaves_nothing(site: Site, ada: Person) -> Non
 
 
 def test_a_sender_who_falls_silent_is_not_waited_for(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(bodies, "SILENCE_SECONDS", 0.3)
     monkeypatch.setattr(bodies, "LINGER_SECONDS", 0.1)
     answer = talk(site.url, head(site, ada, "Content-Length: 900000") + FILE_PART + b"x" * 300_000)
     assert answer.startswith(b"HTTP/1.1 408 ")
@@ -296,7 +296,7 @@ def test_a_sender_who_falls_silent_is_not_waited_for(site: Site, ada: Person, mo
 def test_a_slow_sender_who_keeps_sending_is_waited_for(
     site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(bodies, "SILENCE_SECONDS", 0.5)
 
     def drop_by_drop() -> Iterator[bytes]:
         for start in range(0, len(WHOLE), 16):
