@@ -20,6 +20,9 @@ from app.web.submissions import api, validations
 from tests.processes import wait_until
 from tests.web.site import SUBMIT, Person, Site
 
+#: The threads in which routes run that are not asynchronous: anyio's default.
+POOL_THREADS = 40
+
 
 class GatedLook:
     """`look` with a gate before it: what it was asked for, and how many looked at a time."""
@@ -56,7 +59,7 @@ def look(monkeypatch: pytest.MonkeyPatch) -> Iterator[GatedLook]:
 @pytest.fixture
 def people(site: Site) -> Iterator[list[Person]]:
     with ExitStack() as stack:
-        found = [site.person(name) for name in ("ada", "bob", "cat")]
+        found = [site.person(name) for name in ("ada", "bob", "cat", "dan", "fay")]
         for person in found:
             stack.enter_context(person.client)
         yield found
@@ -74,13 +77,15 @@ def end_all(site: Site) -> None:
 def test_one_look_asks_for_all_who_wait(
     site: Site, people: list[Person], look: GatedLook, crowd: ThreadPoolExecutor
 ) -> None:
-    addresses = [(person, person.submitted()["links"]["self"]) for person in people for _ in range(2)]
+    addresses = [(person, person.submitted()["links"]["self"]) for person in people]
     sent: list[Future[httpx.Response]] = []
     for person, address in addresses:
-        sent += waiting(crowd, person, address, PER_PERSON // 2)
+        sent += waiting(crowd, person, address, PER_PERSON)
     server = site.app.state.server
     wait_until(lambda: server.waiting.count == len(sent) and look.inside == 1, "all wait, and one looks for them")
     before = len(look.asked)
+    assert len(sent) > POOL_THREADS
+    assert people[0].client.get("/api/v1/competitions", timeout=60).status_code == 200, "those who wait hold no thread"
     end_all(site)
     look.gate.set()
     answers = [answer.result() for answer in sent]
@@ -94,7 +99,7 @@ def test_one_look_asks_for_all_who_wait(
 def test_a_person_has_a_few_places_and_others_have_theirs(
     site: Site, people: list[Person], look: GatedLook, crowd: ThreadPoolExecutor
 ) -> None:
-    ada, bob, _ = people
+    ada, bob, *_ = people
     mine, theirs = ada.submitted()["links"]["self"], bob.submitted()["links"]["self"]
     sent = waiting(crowd, ada, mine, PER_PERSON)
     wait_until(lambda: site.app.state.server.waiting.count == PER_PERSON, "all places are taken")
@@ -146,4 +151,6 @@ def test_who_hangs_up_gives_the_place_back(site: Site, look: GatedLook, ada: Per
     look.gate.set()
     with pytest.raises(httpx.ReadTimeout):
         ada.client.get(address, params={"wait": 60}, timeout=httpx.Timeout(30, read=0.5))
-    wait_until(lambda: site.app.state.server.waiting.count == 0, "the place is free")
+    waiting = site.app.state.server.waiting
+    wait_until(lambda: waiting.count == 0, "the place is free")
+    wait_until(lambda: all(watch.watching.done() for watch in waiting._watches.values()), "nobody looks any more")

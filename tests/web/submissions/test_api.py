@@ -5,10 +5,6 @@ from __future__ import annotations
 import threading
 import time
 
-import httpx
-import pytest
-
-from app.web.submissions import api as submissions
 from tests import world
 from tests.web.site import SUBMIT, TASK_PATH, Person, Site, run_of
 from tests.world import NOW, SECOND
@@ -52,36 +48,6 @@ def test_the_server_decides_how_long_it_waits(site: Site, ada: Person) -> None:
     began = time.monotonic()
     assert ada.client.get(document["links"]["self"], params={"wait": 3600}).status_code == 200
     assert time.monotonic() - began < 3
-
-
-def test_a_waiting_reader_who_leaves_is_noticed(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[float] = []
-    status = submissions._stamp
-    monkeypatch.setattr(submissions, "_stamp", lambda *of: (looks.append(time.monotonic()), status(*of))[1])
-    document = ada.submitted()
-    with pytest.raises(httpx.ReadTimeout):
-        ada.client.get(document["links"]["self"], params={"wait": 30}, timeout=0.5)
-    time.sleep(0.6)
-    count = len(looks)
-    time.sleep(0.6)
-    assert count == len(looks)  # nobody asks the database any more
-
-
-def test_waiting_readers_do_not_block_others(ada: Person) -> None:
-    """More waiting readers than there are threads in the pool: each holds none."""
-    document = ada.submitted()
-    readers = [
-        threading.Thread(target=ada.client.get, args=[document["links"]["self"]], kwargs={"params": {"wait": 2}})
-        for _ in range(60)
-    ]
-    for reader in readers:
-        reader.start()
-    time.sleep(0.5)
-    began = time.monotonic()
-    assert ada.client.get("/healthz").status_code == 200
-    assert time.monotonic() - began < 1.5
-    for reader in readers:
-        reader.join()
 
 
 def test_waiting_is_not_negative(ada: Person) -> None:
