@@ -62,7 +62,9 @@ def wait_for_news(http: httpx.Client, path: str, params: Json, wait_seconds: int
     params = {**params, "wait": wait_seconds}
     while True:
         try:
-            return send_repeatedly(http, "GET", path, PATIENT, params=params, timeout=timeout(more_seconds=wait_seconds))
+            return send_repeatedly(
+                http, "GET", path, PATIENT, params=params, timeout=timeout(more_seconds=wait_seconds)
+            )
         except Refused as refused:
             if refused.status != _CROWDED:
                 raise

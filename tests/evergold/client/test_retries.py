@@ -81,3 +81,12 @@ def test_other_refusals_are_final_also_after_a_lost_answer(tmp_path: Path, pause
     """Under the limit's lock the first try comes before the second, or does not come at all."""
     with pytest.raises(Refused, match="All used"):
         sent(tmp_path, SILENCE, FULL)
+
+
+def test_who_has_too_many_answers_held_back_asks_again_after_a_pause(pauses: list[float]) -> None:
+    """A script that waits for twenty submissions at once: some wait on the server, the others here."""
+    ended = httpx.Response(200, json={"id": "first", "status": "rejected", "message": "No."})
+    left = iter([FULL, FULL, ended])
+    with Client("http://server", "", transport=httpx.MockTransport(lambda request: next(left))) as client:
+        assert client.submission("first", wait_seconds=30).status == "rejected"
+    assert len(pauses) == 2
