@@ -11,12 +11,13 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError
 from app.competitions.visibility import SeenAs, coarser, rounded
 from app.feedback.scores import OwnScores, own_scores_of_all
-from app.models import RunStatus, Submission, User
+from app.models import Board, CompetitionTask, RunStatus, Submission, User
 from app.submissions.find import current_run, get_submission
 from evergold.scoring.task import Score
 from evergold.scoring.tasks import TASKS
@@ -47,8 +48,9 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """hidden_words: why there are no scores to compare, or empty; decimals: of all values, None for all; has_details:
-    whether both phases show their scores whole, see `View.has_details`."""
+    """a: the older of the two, b: the newer; rows: scores that boards rank by first; hidden_words: why there are no
+    scores to compare, or empty; decimals: of all values, None for all; has_details: whether both phases show their
+    scores whole, see `View.has_details`."""
 
     a: Submission
     b: Submission
@@ -66,8 +68,10 @@ class Comparison:
 def compare(
     session: Session, a_id: UUID, b_id: UUID, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> Comparison:
-    """For whom may see both, else NotFound; NotComparable for submissions to two tasks, or not scored (yet)."""
-    a, b = get_submission(session, a_id, viewer), get_submission(session, b_id, viewer)
+    """The older first, for whom may see both, else NotFound; NotComparable for submissions to two tasks, or not scored
+    (yet)."""
+    pair = (get_submission(session, a_id, viewer), get_submission(session, b_id, viewer))
+    a, b = sorted(pair, key=lambda submission: (submission.submitted_at, submission.id))
     if a.phase_task.task_id != b.phase_task.task_id:
         raise NotComparable("These are submissions to two different tasks.")
     if a.id == b.id:
@@ -78,14 +82,23 @@ def compare(
     own = own_scores_of_all(session, [a, b], viewer, now, seen_as=seen_as)
     decimals = coarser(own[a.id].view.precision, own[b.id].view.precision)
     hidden = own[a.id].hidden_words or own[b.id].hidden_words
-    rows = [] if hidden else _rows(a.phase_task.task.task_type, own[a.id], own[b.id], decimals)
+    task = a.phase_task.task
+    rows = [] if hidden else _rows(task.task_type, own[a.id], own[b.id], decimals, _ranking(session, task))
     return Comparison(a, b, rows, hidden, decimals, all(own[one.id].view.has_details for one in (a, b)))
 
 
-def _rows(task_type: str, a: OwnScores, b: OwnScores, decimals: int | None) -> list[Compared]:
+def _ranking(session: Session, task: CompetitionTask) -> list[tuple[str, str]]:
+    """What the task's boards rank by, in their order."""
+    boards = select(Board.rank_metric, Board.rank_split).where(Board.task_id == task.id)
+    return [(metric, split) for metric, split in session.execute(boards.order_by(Board.position, Board.id))]
+
+
+def _rows(
+    task_type: str, a: OwnScores, b: OwnScores, decimals: int | None, first: Sequence[tuple[str, str]]
+) -> list[Compared]:
     of_a = {(score.metric, score.split): score for score in a.scores}
     of_b = {(score.metric, score.split): score for score in b.scores}
-    keys = [*of_a, *(key for key in of_b if key not in of_a)]
+    keys = dict.fromkeys([*(key for key in first if key in of_a or key in of_b), *of_a, *of_b])
     return [_compared(task_type, key, of_a.get(key), of_b.get(key), decimals) for key in keys]
 
 

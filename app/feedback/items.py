@@ -116,7 +116,7 @@ def compare_items(session: Session, found: Comparison) -> ItemComparison:
         return ItemComparison(hidden_words=words)
     a, b = (results_of(session, current_run(one).id) for one in both)
     if a is None or b is None:
-        which = "Both" if a is None and b is None else "A" if a is None else "B"
+        which = "Both" if a is None and b is None else "The older one" if a is None else "The newer one"
         return ItemComparison(hidden_words=NOT_KEPT.format(which=which))
     return paired(a, b)
 

@@ -25,7 +25,8 @@ router = APIRouter(prefix=links.API, tags=["submissions"])
     "/submissions/{submission_id}/comparison/{other_id}",
     operation_id="compare_submissions",
     summary="Two submissions to one task side by side",
-    description="A is the first, B the other. Scores compare where they were computed in the same way, as far as their "
+    description="A is the older, B the newer, in whatever order they are named; scores that boards rank by come first. "
+    "Scores compare where they were computed in the same way, as far as their "
     "phases show them. Single items are there only where the organisers declare the gold of both public, and for runs "
     "that were scored since; `items.hidden` says why there are none. 409 `not_comparable` for submissions to two "
     "tasks, or not scored (yet).",

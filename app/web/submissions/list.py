@@ -144,7 +144,7 @@ def read_comparison(
         "submissions/compare.html",
         refusal.status if refusal else 200,
         one=one,
-        chosen=(a, other),
+        chosen=(comparison.a.id, comparison.b.id) if comparison else (a, other),
         others=others,
         comparison=comparison,
         items=items,

@@ -79,11 +79,11 @@ def asked(person: Person, pair: Pair, **more: Any) -> dict[str, Any]:
 def test_a_summary_the_filters_and_every_item(ada: Person, pair: Pair) -> None:
     found = page(ada, pair)
     told = text_of(found)
-    assert "How many of 5 items are right and wrong. B right B wrong A right 1 1 A wrong 1 2" in told
-    assert "All (5) Predictions differ (3) Only A right (1) Only B right (1) Both wrong (2)" in told
+    assert "How many of 5 items are right and wrong. Newer right Newer wrong Older right 1 1 Older wrong 1 2" in told
+    assert "All (5) Predictions differ (3) Only older right (1) Only newer right (1) Both wrong (2)" in told
     assert "All: 1 to 5 of 5, in gold's order." in told
-    assert "i2 zero_shot/en 0 1 ✗ wrong 0 ✓ right ▲ B" in told
-    assert "i3 zero_shot/en 1 1 ✓ right 0 ✗ wrong ▼ A" in told
+    assert "i2 zero_shot/en 0 1 ✗ wrong 0 ✓ right ▲ newer" in told
+    assert "i3 zero_shot/en 1 1 ✓ right 0 ✗ wrong ▼ older" in told
     assert "i4 zero_shot/en 1 0 ✗ wrong 0 ✗ wrong equal" in told
 
 
@@ -108,10 +108,10 @@ def test_a_filter_is_an_address(ada: Person, pair: Pair, show: str, shown: list[
 def test_long_lists_have_pages(ada: Person, pair_of: Callable[..., Pair]) -> None:
     pair = pair_of(labels(*["01"] * 120), labels(*["00"] * 120))
     first, last = page(ada, pair, "&show=b"), page(ada, pair, "&show=b&page=3")
-    assert "Only B right: 1 to 50 of 120" in text_of(first)
+    assert "Only newer right: 1 to 50 of 120" in text_of(first)
     assert "show=b&amp;page=2#items" in first
     assert 'rel="prev"' not in first
-    assert "Only B right: 101 to 120 of 120" in text_of(last)
+    assert "Only newer right: 101 to 120 of 120" in text_of(last)
     assert 'rel="next"' not in last
     assert "101 to 120 of 120" in text_of(page(ada, pair, "&show=b&page=999")), "the last one"
     assert "There is no such item." in page(ada, pair, "&show=a")
@@ -123,8 +123,8 @@ def test_numbers_are_closer_or_farther(ada: Person, pair_of: Callable[..., Pair]
     a = [ItemResult("x", EN, 0.5, 0.75, error=0.25), ItemResult("y", EN, None, 0.1)]
     b = [ItemResult("x", EN, 0.5, 0.4, error=-0.1), ItemResult("y", EN, None, 0.2)]
     told = text_of(page(ada, pair_of(a, b)))
-    assert "Which prediction is closer to gold, of 2 items. A closer B closer Equally far 0 1 0" in told
-    assert "x zero_shot/en 0.5000 0.7500 (+0.2500) 0.4000 (−0.1000) ▲ B" in told
+    assert "Which prediction is closer to gold, of 2 items. Older closer Newer closer Equally far 0 1 0" in told
+    assert "x zero_shot/en 0.5000 0.7500 (+0.2500) 0.4000 (−0.1000) ▲ newer" in told
     assert "y zero_shot/en – none 0.1000 0.2000" in told
     assert "Both wrong" not in told
 
@@ -133,7 +133,7 @@ def test_several_answers_are_counted(ada: Person, pair_of: Callable[..., Pair]) 
     a = [ItemResult("fr-1", ("fr",), 2, 3, False, 3, found=1)]
     b = [ItemResult("fr-1", ("fr",), 2, 2, True, 0, found=2)]
     pair = pair_of(a, b)
-    assert "fr-1 fr 2 3, 1 found ✗ wrong 2, 2 found ✓ right ▲ B" in text_of(page(ada, pair))
+    assert "fr-1 fr 2 3, 1 found ✗ wrong 2, 2 found ✓ right ▲ newer" in text_of(page(ada, pair))
     (row,) = asked(ada, pair)["items"]["rows"]
     assert (repr(row["gold"]), row["a"]) == ("2", {"predicted": 3, "is_right": False, "error": 3.0, "found": 1})
 
@@ -170,7 +170,10 @@ def test_where_gold_is_hidden_there_is_a_sentence_and_no_item(site: Site, ada: P
 
 def test_runs_from_before_the_declaration_say_what_to_do(ada: Person, pair_of: Callable[..., Pair]) -> None:
     told = text_of(page(ada, pair_of(None, labels("00"))))
-    assert "A kept no items: only runs that were scored since their gold was declared public have them." in told
+    assert (
+        "The older one kept no items: only runs that were scored since their gold was declared public have them."
+        in told
+    )
 
 
 @pytest.mark.parametrize("visibility", [{"own_scores": "never"}, {"precision": 1}, {"slices": "none"}])

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select, update
 
 from app.base.db import writing
-from app.models import EntryRule, ScoreRow, ScoringRun, User
+from app.models import Board, EntryRule, ScoreRow, ScoringRun, User
 from tests import world
 from tests.competitions.embargo import add_phase
 from tests.web import markup
@@ -156,14 +156,29 @@ def test_nobody_sees_the_course_of_others(ada: Person, eve: Person, three: list[
 
 def test_two_stand_side_by_side_with_who_is_better(ada: Person, three: list[UUID]) -> None:
     told = text_of(page(ada, f"/submissions/compare?a={three[0]}&b={three[1]}"))
-    assert f"Macro F1 {ZERO_SHOT} 0.5000 0.4000 −0.1000 ▼ A" in told
+    assert f"Macro F1 {ZERO_SHOT} 0.5000 0.4000 −0.1000 ▼ older" in told
     assert f"Macro F1 {ONE_SHOT} – not entered 0.6000 –" in told
-    assert "B is better in 0 scores, A in 2 scores; 0 scores are equal." in told
+    assert "The newer one is better in 0 scores, the older one in 2 scores; 0 scores are equal." in told
+
+
+def test_the_older_stands_left_in_whatever_order_they_are_named(ada: Person, three: list[UUID]) -> None:
+    forth, back = (text_of(page(ada, f"/submissions/compare?a={three[a]}&b={three[b]}")) for a, b in ((1, 2), (2, 1)))
+    for told in (forth, back):
+        assert f"Macro F1 {ZERO_SHOT} 0.4000 0.7000 +0.3000 ▲ newer" in told
+    document = ada.client.get(f"/api/v1/submissions/{three[2]}/comparison/{three[1]}").json()
+    assert (document["a"], document["b"]) == (str(three[1]), str(three[2]))
+
+
+def test_what_boards_rank_by_stands_first(site: Site, ada: Person, three: list[UUID]) -> None:
+    with writing(site.engine) as session:
+        session.execute(update(Board).values(rank_split=ONE_SHOT))
+    document = ada.client.get(f"/api/v1/submissions/{three[1]}/comparison/{three[2]}").json()
+    assert (document["scores"][0]["metric"], document["scores"][0]["split"]) == ("macro_f1", ONE_SHOT)
 
 
 def test_the_one_before_is_what_one_is_compared_with(ada: Person, three: list[UUID]) -> None:
     told = text_of(page(ada, f"/submissions/compare?a={three[2]}"))
-    assert f"Macro F1 {ZERO_SHOT} 0.7000 0.4000" in told
+    assert f"Macro F1 {ZERO_SHOT} 0.4000 0.7000" in told
 
 
 def test_alone_there_is_nothing_to_compare_with(site: Site, ada: Person) -> None:
@@ -178,7 +193,7 @@ def test_what_was_computed_differently_is_not_compared(site: Site, ada: Person, 
         session.execute(update(ScoreRow).where(ScoreRow.run_id.in_(of_run)).values(signature=old))
     told = text_of(page(ada, f"/submissions/compare?a={three[0]}&b={three[2]}"))
     assert f"Macro F1 {ZERO_SHOT} 0.5000 0.7000 computed differently, not comparable" in told
-    assert "B is better in 0 scores, A in 0 scores" in told
+    assert "The newer one is better in 0 scores, the older one in 0 scores" in told
 
 
 def test_only_what_one_may_see_is_compared(site: Site, ada: Person, eve: Person, three: list[UUID]) -> None:
