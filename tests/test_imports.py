@@ -73,6 +73,13 @@ def test_migrations_stand_on_their_own() -> None:
     assert ours.findall((folder / "env.py").read_text("utf-8")), "the pattern finds an import"
 
 
+def test_no_module_of_routes_makes_a_second_router() -> None:
+    """The routes of the first would be lost without a word."""
+    modules = sorted((REPOSITORY / "app" / "web").rglob("*.py"))
+    routers = {path: path.read_text("utf-8").count("\nrouter = ") for path in modules}
+    assert max(routers.values()) == 1, [str(path) for path, count in routers.items() if count > 1]
+
+
 def test_scoring_alone_is_light() -> None:
     assert (
         loaded_by("import evergold.scoring", "numpy", "sqlalchemy", "celery", "fastapi", "httpx", "app", *HEAVY)

@@ -23,7 +23,7 @@ from app.web.people import (
     mail_choices_pages as mail_choices,
     password_pages as passwords,
 )
-from app.web.reports import pages as report_figures, pages as reports
+from app.web.reports import pages as reports
 from app.web.rescoring import pages as rescoring
 from app.web.submissions import (
     card_pages as cards,
@@ -62,7 +62,6 @@ for part in (
     judging_marks,
     judging_start,
     reports,
-    report_figures,
     login,
     passwords,
     account,

@@ -125,7 +125,6 @@ def signatures(scores: tuple[Score, ...]) -> dict[str, list[str]]:
     return {told: list(metrics) for told, metrics in found.items()}
 
 
-router = APIRouter()
 #: By task type: from a report's aggregates and the wanted split to the split that is drawn, and its figures.
 REPORT_FIGURES: dict[str, Callable[[Mapping[str, Any], str | None], tuple[str, list[Figure]]]] = {
     "idiomaticity-probing": report_probing.figures_of,
