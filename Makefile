@@ -5,6 +5,8 @@ PORT ?= 8321
 VENV := .venv/bin
 TESTS ?=
 N ?= 300
+# One more than the cores of a small machine: while a server is waited for, there is something to compute.
+PROCESSES ?= 3
 # LEAN=1 leaves out torch (hundreds of MB, on Linux several GB), and with it the scoring of paraphrases.
 LEAN ?=
 lean := $(filter-out 0,$(LEAN))
@@ -15,14 +17,21 @@ BERTSCORE_TESTS := $(wildcard tests/evergold/scoring/test_bertscore*.py tests/ev
 	tests/evergold/scoring/test_conformance_paraphrase.py tests/evergold/scoring/test_mwe_removed.py tests/workers/test_device.py \
 	tests/workers/test_selfcheck.py tests/test_end_to_end_paraphrase.py tests/web/test_demo_paraphrasing.py
 
+# Children of tests are hundreds: what is compiled once need not be compiled by each.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: run test test-bertscore screenshots check audit fuzz chaos bench lint types contracts migrations lock clean help venv venv-dev venv-tools
+.PHONY: run test soak test-bertscore screenshots check audit fuzz chaos bench lint types contracts migrations lock clean help venv venv-dev venv-tools
 
 run: venv  ## start the demo server: http://127.0.0.1:8321 (PORT=9000: another port, LEAN=1: without torch)
 	@exec $(VENV)/python -P -m evergold.cli serve --demo --port $(PORT) $(if $(lean),--lean)
 
 test: venv-dev  ## run all tests (TESTS=tests/base/test_times.py: one file, LEAN=1: without those that need torch)
-	@$(if $(lean),EVERGOLD_TEST_LEAN=1) $(VENV)/pytest -n 2 --dist worksteal $(TESTS)
+	@$(if $(lean),EVERGOLD_TEST_LEAN=1) $(VENV)/pytest -n $(PROCESSES) --dist worksteal --durations=25 $(TESTS)
+
+soak: venv-dev  ## what is too deep for each commit: before a release, and after large changes (an hour or more)
+	@$(VENV)/pytest -n $(PROCESSES) --dist worksteal --durations=25 --soak -m soak $(TESTS)
+	@$(MAKE) --no-print-directory chaos N=1000
 
 test-bertscore: venv-dev  ## of these only the tests that need torch
 	@$(VENV)/pytest -q $(BERTSCORE_TESTS)

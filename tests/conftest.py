@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import Engine, event
 
-from tests import lean, postgres, services
+from tests import lanes, lean, postgres, services
 
 if TYPE_CHECKING:
     from app.models import User
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 lean.hide_torch()
 
-SERVERS = {"valkey", "postgres_server", "postgresql_engine"}
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", action="store_true", help="also what is too deep for each commit, see tests/lanes.py")
 
 
 def pytest_sessionstart() -> None:
@@ -31,11 +33,23 @@ def pytest_report_header() -> str:
     return lean.header()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever asks for a server's fixture is marked `services`."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Lanes are given to all; what is for `make soak` stays away; the dear ones begin."""
     for item in items:
-        if isinstance(item, pytest.Function) and SERVERS & set(item.fixturenames):
-            item.add_marker(pytest.mark.services)
+        lanes.mark(item)
+    if not config.getoption("--soak"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("soak")])
+        items[:] = [item for item in items if not item.get_closest_marker("soak")]
+    items[:] = lanes.in_order(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    began = lanes.processor_seconds()
+    result = yield
+    lanes.check_is_cheap(item, lanes.processor_seconds() - began)
+    return result
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +92,8 @@ def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.services)])
 def engine(request: pytest.FixtureRequest) -> Engine:
-    """A migrated database of the test's own; the test runs once on each kind."""
+    """A migrated database of the test's own. Marked `both`, the test runs once on each kind with each commit; else
+    PostgreSQL's half is one of `make soak`: see tests/lanes.py."""
     found: Engine = request.getfixturevalue(f"{request.param}_engine")
     return found
 

@@ -123,14 +123,14 @@ def database(on: str) -> Iterator[str]:
 
 
 def empty(engine: Engine) -> None:
-    """Delete every row of every table, whoever still holds one."""
+    """Delete every row of every table, whoever still holds one. One text of many statements: statement by statement
+    takes ten times as long, TRUNCATE twenty times."""
     others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    deletions = "; ".join(f"DELETE FROM {table.name}" for table in reversed(Base.metadata.sorted_tables))
+    log = "ALTER TABLE audit_log {} TRIGGER USER"  # which refuses to be emptied
     with engine.begin() as connection:
         connection.execute(text(f"SELECT pg_terminate_backend(pid) {others}"))
-        connection.execute(text("ALTER TABLE audit_log DISABLE TRIGGER USER"))  # it refuses to be emptied
-        for table in reversed(Base.metadata.sorted_tables):
-            connection.execute(table.delete())
-        connection.execute(text("ALTER TABLE audit_log ENABLE TRIGGER USER"))
+        connection.execute(text(f"{log.format('DISABLE')}; {deletions}; {log.format('ENABLE')}"))
     engine.dispose()
 
 

@@ -37,18 +37,6 @@ def has_role(session: Session, user: User, competition: Competition, role: Role)
     return session.get(CompetitionRole, (competition.id, user.id, role)) is not None
 
 
-def organised_competition_ids(session: Session, user: User | None) -> set[int]:
-    """The competitions that this user organises, for lists."""
-    if user is None:
-        return set()
-    if user.is_administrator:
-        return set(session.scalars(select(Competition.id)))
-    mine = select(CompetitionRole.competition_id).where(
-        CompetitionRole.user_id == user.id, CompetitionRole.role == Role.ORGANISER
-    )
-    return set(session.scalars(mine))
-
-
 def list_roles(session: Session, competition: Competition) -> list[CompetitionRole]:
     """Everybody with a role in this competition, users loaded, by role and name."""
     query = (

@@ -15,6 +15,8 @@ from app.models import Phase, TeamMember, User
 from tests.threads import in_threads
 from tests.world import NOW, add_competition, add_user
 
+pytestmark = pytest.mark.both
+
 
 def test_sqlite_survives_a_power_cut_and_checks_references(tmp_path: Path) -> None:
     engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")

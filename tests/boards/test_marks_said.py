@@ -77,6 +77,7 @@ def test_everything_wrong_is_told_and_nothing_is_changed(
         assert session.scalars(select(RowMark)).all() == []
 
 
+@pytest.mark.both
 def test_of_organisers_who_mark_at_once_one_is_right(engine: Engine, people: list[User]) -> None:
     enter(engine, people[0], 0.9)
     wanted = list(RowStatus)
@@ -88,6 +89,7 @@ def test_of_organisers_who_mark_at_once_one_is_right(engine: Engine, people: lis
         assert row.status == wanted[int(row.note[-1]) % 3]
 
 
+@pytest.mark.both
 def test_marking_while_scores_come_in_loses_neither(engine: Engine, people: list[User]) -> None:
     """Whatever comes first, the board's version has risen for both."""
     enter(engine, people[0], 0.9)

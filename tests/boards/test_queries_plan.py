@@ -13,6 +13,8 @@ from app.competitions.visibility import View
 from app.models import PhaseTask, User
 from tests.competitions.embargo import enter, look
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def asked(engine: Engine) -> list[tuple[str, Any]]:

@@ -34,6 +34,8 @@ from tests.world import (
     sure,
 )
 
+pytestmark = pytest.mark.both
+
 CLOSE = NOW + HOUR
 DUE = CLOSE + AFTER_CLOSE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from sqlalchemy import Engine, select, update
 
 from app.base.db import reading, writing
@@ -26,6 +27,8 @@ from tests.world import (
     submit,
     sure,
 )
+
+pytestmark = pytest.mark.both
 
 # ------------------------------------------------------------------------------------------------------------- viewers
 

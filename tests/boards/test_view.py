@@ -126,6 +126,7 @@ def test_neutral_names_until_their_moment(engine: Engine, people: list[User], ro
     assert look(engine, ada).rows[0].method == "Ada's own system"
 
 
+@pytest.mark.both
 def test_equal_ranks_stand_in_the_order_of_neutral_names(engine: Engine, people: list[User]) -> None:
     for user in people:
         enter(engine, user, 0.5)
@@ -158,6 +159,7 @@ def test_neutral_names_of_another_phase_are_others(engine: Engine, people: list[
 # -------------------------------------------------------------------------------------------------- digits, and slices
 
 
+@pytest.mark.both
 def test_what_looks_equal_shares_a_rank_in_the_order_of_names(engine: Engine, people: list[User], root: User) -> None:
     """To two decimals 0.704 and 0.701 are 0.70; 0.709 is 0.71."""
     ada, bob, cat, dan = people

@@ -19,6 +19,8 @@ from tests.competitions.embargo import MINUTE, enter, freeze, look
 from tests.threads import in_threads
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_team, add_user, answer_to, board_version_number
 
+pytestmark = pytest.mark.both
+
 CLOSE = NOW + DAY
 LINK = "https://example.org/code"
 

@@ -17,6 +17,8 @@ from tests.web.site import SUBMIT
 from tests.whole import site_of
 from tests.world import add_competition, add_user
 
+pytestmark = pytest.mark.both
+
 TEAMS, UPLOADS = 20, 80
 LEAD_SECONDS = 2.0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import pytest
 from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
@@ -96,6 +97,7 @@ def test_teams_without_a_valid_submission_are_named_by_what_they_did(engine: Eng
     assert missing(engine, NOW + DAY) == [], "nobody is late for a phase that is over"
 
 
+@pytest.mark.both
 def test_dates_that_are_ahead_come_in_order(engine: Engine) -> None:
     add_competition(engine, starts_at=NOW - DAY, ends_at=NOW + DAY)
     with writing(engine) as session:

@@ -47,6 +47,7 @@ def test_a_competition_comes_with_its_parts(engine: Engine) -> None:
     assert [board.name for board in boards_of(found, phase)] == ["zero-shot", "one-shot"]
 
 
+@pytest.mark.both
 def test_all_competitions_are_listed_in_order(engine: Engine) -> None:
     for name in ("zebra", "ant"):
         add_competition(engine, name=name)

@@ -29,6 +29,8 @@ from tests.world import (
     the_phase_task,
 )
 
+pytestmark = pytest.mark.both
+
 MICROSECOND = timedelta(microseconds=1)
 MIDNIGHT = datetime(2026, 1, 11, tzinfo=NOW.tzinfo)
 

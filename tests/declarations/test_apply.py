@@ -20,6 +20,8 @@ from tests.declarations.applying import HOUR, WHAT, apply, counts, made, noted, 
 from tests.declarations.competition_folder import ITEMS, NOW, Competition as Folder, make_competition
 from tests.threads import in_threads
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Folder:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.base.errors import EvergoldError
 from tests.declarations.applying import phase_task
 from tests.declarations.place import END, Place
 from tests.threads import in_threads
+
+pytestmark = pytest.mark.both
 
 
 def _attempt(work: object) -> str:

@@ -118,6 +118,7 @@ def test_the_same_file_again_changes_nothing_and_a_corrected_one_what_it_correct
             assert session.scalar(select(func.count()).select_from(table)) == rows_expected
 
 
+@pytest.mark.both
 def test_every_problem_is_told_at_once_by_line_and_nothing_is_taken(
     engine: Engine, systems: dict[str, UUID], olga: User
 ) -> None:
@@ -224,6 +225,7 @@ def test_imported_and_published_scores_stand_on_the_board(engine: Engine, system
     assert cells["Beta"].reason == "this submission was not judged"
 
 
+@pytest.mark.both
 def test_two_imports_at_once_make_one_round(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
     rows = [f"{systems['alpha']},en-{number},A1,3,3,3" for number in (1, 2, 3)]
     bring(engine, olga, rows[0])

@@ -124,6 +124,7 @@ def test_kept_pages_notice_every_change(engine: Engine, olga: User) -> None:
     assert len(set(seen)) == 4
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("title", "text", "wrong"),
     [
@@ -213,12 +214,14 @@ def test_a_form_sent_twice_is_one_announcement_with_one_mail_each(entrants: Engi
         announce(entrants, olga, replace(FORM, text="other"), mail="all", key="once")
 
 
+@pytest.mark.both
 def test_ten_clicks_at_once_are_one_announcement_with_one_mail_each(entrants: Engine, olga: User) -> None:
     made = in_threads(6, lambda _: announce(entrants, olga, mail="all", key="once").id)
     assert len(set(made)) == 1
     assert len(mailed(entrants)) == 4
 
 
+@pytest.mark.both
 def test_two_announcements_at_once_make_each_reader_one_link(entrants: Engine, olga: User) -> None:
     """Both make the rows of people who never had one."""
     in_threads(4, lambda number: announce(entrants, olga, mail="all", key=str(number)))

@@ -196,6 +196,7 @@ def test_what_an_upload_left_that_was_refused_is_not_in_it(small: Settings, tmp_
     assert orphan.sha256 not in {file.sha256 for file in manifest.files}
 
 
+@pytest.mark.both
 def test_a_null_of_the_database_and_one_of_json_stay_what_they_were(
     engine: Engine, served: Settings, fresh: Settings, tmp_path: Path
 ) -> None:
@@ -227,6 +228,7 @@ def test_every_column_of_every_table_can_be_written() -> None:
 # ---------------------------------------------------------------------------------------------------------- under load
 
 
+@pytest.mark.both
 def test_a_backup_that_is_made_while_submissions_come_in_is_of_one_moment(
     engine: Engine, served: Settings, empty: Settings, tmp_path: Path
 ) -> None:

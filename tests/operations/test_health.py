@@ -144,6 +144,7 @@ def test_signs_of_life_add_up(engine: Engine) -> None:
         assert session.get_one(Heartbeat, "sweep").counts == {"announced": 3, "requeued": 4}
 
 
+@pytest.mark.both
 def test_sweeps_at_the_same_moment_lose_no_count(engine: Engine) -> None:
     in_threads(8, lambda _: sweep_ran(engine, NOW, announced=1))
     with reading(engine) as session:

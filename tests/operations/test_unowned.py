@@ -230,6 +230,7 @@ def test_applying_again_what_is_stored_makes_it_young(engine: Engine, tmp_path: 
     assert path.exists()
 
 
+@pytest.mark.both
 def test_uploads_and_sweeps_of_one_content_at_once_never_lose_an_accepted_file(
     engine: Engine, ada: User, tmp_path: Path
 ) -> None:

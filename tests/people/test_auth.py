@@ -28,7 +28,7 @@ from tests.world import DAY, HOUR, NOW, SECOND, add_user, answer_to
 
 PASSWORD = "correct horse battery"
 
-pytestmark = pytest.mark.usefixtures("cheap_passwords")
+pytestmark = [pytest.mark.both, pytest.mark.usefixtures("cheap_passwords")]
 real_hasher = auth._hasher
 
 

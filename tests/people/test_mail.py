@@ -138,6 +138,7 @@ def test_who_is_not_there_is_given_up_at_once(engine: Engine, server: MailServer
     assert (the_mail(engine, mail_id).status, the_mail(engine, other).status) == ("given_up", "sent")
 
 
+@pytest.mark.both
 def test_two_postmen_send_each_mail_once(engine: Engine, server: MailServer) -> None:
     for number in range(6):
         write(engine, body=f"number {number}")

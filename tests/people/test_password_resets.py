@@ -80,6 +80,7 @@ def test_it_works_until_its_time_is_over(engine: Engine, ada: User) -> None:
     use(engine, secret, now=NOW + HOUR - SECOND)
 
 
+@pytest.mark.both
 def test_ten_who_use_it_at_once_use_it_once(engine: Engine, ada: User) -> None:
     ask(engine)
     secret = secret_of(mailed(engine)[0])

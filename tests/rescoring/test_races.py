@@ -34,6 +34,8 @@ from tests.world import (
     the_run,
 )
 
+pytestmark = pytest.mark.both
+
 OLD, NEW = "zero_shot/all", 0.7
 
 

@@ -37,6 +37,8 @@ from tests.world import (
     the_run,
 )
 
+pytestmark = pytest.mark.both
+
 LEASE = timedelta(seconds=60)
 
 

@@ -29,6 +29,8 @@ from tests.world import (
     upload_of,
 )
 
+pytestmark = pytest.mark.both
+
 
 def count(engine: Engine, table: type[Submission] | type[ScoringRun] | type[Team] | type[TeamMember]) -> int:
     with reading(engine) as session:

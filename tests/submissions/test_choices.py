@@ -159,6 +159,7 @@ def test_baselines_stand_with_their_last_file_or_the_best_as_ever(choosing: Engi
 # --------------------------------------------------------------------------------------------------------------- races
 
 
+@pytest.mark.both
 def test_of_members_who_choose_at_once_exactly_one_is_right(choosing: Engine, people: list[User]) -> None:
     """Six members choose six files at the same moment, each for both boards: both boards have one, and the same."""
     members = [*people, *(add_user(choosing, name) for name in ("eve", "fay"))]
@@ -173,6 +174,7 @@ def test_of_members_who_choose_at_once_exactly_one_is_right(choosing: Engine, pe
     assert first.cells[0].value == second.cells[0].value
 
 
+@pytest.mark.both
 def test_choosing_and_withdrawing_at_once_leaves_all_or_nothing(choosing: Engine, people: list[User]) -> None:
     ada = people[0]
     mine = enter(choosing, ada, 0.5, 0.5)

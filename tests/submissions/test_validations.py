@@ -140,11 +140,13 @@ def test_only_so_many_wait_at_a_time(engine: Engine, ada: User) -> None:
     ask(engine, ada, "one more")
 
 
+@pytest.mark.both
 def test_many_at_one_moment_do_not_pass_the_bound_together(engine: Engine, ada: User) -> None:
     answers = in_threads(8, lambda number: answer_to(lambda: accepted(engine, ada, f"file {number}")))
     assert sorted(answers) == ["accepted"] * AT_ONCE + ["limit_reached"] * (8 - AT_ONCE)
 
 
+@pytest.mark.both
 def test_the_same_key_at_one_moment_is_one_check(engine: Engine, ada: User) -> None:
     found = in_threads(6, lambda _: accepted(engine, ada, key="form-1"))
     assert len({one.validation.id for one in found}) == 1
@@ -203,6 +205,7 @@ def test_a_claim_has_what_reading_needs(engine: Engine, ada: User) -> None:
     assert held.sha256 == upload_of("x").sha256
 
 
+@pytest.mark.both
 def test_one_worker_has_it(engine: Engine, ada: User) -> None:
     validation_id = ask(engine, ada)
     held = in_threads(6, lambda _: claim(engine, validation_id))

@@ -172,6 +172,7 @@ def test_only_who_may_take_part_founds_or_joins(engine: Engine, people: list[Use
         join(engine, people[1], link)
 
 
+@pytest.mark.both
 def test_ten_who_want_the_same_name_at_once(engine: Engine, people: list[User]) -> None:
     users = [add_user(engine, f"user{number}") for number in range(6)]
     answers = in_threads(6, lambda number: answer_to(lambda: found(engine, users[number], "Same")))
@@ -264,6 +265,7 @@ def test_a_team_has_no_more_members_than_there_may_be(engine: Engine, people: li
     join(engine, cat, link)
 
 
+@pytest.mark.both
 def test_nor_when_all_come_at_once(engine: Engine, people: list[User]) -> None:
     declare(engine, members_max=3)
     found(engine, people[0], "Three")
@@ -302,6 +304,7 @@ def test_whoever_is_with_others_leaves_them_first(engine: Engine, people: list[U
     assert team_of(engine, ada) == ("Both", ["ada"], "ada")
 
 
+@pytest.mark.both
 def test_two_who_change_places_at_once_do_not_wait_for_each_other(engine: Engine, people: list[User]) -> None:
     for _ in range(5):
         users = [add_user(engine, f"user{_}{number}") for number in range(2)]
@@ -376,6 +379,7 @@ def test_the_team_sees_its_submissions_and_who_left_only_their_own(engine: Engin
 # ---------------------------------------------------------------------------------------------------------- renaming
 
 
+@pytest.mark.both
 def test_a_new_name_is_on_the_board_at_once_and_the_old_one_in_the_log(engine: Engine, people: list[User]) -> None:
     ada = people[0]
     score(engine, submit(engine, ada).run_id, 0.5)
@@ -529,6 +533,7 @@ def test_leaving_often_without_submitting_leaves_no_trace(engine: Engine, people
         assert session.scalars(select(FormerMember)).all() == []
 
 
+@pytest.mark.both
 def test_no_race_of_members_gets_anybody_one_more(engine: Engine, people: list[User]) -> None:
     """Ada and Bob upload for their team while Bob leaves, founds another one and goes on there."""
     ada, bob, _ = people

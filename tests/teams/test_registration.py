@@ -281,6 +281,7 @@ def test_who_waited_for_approval_registers_again_under_another_rule(engine: Engi
     assert ask(engine, ada) is None
 
 
+@pytest.mark.both
 def test_two_requests_at_one_moment_make_one_registration_and_one_mail(engine: Engine, ada: User) -> None:
     declare(engine, mode="approval")
     add_user(engine, "root", is_administrator=True)
@@ -321,6 +322,7 @@ def test_a_domain_counts_when_the_address_is_confirmed(engine: Engine, ada: User
     assert confirm(engine, ada, link) == [], "a second click does no harm"
 
 
+@pytest.mark.both
 def test_another_domain_is_told_at_once_and_may_be_changed(engine: Engine, ada: User) -> None:
     declare(engine, mode="domain", domains=["uni.edu"])
     assert ask(engine, ada) is Missing.NOT_LISTED

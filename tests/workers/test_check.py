@@ -68,6 +68,7 @@ def open_for_ever(engine: Engine, ada: User) -> User:
     return ada
 
 
+@pytest.mark.both
 def test_a_good_file_is_in_order(engine: Engine, open_for_ever: User) -> None:
     found = check(engine, ask(engine, open_for_ever))
     assert (found.status, found.problems, found.attempts, found.failure) == (ValidationStatus.VALID, [], 1, None)
@@ -102,6 +103,7 @@ def test_with_a_blind_file_gold_is_not_opened(
     assert check(engine, ask(engine, open_for_ever)).status == ValidationStatus.VALID
 
 
+@pytest.mark.both
 def test_telling_many_workers_checks_once(engine: Engine, open_for_ever: User) -> None:
     validation_id = ask(engine, open_for_ever)
     in_threads(6, lambda _: check_file(str(validation_id)))

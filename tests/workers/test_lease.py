@@ -19,6 +19,8 @@ from tests.processes import wait_until
 from tests.world import ZERO_SHOT, claim, finish, scores_of, submit, sure, the_run
 from workers.lease import kept_alive, patiently
 
+pytestmark = pytest.mark.both
+
 LEASE_SECONDS = 0.3
 
 

@@ -34,6 +34,7 @@ def rows(engine: Engine) -> list[Worker]:
         return list(session.scalars(select(Worker)))
 
 
+@pytest.mark.both
 def test_it_is_there_at_once_and_says_so_again_and_again(engine: Engine, worker_s: Engine) -> None:
     own = Presence(processes=2, queues=("cpu",))
     with beating(worker_s, own, seconds=0.02):

@@ -29,7 +29,7 @@ from tests.workers.files import ACCURACY, GOLD, MACRO_F1, PREDICTION, upload
 from tests.world import COMPETITION, PHASE, board_version_number, the_run
 from workers.score import score_submission, worker_name
 
-pytestmark = pytest.mark.usefixtures("workplace")
+pytestmark = [pytest.mark.both, pytest.mark.usefixtures("workplace")]
 
 REPEATED = PREDICTION + "2,EN,zero_shot,0\n"
 

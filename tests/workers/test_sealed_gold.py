@@ -158,6 +158,7 @@ def sealed_path(engine: Engine, version: GoldVersion) -> Path:
 # ------------------------------------------------------------------------------------------------------------ versions
 
 
+@pytest.mark.both
 def test_the_first_version_is_in_use_at_once_and_the_next_when_published(engine: Engine, ada: User, key: str) -> None:
     seal_gold(engine, GOLD.encode())
     second = seal_gold(engine, OTHER_GOLD.encode())

@@ -182,6 +182,7 @@ def test_storage_that_cannot_be_changed_does_not_stop_the_sweep(
 # ------------------------------------------------------------------------------------------------------- as a process
 
 
+@pytest.mark.both
 @pytest.mark.services
 def test_the_process_sweeps_at_once_and_again_and_stops_when_told(engine: Engine, tmp_path: Path) -> None:
     an_hour_ago = datetime.now(UTC) - HOUR

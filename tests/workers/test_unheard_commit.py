@@ -19,7 +19,7 @@ from tests.world import board_version_number, the_run
 from workers import lease, score
 from workers.outcomes import read_outcomes
 
-pytestmark = pytest.mark.usefixtures("workplace")
+pytestmark = [pytest.mark.both, pytest.mark.usefixtures("workplace")]
 
 
 @pytest.fixture

@@ -1,0 +1,90 @@
+"""Which tests run when, in which order, and how long one may take: what `tests/conftest.py` asks of every item.
+
+Lanes are markers, to choose with `-m`: `services` (real servers: they wait more than they compute), `browser`, `gpu`,
+`soak` (too deep for each commit: `make soak`, or `pytest --soak`). A database test that asks for `engine` runs on
+SQLite with each commit; marked `both`, on PostgreSQL, too, else that half is `soak`. Mark it where the two may differ:
+locks and races, upserts, JSON, ordering, NUL and other odd characters, sums and averages, migrations.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterable
+
+import pytest
+
+#: The dear ones: only a test in these modules may use more processor time than LONGEST_SECONDS. They begin first, so
+#: that small change is left to even out the end. None gets in here without a figure in docs/decisions/024-….md.
+SLOW_FIRST = (
+    "tests/server/test_serve.py",
+    "tests/leaks/test_differences.py",
+    "tests/web/test_accessibility.py",
+    "tests/test_end_to_end_paraphrase.py",
+    "tests/chaos/",
+    "tests/web/test_api_fuzz.py",
+    "tests/leaks/test_canaries.py",
+    "tests/leaks/test_public_gold.py",
+    "tests/leaks/test_routes.py",
+)
+#: Of processor time (this process and the children that it waited for), which neighbours on the machine do not move.
+LONGEST_SECONDS = 30.0
+#: Of the wall; pytest-timeout ends a test after `timeout` of pyproject.toml, these after as much more patience.
+SLOW_TIMEOUT_SECONDS = 1200
+
+#: Fixtures that are a server, or stand on one.
+SERVERS = frozenset({"valkey", "postgres_server", "postgresql_engine"})
+
+
+def mark(item: pytest.Item) -> None:
+    """Give an item the lanes that follow from its fixtures and its module."""
+    if isinstance(item, pytest.Function) and SERVERS & set(item.fixturenames):
+        item.add_marker(pytest.mark.services)
+    if is_on_postgresql(item) and item.get_closest_marker("both") is None:
+        item.add_marker(pytest.mark.soak)
+    if is_slow(item):
+        item.add_marker(pytest.mark.timeout(SLOW_TIMEOUT_SECONDS))
+
+
+def is_on_postgresql(item: pytest.Item) -> bool:
+    """Whether this is the PostgreSQL half of a test of `engine`."""
+    call = getattr(item, "callspec", None)
+    return call is not None and call.params.get("engine") == "postgresql"
+
+
+def is_slow(item: pytest.Item) -> bool:
+    return item.nodeid.startswith(SLOW_FIRST)
+
+
+def is_gpu(item: pytest.Item) -> bool:
+    return item.get_closest_marker("gpu") is not None
+
+
+def in_order(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """The dear modules first, then those with servers, then the rest; within a module the order is its own."""
+    items = list(items)
+    with_servers = {module_of(item) for item in items if item.get_closest_marker("services")}
+    return sorted(items, key=lambda item: _rank(item, module_of(item) in with_servers))
+
+
+def module_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
+
+
+def _rank(item: pytest.Item, has_servers: bool) -> int:
+    slow = (place for place, name in enumerate(SLOW_FIRST) if item.nodeid.startswith(name))
+    return next(slow, len(SLOW_FIRST) + (0 if has_servers else 1))
+
+
+def processor_seconds() -> float:
+    """Of this process and of the children that it has waited for, so far."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def check_is_cheap(item: pytest.Item, seconds: float) -> None:
+    """Fails a test that is dear without being known as such."""
+    if seconds > LONGEST_SECONDS and not is_slow(item) and item.get_closest_marker("soak") is None:
+        pytest.fail(
+            f"{item.nodeid} took {seconds:.0f} s of processor time; {LONGEST_SECONDS:.0f} are the most per commit: "
+            "make it cheaper, move what is deep to `soak`, or put its module into SLOW_FIRST of tests/lanes.py."
+        )
