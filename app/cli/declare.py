@@ -44,8 +44,10 @@ def check(
     from app.base.config import get_settings
     from app.declarations.check import check_phases
 
-    path = get_settings().phases_file
-    findings = check_phases(path, now=datetime.now(UTC), gold=gold)
+    settings = get_settings()
+    path = settings.phases_file
+    limit_bytes = settings.upload_limit_bytes
+    findings = check_phases(path, now=datetime.now(UTC), gold=gold, upload_limit_bytes=limit_bytes)
     errors = sum(finding.severity == "error" for finding in findings)
     if as_json:
         print_json({"file": str(path), "errors": errors, "findings": [_finding(finding) for finding in findings]})

@@ -22,11 +22,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.base.config import InvalidSettings, Settings, get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import EvergoldError
+from app.base.text import readable_size
 from app.declarations.apply.apply import apply_phases
 from app.declarations.apply.changes import Change
-from app.declarations.check import InvalidPhases, load_competitions
+from app.declarations.check import InvalidPhases, LoadedCompetition, load_competitions
 from app.declarations.edits.plan import Plan, plan_phases
-from app.models import CompetitionTask, PhaseTask, ScoringRun, Submission
+from app.models import Competition, CompetitionTask, PhaseTask, ScoringRun, Submission
 from app.operations.migrate import DatabaseTooNew, is_current, upgrade
 from app.people import audit
 from app.runs.sweep import mark_sent
@@ -82,7 +83,22 @@ def apply(*, overwrite_edits: bool = False) -> list[Change]:
                 details = {"changes": made[:CHANGES_RECORDED], "count": len(made)}
                 audit.record(session, None, "phases.apply", settings.phases_file.name, details, now=now)
     wake_workers(engine, [change.run_id for change in changes if change.run_id is not None], now)
-    return changes
+    return [*changes, *_above_limit(loaded, settings.upload_limit_bytes)]
+
+
+def _above_limit(loaded: Sequence[LoadedCompetition], limit_bytes: int) -> Iterator[Change]:
+    """What is declared, and refused all the same: `evergold check` says the same by line."""
+    for competition in loaded:
+        for phase in competition.declaration.phases:
+            limits = [phase.limits, *(task.limits for task in phase.tasks.values() if task.limits)]
+            declared = max(one.upload_bytes for one in limits)
+            if declared > limit_bytes:
+                yield Change(
+                    f"phase '{phase.name}' of '{competition.declaration.name}' declares uploads of "
+                    f"{readable_size(declared)}, but this server takes none above {readable_size(limit_bytes)}: raise "
+                    "EVERGOLD_UPLOAD_LIMIT_BYTES, or declare less",
+                    counts=False,
+                )
 
 
 def plan(*, overwrite_edits: bool = False) -> Plan:
@@ -226,16 +242,24 @@ def main() -> int:
 
 def _prepare(with_demo: bool) -> dict[str, Any]:
     migrated = migrate()
+    is_new = _is_empty()
     changes = apply()
     logins = add_demo(Path(os.environ["EVERGOLD_GOLD_DIR"])) if with_demo else []
     return {
         "changes": (["migrated the database"] if migrated else [])
         + [str(change) for change in changes if not change.keeps_edits],
         "edits": [str(change) for change in changes if change.keeps_edits],
+        "is_new": is_new,
         "logins": logins,
         "database": printable_address(get_settings()),
         "encodes": encodes(),
     }
+
+
+def _is_empty() -> bool:
+    """Whether there is no competition yet: then everything that is applied is new, and nothing was changed."""
+    with reading(get_engine(get_settings().database_address)) as session:
+        return session.scalar(select(Competition.id).limit(1)) is None
 
 
 if __name__ == "__main__":

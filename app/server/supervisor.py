@@ -242,7 +242,7 @@ def _say_summary(server: Server, prepared: dict[str, Any], broker_name: str) -> 
         say(f"  {options.phases_file.name} was not applied as it is, {edits}.")
         say("  `evergold export yaml` writes what holds; `evergold apply --overwrite-edits` applies the file.\n")
     facts = {
-        "Changed": _changed(prepared["changes"], options),
+        "Set up" if prepared["is_new"] else "Changed": _changed(prepared, options),
         "Data": str(options.data_dir),
         "Database": prepared["database"],
         "Gold": str(options.gold_dir),
@@ -256,7 +256,10 @@ def _say_summary(server: Server, prepared: dict[str, Any], broker_name: str) -> 
     say("")
 
 
-def _changed(changes: list[str], options: ServeOptions) -> str:
+def _changed(prepared: dict[str, Any], options: ServeOptions) -> str:
+    changes: list[str] = prepared["changes"]
+    if prepared["is_new"]:
+        return f"a new server, as {options.phases_file.name} says; {options.log_dir / 'prepare.log'} lists everything"
     if len(changes) <= CHANGES_SHOWN:
         return f"\n  {'':<12} ".join(changes)
     return (

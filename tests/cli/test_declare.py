@@ -11,6 +11,7 @@ import pytest
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests.conformance import conformance
+from tests.declarations.competition_folder import make_competition
 from tests.processes import REPOSITORY
 
 Evergold = Callable[..., tuple[int, str, str]]
@@ -54,6 +55,19 @@ def test_check_as_json_names_file_and_line(evergold: Evergold, tmp_path: Path) -
     document = json.loads(out)
     assert (code, document["errors"]) == (Code.ERROR, 1)
     assert (document["findings"][0]["line"], document["findings"][0]["severity"]) == (1, "error")
+
+
+def test_a_limit_above_the_server_s_own_is_said_by_check_and_by_apply(
+    evergold: Evergold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Declared 256 MiB, and 70 MB refused: nobody should learn that from a team."""
+    monkeypatch.setenv("EVERGOLD_UPLOAD_LIMIT_BYTES", str(64 * 1024 * 1024))
+    make_competition(tmp_path).change("per_day: 5", "upload_bytes: 268435456, per_day: 5")
+    words = "but this server takes no upload above 64 MiB: raise EVERGOLD_UPLOAD_LIMIT_BYTES, or declare less"
+    _, out, _ = evergold("check", "--phases", tmp_path / "phases.yaml")
+    assert f"phases.yaml:26:18: warning: upload_bytes is 256 MiB, {words}" in out
+    _, out, _ = evergold("apply", "--migrate", "--phases", tmp_path / "phases.yaml", "--data-dir", tmp_path / "var")
+    assert "declares uploads of 256 MiB, but this server takes none above 64 MiB" in out
 
 
 def test_check_without_a_file_says_which_is_missing(evergold: Evergold) -> None:

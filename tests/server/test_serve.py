@@ -140,6 +140,8 @@ def is_gone(pid: int) -> bool:
 def test_first_start_with_demo_really_scores_and_a_second_one_adds_nothing(folder: Path) -> None:
     with serving(folder, "--demo") as server:
         assert "password magpie-demo" in server.service.said()
+        assert "Set up       a new server, as phases.yaml says" in server.service.said()
+        assert "Changed" not in server.service.said()
         wait_for_board(server, {"Magpie", "Saudade Lab", "Majority class"})
         web = server.child("app.server.web")
         assert b"EVERGOLD_GOLD_DIR" not in Path(f"/proc/{web}/environ").read_bytes()

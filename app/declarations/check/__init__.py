@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from app.declarations.check.competition import check_competition, check_names, elements
+from app.declarations.check.competition import check_competition, check_names, elements, warn_of_server_limit
 from app.declarations.check.files import check_files
 from app.declarations.check.reading import read_phases_files
 from app.declarations.findings import Finding, Findings
@@ -40,12 +40,15 @@ class InvalidPhases(Exception):
         super().__init__(f"{errors[0]}{more}")
 
 
-def check_phases(path: Path, *, now: datetime, gold: Path | None = None) -> list[Finding]:
+def check_phases(
+    path: Path, *, now: datetime, gold: Path | None = None, upload_limit_bytes: int | None = None
+) -> list[Finding]:
     """Every error and warning about phases.yaml, its includes and the files they name, in order of file and line.
 
-    gold: a folder of plain gold, as workers have it, to compare items and baselines with.
+    gold: a folder of plain gold, as workers have it, to compare items and baselines with; upload_limit_bytes: what the
+    server takes, None where that is not known.
     """
-    return _check(path, now, gold)[1].in_order()
+    return _check(path, now, gold, upload_limit_bytes)[1].in_order()
 
 
 def load_competitions(path: Path) -> list[LoadedCompetition]:
@@ -65,10 +68,14 @@ def _loaded(document: dict[str, Any], folder: Path) -> LoadedCompetition:
     return LoadedCompetition(CompetitionDeclaration.model_validate(document), folder, document)
 
 
-def _check(path: Path, now: datetime | None, gold: Path | None = None) -> tuple[list[Node], Findings]:
+def _check(
+    path: Path, now: datetime | None, gold: Path | None = None, upload_limit_bytes: int | None = None
+) -> tuple[list[Node], Findings]:
     found = Findings()
     competitions = [node for document in read_phases_files(path, found) for node in elements(document, "competitions")]
     check_names(competitions, "the competition", found)
     for competition in competitions:
         check_files(check_competition(competition, now, found), found, warn=now is not None, gold=gold)
+        if upload_limit_bytes is not None:
+            warn_of_server_limit(competition, upload_limit_bytes, found)
     return competitions, found

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.base.text import did_you_mean, listed
+from app.base.text import did_you_mean, listed, readable_size
 from app.base.times import in_utc, parse_moment
 from app.declarations.check.parts import check_method_card, check_registration, check_tracks
 from app.declarations.check.shape import report
@@ -193,6 +193,21 @@ def _check_limits(phase: Node, found: Findings) -> None:
         numbers = [node.value for node in (per_day, total) if node and isinstance(node.value, int)]
         if per_day and len(numbers) == 2 and numbers[0] > numbers[1]:
             found.error(per_day, f"per_day ({numbers[0]}) is more than total ({numbers[1]})")
+
+
+def warn_of_server_limit(competition: Node, limit_bytes: int, found: Findings) -> None:
+    """Uploads larger than this server takes are refused, whatever a phase declares."""
+    for phase in elements(competition, "phases"):
+        tasks = phase.entries.get("tasks")
+        for owner in (phase, *(tasks.entries.values() if tasks else ())):
+            limits = owner.entries.get("limits")
+            declared = limits.entries.get("upload_bytes") if limits else None
+            if declared and isinstance(declared.value, int) and declared.value > limit_bytes:
+                found.warning(
+                    declared,
+                    f"upload_bytes is {readable_size(declared.value)}, but this server takes no upload above "
+                    f"{readable_size(limit_bytes)}: raise EVERGOLD_UPLOAD_LIMIT_BYTES, or declare less",
+                )
 
 
 def _check_asked(
