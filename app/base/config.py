@@ -54,6 +54,7 @@ class Settings(BaseSettings):
     long_poll_limit_seconds: float = Field(60.0, ge=0)
     lease_seconds: int = Field(60, gt=0, description="a run whose worker was silent for this long is given to another")
     run_limit_seconds: int = Field(3600, gt=0, description="a run that takes longer is stopped")
+    lean: bool = Field(False, description="no worker with torch is meant to be here: what waits for one is no fault")
     sweep_seconds: float = Field(30.0, gt=0, description="how often the sweep looks for lost runs")
     attempts: int = Field(3, gt=0, description="how often a run is tried before it is marked failed")
     answers_mebibytes: int = Field(64, ge=0, description="memory for public pages and boards made ready; 0: none kept")

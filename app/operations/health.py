@@ -7,7 +7,7 @@ everybody: no addresses, no names.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,9 +20,10 @@ from sqlalchemy.orm import Session
 from app.base.config import Settings
 from app.base.db import reading
 from app.base.queue import broker_settings
-from app.models import Heartbeat, RunStatus, ScoringRun
+from app.models import CompetitionTask, Heartbeat, RunStatus, ScoringRun
 from app.operations.migrate import is_current
-from app.runs.workers import live_workers
+from app.runs.claims import with_task
+from app.runs.workers import live_workers, unserved_task_types
 
 SWEEP = "sweep"
 #: A sweep that missed so many of its rounds is not well …
@@ -72,9 +73,10 @@ def _sweep(session: Session, settings: Settings, now: datetime) -> Part:
 
 
 def _queue(session: Session, settings: Settings, now: datetime) -> Part:
-    oldest = oldest_waiting(session)
+    oldest = oldest_waiting(session, unserved_task_types(session, now) if settings.lean else frozenset())
     if oldest is None:
-        return Part("queue", True, "is empty")
+        waits = settings.lean and oldest_waiting(session) is not None
+        return Part("queue", True, "has only what waits for a worker with torch" if waits else "is empty")
     is_well = now - oldest <= timedelta(seconds=settings.queue_limit_seconds)
     return Part("queue", is_well, f"waits: its oldest run since {_ago(oldest, now)}")
 
@@ -84,10 +86,13 @@ def _workers(session: Session, now: datetime) -> Part:
     return Part("workers", there, "are there" if there else "are missing: nothing is scored")
 
 
-def oldest_waiting(session: Session) -> datetime | None:
-    """Since when the oldest run waits that nobody has begun."""
+def oldest_waiting(session: Session, passed_over: Collection[str] = frozenset()) -> datetime | None:
+    """Since when the oldest run waits that nobody has begun. passed_over: task types whose runs may wait."""
     waits = (ScoringRun.status == RunStatus.QUEUED) & ScoringRun.is_current  # rescoring gives way, and may take days
-    return session.scalar(select(func.min(ScoringRun.queued_at)).where(waits))
+    oldest = select(func.min(ScoringRun.queued_at))
+    if passed_over:
+        oldest = with_task(oldest).where(CompetitionTask.task_type.not_in(passed_over))
+    return session.scalar(oldest.where(waits))
 
 
 def broker_answers(settings: Settings) -> bool:

@@ -31,8 +31,8 @@ class Waiting:
     reasons: tuple[str, ...]
 
     def words(self, now: datetime) -> str:
-        """`Your file has arrived and waits for a GPU worker since 12:03 UTC.`"""
-        return f"Your file has arrived and has been waiting for a GPU worker since {_clock(self.since, now)}."
+        """`Your file has arrived and waits for a worker with torch since 12:03 UTC.`"""
+        return f"Your file has arrived and has been waiting for a worker with torch since {_clock(self.since, now)}."
 
 
 # ---------------------------------------------------------------------------------------------------------- presence
@@ -113,7 +113,7 @@ def words_for_board(session: Session, phase_task: PhaseTask, task_type: str, now
             ScoringRun.status == RunStatus.QUEUED,
         )
     )
-    return f"Submissions have been waiting for a GPU worker since {_clock(since, now)}." if since else ""
+    return f"Submissions have been waiting for a worker with torch since {_clock(since, now)}." if since else ""
 
 
 def _clock(moment: datetime, now: datetime) -> str:

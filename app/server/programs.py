@@ -51,6 +51,7 @@ def child_environment(options: ServeOptions) -> dict[str, str]:
         "EVERGOLD_DATA_DIR": str(options.data_dir),
         "EVERGOLD_PHASES_FILE": str(options.phases_file),
         "EVERGOLD_GOLD_DIR": str(options.gold_dir),
+        **({"EVERGOLD_LEAN": "true"} if options.lean else {}),
         "PYTHONPATH": code_path(),
         "PYTHONUNBUFFERED": "1",  # logs are complete when something dies
     }

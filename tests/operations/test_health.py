@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, text, update
 
 from app.base.config import Settings, get_settings
 from app.base.db import make_engine, reading, writing
-from app.models import Heartbeat, ScoringRun, Worker
+from app.models import CompetitionTask, Heartbeat, ScoringRun, Worker
 from app.operations import metrics
 from app.operations.health import Part, beat, broker_answers, last_beat, parts
 from app.people.mail import send_mail
@@ -61,7 +61,7 @@ def sweep_ran(engine: Engine, at=NOW, **done: int) -> None:  # type: ignore[no-u
         beat(session, "sweep", at, done)
 
 
-def asked(engine: Engine, now=NOW, **settings: str) -> dict[str, Part]:  # type: ignore[no-untyped-def]
+def asked(engine: Engine, now=NOW, **settings: object) -> dict[str, Part]:  # type: ignore[no-untyped-def]
     return {part.name: part for part in parts(engine, get_settings().model_copy(update=settings), now)}
 
 
@@ -97,6 +97,22 @@ def test_a_run_that_waits_for_too_long_is_noticed(engine: Engine) -> None:
     assert late["queue"].says == "waits: its oldest run since 15 min"
 
 
+def test_what_waits_for_torch_where_torch_was_left_out_is_no_fault(engine: Engine) -> None:
+    add_competition(engine)
+    add_worker(engine)
+    sweep_ran(engine)
+    submit(engine, add_user(engine, "ada"), NOW - HOUR)
+    with writing(engine) as session:
+        session.execute(update(CompetitionTask).values(task_type="mwe-paraphrase"))
+    assert unwell(asked(engine)) == {"queue"}
+    left_out = asked(engine, lean=True)
+    assert unwell(left_out) == set()
+    assert left_out["queue"].says == "has only what waits for a worker with torch"
+    with writing(engine) as session:  # what any worker could take is still looked at
+        session.execute(update(CompetitionTask).values(task_type="idiom-detection"))
+    assert unwell(asked(engine, lean=True)) == {"queue"}
+
+
 def test_missing_workers_are_noticed(engine: Engine) -> None:
     sweep_ran(engine)
     assert unwell(asked(engine)) == {"workers"}
@@ -108,7 +124,7 @@ def test_missing_workers_are_noticed(engine: Engine) -> None:
 def test_missing_migrations_are_noticed(engine: Engine) -> None:
     with writing(engine) as session:
         known = session.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
-        session.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+        session.execute(text("UPDATE alembic_version SET version_num = '0000'"))
     try:
         assert unwell(asked(engine)) == {"migrations"}
     finally:

@@ -46,8 +46,8 @@ def test_without_a_worker_that_has_torch_the_board_says_that_submissions_wait(
     assert len(runs) == 5
     shown = page(empty_site, BOARD)
     markup.check(shown)
-    assert "Submissions have been waiting for a GPU worker since 00:00 UTC." in text_of(shown)
-    assert "waiting for a GPU worker" not in page(empty_site, BOARD.replace("paraphrasing", "one-shot"))
+    assert "Submissions have been waiting for a worker with torch since 00:00 UTC." in text_of(shown)
+    assert "waiting for a worker with torch" not in page(empty_site, BOARD.replace("paraphrasing", "one-shot"))
 
 
 def test_scored_for_real_the_plain_deletion_is_ahead_and_the_picture_shows_why_that_is_no_feat(
