@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, delete, exists, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import InvalidForm, NotFound
+from app.competitions.changed import boards_changed
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, RowMark, RowStatus, Submission, Team, User
 from app.people.audit import record
 from app.teams.find import lock_team
@@ -211,9 +212,7 @@ def _changed(
     now: datetime,
 ) -> None:
     """The boards are others now, and it is known who did it."""
-    session.execute(
-        update(PhaseTask).where(PhaseTask.id == phase_task.id).values(board_version=PhaseTask.board_version + 1)
-    )
+    boards_changed(session, [phase_task.id])
     session.flush()
     names = session.execute(
         select(Competition.name, Phase.name, CompetitionTask.name)

@@ -19,6 +19,7 @@ from app.base.errors import EvergoldError, Forbidden, InvalidForm
 from app.base.times import in_utc
 from app.cards.form import PART_TITLES, CardForm, CardPart, read_document
 from app.cards.kept import form_of, sent_with
+from app.competitions.changed import boards_changed
 from app.models import Board, CardVersion, Phase, PhaseTask, Snapshot, Submission, TeamMember, User
 from app.teams.find import lock_team
 
@@ -214,11 +215,7 @@ def _replace(
         .values(is_current=False)
     )
     _add(session, submission.id, document, number, user.id, now)
-    session.execute(
-        update(PhaseTask)
-        .where(PhaseTask.id == submission.phase_task_id)
-        .values(board_version=PhaseTask.board_version + 1)
-    )
+    boards_changed(session, [submission.phase_task_id])
     session.flush()
 
 

@@ -181,30 +181,31 @@ def _ask_workers(data_dir: Path | None, *arguments: str) -> None:
 
 def _put(places: list[str], path: Path, publish: bool | None, *, is_public: bool) -> list[GoldVersion]:
     from app.base.config import get_settings
+    from app.base.db import get_engine
     from app.gold.content import write_content
-    from app.gold.sealing import UNLIMITED_BYTES, SealingWriter, forget_sealed
-    from app.gold.versions import bind_gold, put_gold, recipients
+    from app.gold.sealing import UNLIMITED_BYTES, SealingWriter
+    from app.gold.versions import bind_gold, keep_gold, recipients
 
-    folder = get_settings().sealed_dir
+    settings = get_settings()
+    folder = settings.sealed_dir
     with _session() as session:
         binding = bind_gold(session, [_find(session, place) for place in places], is_public=is_public)
-        keys = recipients(session, get_settings().sealing_keys)
+        keys = recipients(session, settings.sealing_keys)
     writer = SealingWriter(folder, UNLIMITED_BYTES, what=binding, recipients=keys)
     try:
         write_content(path, writer)
         writer.finish()
     finally:
         writer.discard()
-    try:
-        with _session() as session:
-            found = [_find(session, place) for place in places]
-            now = datetime.now(UTC)
-            return put_gold(
-                session, found, writer.sealed, filename=path.resolve().name, publish=publish, user=None, now=now
-            )
-    except BaseException:
-        forget_sealed(writer.sealed, folder)
-        raise
+    return keep_gold(
+        get_engine(settings.database_address),
+        folder,
+        writer.sealed,
+        filename=path.resolve().name,
+        publish=publish,
+        user=None,
+        now=datetime.now(UTC),
+    )
 
 
 @contextmanager

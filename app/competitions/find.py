@@ -9,7 +9,8 @@ from sqlalchemy import Select, or_, select
 from sqlalchemy.orm import Session, contains_eager, selectinload
 
 from app.base.errors import NotFound
-from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask
+from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, User
+from app.people.roles import check_may_organise
 
 
 def find_competition(session: Session, name: str) -> Competition:
@@ -19,6 +20,20 @@ def find_competition(session: Session, name: str) -> Competition:
     if competition is None:
         raise NotFound(f"There is no competition '{name}' on this server.")
     return competition
+
+
+def organised(session: Session, user: User | None, name: str) -> Competition:
+    """The competition, for those who organise it; raises NotFound, NotAuthenticated, Forbidden."""
+    competition = find_competition(session, name)
+    check_may_organise(session, user, competition)
+    return competition
+
+
+def organised_task(session: Session, user: User | None, competition: str, phase: str, task: str) -> PhaseTask:
+    """A task of a phase, for those who organise its competition; raises NotFound, NotAuthenticated, Forbidden."""
+    phase_task = find_phase_task(session, competition, phase, task)
+    check_may_organise(session, user, phase_task.phase.competition)
+    return phase_task
 
 
 def list_competitions(session: Session) -> list[Competition]:

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 
-from sqlalchemy import select, update
+from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session, joinedload
 
+from app.base.db import writing
 from app.base.errors import EvergoldError, NotFound
+from app.competitions.changed import boards_changed
+from app.competitions.find import find_phase_task
 from app.gold.binding import Binding, GoldPlace
-from app.gold.sealing import Sealed, key_id_of
+from app.gold.sealing import Sealed, forget_sealed, key_id_of
 from app.models import GoldVersion, Phase, PhaseTask, SealedFile, SealedKey, User, WorkerKey
 from app.people import audit
+from app.people.roles import check_may_organise
 
 #: What a phase's task calls its gold where phases.yaml gives no name of a plain file.
 SEALED_NAME = "sealed"
@@ -130,6 +135,37 @@ def put_gold(
     return versions
 
 
+def keep_gold(
+    engine: Engine,
+    folder: Path,
+    sealed: Sealed,
+    *,
+    filename: str,
+    publish: bool | None = None,
+    user: User | None,
+    now: datetime,
+) -> list[GoldVersion]:
+    """What was sealed in this folder becomes a version wherever it is bound to, as `put_gold` has it.
+
+    user: must organise the competition; None: the command line. Whatever stands against it, nothing of the file is
+    left then.
+    """
+    try:
+        with writing(engine) as session:
+            phase_tasks = _bound_to(session, sealed)
+            for phase_task in phase_tasks if user else []:
+                check_may_organise(session, user, phase_task.phase.competition)
+            return put_gold(session, phase_tasks, sealed, filename=filename, publish=publish, user=user, now=now)
+    except BaseException:
+        forget_sealed(sealed, folder)
+        raise
+
+
+def _bound_to(session: Session, sealed: Sealed) -> list[PhaseTask]:
+    bound = sealed.binding
+    return [find_phase_task(session, bound.competition, phase, bound.task) for phase in bound.versions] if bound else []
+
+
 def gold_place(phase_task: PhaseTask, number: int) -> GoldPlace:
     """What this version is the gold of."""
     phase, task = phase_task.phase, phase_task.task
@@ -158,12 +194,7 @@ def publish_gold(session: Session, phase_task: PhaseTask, number: int, *, user: 
     if phase_task.gold is None:
         phase_task.gold = SEALED_NAME
     session.flush()
-    session.execute(
-        update(PhaseTask)
-        .where(PhaseTask.id == phase_task.id)
-        .values(board_version=PhaseTask.board_version + 1)
-        .execution_options(synchronize_session=False)
-    )
+    boards_changed(session, [phase_task.id])
     _audit(session, user, "gold.publish", phase_task, version, now)
     return True
 

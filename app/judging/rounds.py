@@ -12,11 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, delete, select, update
+from sqlalchemy import Select, delete, select
 from sqlalchemy.exc import IntegrityError, InvalidRequestError
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.errors import InvalidForm as Invalid, NameTaken, NotFound
+from app.competitions.changed import boards_changed
 from app.declarations.model import NAME_PATTERN
 from app.judging.errors import RoundPublished, RoundUnfinished
 from app.judging.results import document_of, open_texts
@@ -250,6 +251,4 @@ def _delete_all(
 
 
 def _renew_boards(session: Session, judging: JudgingRound) -> None:
-    session.execute(
-        update(PhaseTask).where(PhaseTask.id == judging.phase_task_id).values(board_version=PhaseTask.board_version + 1)
-    )
+    boards_changed(session, [judging.phase_task_id])

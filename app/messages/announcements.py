@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
@@ -19,6 +19,7 @@ from app.base import links
 from app.base.config import Settings
 from app.base.errors import IdempotencyConflict, NotFound
 from app.base.text import many_lines, one_line, refuse, wrong_text
+from app.competitions.changed import boards_changed
 from app.messages.groups import GroupName, MailGroup, people_in
 from app.models import Announcement, Competition, MailChoice, Phase, PhaseTask, User
 from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
@@ -221,15 +222,7 @@ def _record(
 
 def _shown_otherwise(session: Session, competition: Competition) -> None:
     """Pages of the competition are kept as long as nothing of it changes."""
-    of_competition = PhaseTask.phase_id.in_(select(Phase.id).where(Phase.competition_id == competition.id))
-    # In this order, so that two who change several of them never wait for each other.
-    session.execute(select(PhaseTask.id).where(of_competition).order_by(PhaseTask.id).with_for_update())
-    session.execute(
-        update(PhaseTask)
-        .where(of_competition)
-        .values(board_version=PhaseTask.board_version + 1)
-        .execution_options(synchronize_session=False)
-    )
+    boards_changed(session, select(PhaseTask.id).join(Phase).where(Phase.competition_id == competition.id))
 
 
 # ---------------------------------------------------------------------------------------------------------------- mail

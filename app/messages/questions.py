@@ -6,6 +6,7 @@ without an answer is seen by its asker and the organisers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -117,12 +118,16 @@ def ask(
     key: str | None,
     settings: Settings,
     now: datetime,
+    before_new: Callable[[], None] = lambda: None,
 ) -> Question:
     """The question, with a mail to every organiser; again with the same key it is the same one.
 
-    Raises InvalidForm, IdempotencyConflict.
+    before_new: called unless it is there already; whatever it raises is the answer. Raises InvalidForm,
+    IdempotencyConflict.
     """
     form, key = form.checked(), key or None
+    if find_question_by_key(session, asker, key) is None:
+        before_new()
     if key is not None:
         refuse({"Idempotency-Key": wrong_text(key, KEY_CHARACTERS)})
     question = Question(

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session, aliased
 from app.base.config import Settings
 from app.base.errors import EvergoldError
 from app.boards.snapshots import AFTER_CLOSE, freeze
+from app.competitions.changed import boards_changed
 from app.gold.versions import place_of, publish_gold, published_gold
 from app.models import (
     Competition,
@@ -76,12 +77,7 @@ def publish_rescoring(
     _swap(session, rescoring)
     for rescored in rescoring.tasks:
         _score_anew(session, rescored)
-        session.execute(
-            update(PhaseTask)
-            .where(PhaseTask.id == rescored.phase_task_id)
-            .values(board_version=PhaseTask.board_version + 1)
-            .execution_options(synchronize_session=False)
-        )
+    boards_changed(session, [rescored.phase_task_id for rescored in rescoring.tasks])
     rescoring.state, rescoring.ended_at = RescoringState.PUBLISHED, now
     rescoring.difference = difference.as_dict()
     session.flush()

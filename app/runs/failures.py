@@ -16,6 +16,7 @@ import structlog
 from sqlalchemy import ColumnElement, Row, Select, case, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from app.base.errors import NotFound
 from app.models import (
     Competition,
     CompetitionTask,
@@ -178,6 +179,14 @@ def run_counts(session: Session, competition_ids: Collection[int] | None = None)
     for competition, phase, task, status, number in session.execute(query):
         counted.setdefault(f"{competition}/{phase}/{task}", {})[str(status)] = number
     return [RunCounts(place, states) for place, states in sorted(counted.items())]
+
+
+def check_names(competition: Competition, phase: str | None, task: str | None) -> None:
+    """Raises NotFound for a phase or task that the competition does not have: nothing failed there for a reason."""
+    phases, tasks = [one.name for one in competition.phases], [one.name for one in competition.tasks]
+    for what, wanted, known in (("phase", phase, phases), ("task", task, tasks)):
+        if wanted is not None and wanted not in known:
+            raise NotFound(f"Competition '{competition.name}' has no {what} '{wanted}'; it has {', '.join(known)}.")
 
 
 def queue_again(

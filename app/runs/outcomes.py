@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
+from app.competitions.changed import boards_changed
 from app.gold.sealing import Sealed
 from app.gold.versions import record_sealed
 from app.models import PhaseTask, RunStatus, ScoreRow, ScoringRun
@@ -77,13 +78,9 @@ def record_scores(
     rows = [{"run_id": claim.run_id, **asdict(score)} for score in scores if (score.metric, score.split) in columns]
     if rows:
         session.execute(insert(ScoreRow), rows)
-    is_current = select(ScoringRun.is_current).where(ScoringRun.id == claim.run_id).scalar_subquery()
-    session.execute(
-        update(PhaseTask)
-        .where(PhaseTask.id == claim.phase_task_id, is_current)
-        .values(board_version=PhaseTask.board_version + 1)
-        .execution_options(synchronize_session=False)
-    )
+    # Nobody else changes the run since it was ended above.
+    if session.scalar(select(ScoringRun.is_current).where(ScoringRun.id == claim.run_id)):
+        boards_changed(session, [claim.phase_task_id])
     return True
 
 

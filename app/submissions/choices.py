@@ -7,13 +7,14 @@ from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError, Forbidden, NotFound
 from app.base.times import in_aoe, in_utc
+from app.competitions.changed import boards_changed
 from app.competitions.entry_rules import entry_settings, may_choose
-from app.models import Board, EntryChoice, EntryRule, PhaseTask, RunStatus, Submission, TeamMember, User
+from app.models import Board, EntryChoice, EntryRule, RunStatus, Submission, TeamMember, User
 from app.submissions.find import current_run, get_submission
 from app.teams.find import lock_team
 from evergold.scoring.task import NOT_ENTERED
@@ -122,9 +123,5 @@ def _wanted(session: Session, submission: Submission, name: str | None) -> list[
 
 def _changed(session: Session, submission: Submission) -> None:
     """The boards are others now."""
-    session.execute(
-        update(PhaseTask)
-        .where(PhaseTask.id == submission.phase_task_id)
-        .values(board_version=PhaseTask.board_version + 1)
-    )
+    boards_changed(session, [submission.phase_task_id])
     session.flush()

@@ -14,11 +14,11 @@ from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, NameTaken, NotFound
 from app.base.times import in_aoe, in_utc
+from app.competitions.changed import boards_changed
 from app.models import (
     NAME_CHARACTERS,
     Competition,
     FormerMember,
-    PhaseTask,
     Submission,
     Team,
     TeamInvitation,
@@ -89,13 +89,7 @@ def rename_team(session: Session, competition: Competition, user: User, name: st
             team.name = name
     except IntegrityError:
         raise NameTaken("Another team has just taken this name; please choose another.") from None
-    asked = select(Submission.phase_task_id).where(Submission.team_id == team.id)
-    session.execute(
-        update(PhaseTask)
-        .where(PhaseTask.id.in_(asked))
-        .values(board_version=PhaseTask.board_version + 1)
-        .execution_options(synchronize_session=False)
-    )
+    boards_changed(session, select(Submission.phase_task_id).where(Submission.team_id == team.id))
     _record(session, user, "rename", competition, team, now, before=before, after=name)
     return team
 

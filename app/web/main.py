@@ -27,6 +27,7 @@ from app.web.declarations import api as declaring
 from app.web.exports import api as organiser_exports
 from app.web.gold import api as gold
 from app.web.health import api as health
+from app.web.html.guards import LogInFirst, to_login
 from app.web.html.rendering import STATIC, error_page
 from app.web.http import files
 from app.web.http.arrival import Arrivals
@@ -133,6 +134,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.include_router(part.router)
     app.mount("/static", StaticAssets(directory=STATIC))
     add_error_handlers(app, error_page)
+    app.add_exception_handler(LogInFirst, to_login)
+    pages.check_guards()
     # The last one added is the outermost.
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=6, exclude_content_types=UNCOMPRESSED)
     app.add_middleware(PublicAnswers, limit_bytes=settings.answers_mebibytes * MEBIBYTE)

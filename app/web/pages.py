@@ -1,8 +1,15 @@
-"""The pages: Jinja templates that work without JavaScript; scripts only make them livelier."""
+"""The pages: Jinja templates that work without JavaScript; scripts only make them livelier.
+
+A form that anybody could send in somebody else's name does not start: see `check_guards`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from fastapi import APIRouter
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
 
 from app.web.boards import (
     page as board,
@@ -15,6 +22,7 @@ from app.web.competitions import desk, guide, home, page as competition
 from app.web.declarations import history, pages as declaring
 from app.web.exports import page as organiser_exports
 from app.web.gold import pages as gold
+from app.web.html.guards import is_guarded
 from app.web.judging import marks as judging_marks, pages as judging, start as judging_start
 from app.web.messages import announcement_pages as announcements, question_pages as questions
 from app.web.people import (
@@ -71,3 +79,31 @@ for part in (
     mail_choices,
 ):
     router.include_router(part.router)
+
+#: What is sent by people who are not logged in. Their routes look at the CSRF field themselves.
+WITHOUT_LOGIN = frozenset({"/login", "/register", "/logout", "/password/forgot", "/password/new", "/mail/unsubscribe"})
+_READING = frozenset({"GET", "HEAD"})
+
+
+class UnguardedForm(RuntimeError):
+    """A page takes a form and asks neither who sends it nor whether it is ours: our mistake, said before it starts."""
+
+
+def check_guards() -> None:
+    """Raises UnguardedForm unless everything that can be sent to a page has a guard of `app.web.html.guards`."""
+    sent = [route for route in _routes(router.routes) if not (route.methods or set()) <= _READING]
+    unguarded = {route.path for route in sent if not is_guarded(route.dependant)}
+    if unguarded != WITHOUT_LOGIN:
+        paths = ", ".join(sorted(unguarded ^ WITHOUT_LOGIN))
+        raise UnguardedForm(
+            f"Give these routes SentForm (or another guard), or make WITHOUT_LOGIN say what is true: {paths}"
+        )
+
+
+def _routes(routes: Iterable[BaseRoute]) -> Iterator[APIRoute]:
+    for route in routes:
+        included = getattr(route, "original_router", None)  # newer versions of FastAPI keep a router's routes there
+        if isinstance(route, APIRoute):
+            yield route
+        elif included is not None:
+            yield from _routes(included.routes)

@@ -13,10 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, text, update
+from sqlalchemy import ColumnElement, func, select, text
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError
+from app.competitions.changed import boards_changed
 from app.competitions.visibility import CLOSE
 from app.declarations.apply.baselines import apply_baselines
 from app.declarations.apply.boards import apply_boards
@@ -142,12 +143,7 @@ def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> 
         what = _asked_words(declared.name, phase, task)
         apply_baselines(work, applied.row, phase_task, asked.baselines, loaded.folder, what)
     work.session.flush()
-    work.session.execute(
-        update(PhaseTask)
-        .where(PhaseTask.id.in_(applied.stale - applied.new))
-        .values(board_version=PhaseTask.board_version + 1)
-        .execution_options(synchronize_session=False)
-    )
+    boards_changed(work.session, applied.stale - applied.new)
     return applied.row
 
 

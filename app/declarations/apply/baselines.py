@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.base.storage import StoredFile
+from app.competitions.changed import boards_changed
 from app.declarations.apply.changes import Work
 from app.declarations.apply.files import keep
 from app.declarations.model import BaselineDeclaration
@@ -59,12 +60,7 @@ def _note_ranked(work: Work, phase_task: PhaseTask, ranked: Sequence[int], what:
         has = "has a rank now" if team_id in now else "has no rank any more"
         work.changes.add(f"baseline '{names[team_id]}' of {what} {has}")
     phase_task.ranked_baselines = sorted(now)
-    work.session.execute(
-        update(PhaseTask)
-        .where(PhaseTask.id == phase_task.id)
-        .values(board_version=PhaseTask.board_version + 1)
-        .execution_options(synchronize_session=False)
-    )
+    boards_changed(work.session, [phase_task.id])
 
 
 def _why_submit(session: Session, team: Team, phase_task: PhaseTask, file: StoredFile, track: str | None) -> str | None:

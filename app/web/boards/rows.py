@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
-from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading, writing
 from app.boards.marks import clear_mark, list_marks, mark_row
-from app.competitions.find import find_phase_task
-from app.models import PhaseTask, User
-from app.people.roles import check_may_organise
+from app.competitions.find import organised_task
 from app.web.boards.rows_schemas import RowMarkIn, RowMarkOut, RowMarksOut, row_mark_out
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
@@ -36,7 +33,7 @@ def read_row_marks(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, phase: PhaseName, task: TaskName
 ) -> RowMarksOut:
     with reading(server.engine) as session:
-        phase_task = organised(session, user, (competition, phase, task))
+        phase_task = organised_task(session, user, competition, phase, task)
         return RowMarksOut(rows=[row_mark_out(one) for one in list_marks(session, phase_task)])
 
 
@@ -57,7 +54,7 @@ def put_row_mark(
     mark: RowMarkIn,
 ) -> RowMarkOut:
     with writing(server.engine) as session:
-        phase_task = organised(session, user, (competition, phase, task))
+        phase_task = organised_task(session, user, competition, phase, task)
         marked = mark_row(
             session,
             phase_task,
@@ -87,13 +84,6 @@ def delete_row_mark(
     mark_id: Annotated[RowId, Path(examples=[3])],
 ) -> Response:
     with writing(server.engine) as session:
-        phase_task = organised(session, user, (competition, phase, task))
+        phase_task = organised_task(session, user, competition, phase, task)
         clear_mark(session, phase_task, mark_id, actor=user, now=server.clock())
     return Response(status_code=204)
-
-
-def organised(session: Session, user: User | None, place: tuple[str, str, str]) -> PhaseTask:
-    """The task in its phase; raises NotFound, NotAuthenticated, Forbidden."""
-    phase_task = find_phase_task(session, *place, with_files=False)
-    check_may_organise(session, user, phase_task.phase.competition)
-    return phase_task

@@ -6,19 +6,17 @@ from fastapi import APIRouter, Request, Response
 
 from app.base.db import reading
 from app.competitions import desk
-from app.competitions.find import find_competition
+from app.competitions.find import organised
 from app.messages.questions import questions_for
 from app.models import RegistrationStatus, RescoringState
-from app.people.roles import check_may_organise
 from app.rescoring.sets import list_rescorings
 from app.runs.failures import failed_runs
 from app.runs.workers import live_workers, unserved_task_types
 from app.submissions.climbing import climbing_teams
 from app.teams.registration import list_registrations
-from app.web.html.guards import to_login
+from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
-from app.web.http.identity import VisitorHere
 
 router = APIRouter()
 
@@ -27,16 +25,13 @@ FAILURES_SHOWN = 5
 
 
 @router.get("/competitions/{competition}/desk")
-def read_desk(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
-    if visitor.user is None:
-        return to_login(request)
+def read_desk(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     now = server.clock()
     with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        check_may_organise(session, visitor.user, found)
+        found = organised(session, user, competition)
         unserved = unserved_task_types(session, now)
         failures = failed_runs(session, [found.id], FAILURES_SHOWN + 1)
-        questions = questions_for(session, found, visitor.user, sees_all=True)
+        questions = questions_for(session, found, user, sees_all=True)
         response = render(
             request,
             "competitions/desk.html",

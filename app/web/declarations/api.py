@@ -10,17 +10,15 @@ from typing import IO, Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from sqlalchemy import Engine
-from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading
 from app.base.storage import CHUNK_BYTES
-from app.competitions.find import find_competition
+from app.competitions.find import organised
 from app.declarations.edits.edit import Edit, edit_values, go_back
 from app.declarations.edits.export import export_zip
 from app.declarations.revisions.kept import find_revision, list_revisions, present_revision
-from app.models import Competition, Revision, User
-from app.people.roles import check_may_organise
+from app.models import Revision
 from app.web.declarations.schemas import (
     BackForm,
     DeclarationOut,
@@ -54,7 +52,7 @@ _SPOOLED_BYTES = 8 * 1024 * 1024
 )
 def read_declaration(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> DeclarationOut:
     with reading(server.engine) as session:
-        present = present_revision(session, _organised(session, competition, user))
+        present = present_revision(session, organised(session, user, competition))
         return declaration_out(present, present)
 
 
@@ -91,7 +89,7 @@ def export_declaration(
     revision: Annotated[RowId | None, Query(description="an earlier one; default: what holds")] = None,
 ) -> StreamingResponse:
     with reading(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         wanted = find_revision(session, found, revision) if revision else present_revision(session, found)
     return _zip_answer(server, wanted, found.name)
 
@@ -133,7 +131,7 @@ def read_revisions(
     limit: Annotated[int, Query(ge=1, le=1000)] = PAGE_LENGTH,
 ) -> RevisionList:
     with reading(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         revisions = list_revisions(session, found, limit=limit + 1, before=before)
     shown, is_more = revisions[:limit], len(revisions) > limit
     older = (
@@ -152,7 +150,7 @@ def read_revision(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, number: RowId
 ) -> DeclarationOut:
     with reading(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         return declaration_out(find_revision(session, found, number), present_revision(session, found))
 
 
@@ -177,9 +175,3 @@ def apply_revision(
 
 def _server(server: Server) -> tuple[Engine, Path]:
     return server.engine, server.settings.storage_dir
-
-
-def _organised(session: Session, name: str, user: User) -> Competition:
-    found = find_competition(session, name)
-    check_may_organise(session, user, found)
-    return found

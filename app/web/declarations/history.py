@@ -6,27 +6,23 @@ import difflib
 from collections.abc import Mapping
 from typing import Annotated
 
-from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
 from app.base.db import reading
-from app.base.errors import EvergoldError, Forbidden, NotFound
-from app.competitions.find import find_competition
+from app.base.errors import EvergoldError
+from app.competitions.find import organised
 from app.declarations.edits.edit import NOTE_CHARACTERS, Outcome, go_back
 from app.declarations.edits.export import revision_text
 from app.declarations.edits.yaml_text import declaration_text
 from app.declarations.revisions.documents import differences, shown
 from app.declarations.revisions.kept import find_revision, list_revisions, present_revision
-from app.models import Revision
-from app.people.roles import check_may_organise
-from app.web.declarations.pages import asked, read_form, revision_number
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
-from app.web.http import csrf
+from app.models import Revision, User
+from app.web.declarations.pages import edit_of, revision_number
+from app.web.html.guards import PageUser, SentFields, SentForm, form_again
+from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Visitor, VisitorHere
 from app.web.http.schemas import RowId
 
 router = APIRouter()
@@ -40,15 +36,12 @@ _LINES_COMPARED = 400
 def read_history(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: PageUser,
     competition: str,
     before: Annotated[RowId | None, Query()] = None,
 ) -> Response:
-    if visitor.user is None:
-        return to_login(request)
     with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        check_may_organise(session, visitor.user, found)
+        found = organised(session, user, competition)
         revisions = list_revisions(session, found, limit=PAGE_LENGTH + 1, before=before)
     response = render(
         request,
@@ -62,68 +55,35 @@ def read_history(
 
 
 @router.get("/competitions/{competition}/history/{number}")
-def read_revision(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, number: RowId
-) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    return _page(request, server, visitor, competition, number, {})
-
-
-@router.post("/competitions/{competition}/history/{number}")
-async def send_back(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, number: RowId
-) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    form = await read_form(request)
-    return await run_sync(_back, request, server, visitor, competition, number, form)
-
-
-def _back(
-    request: Request, server: Server, visitor: Visitor, competition: str, number: int, form: Mapping[str, str]
-) -> Response:
-    check_form(request, form.get(csrf.FORM_FIELD))
-    try:
-        edit = asked(competition, visitor, form, revision_number(form.get("base")))
-        outcome = go_back(server.engine, server.settings.storage_dir, edit, number, server.clock())
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        return _page(request, server, visitor, competition, number, form, error=error)
-    if outcome.revision is not None:
-        return RedirectResponse(links.history(competition, outcome.revision), 303)
-    return _page(request, server, visitor, competition, number, form, outcome=outcome)
+def read_revision(request: Request, server: ServerHere, user: PageUser, competition: str, number: RowId) -> Response:
+    return _page(request, server, user, competition, number)
 
 
 def _page(
     request: Request,
     server: Server,
-    visitor: Visitor,
-    name: str,
+    user: User,
+    competition: str,
     number: int,
-    form: Mapping[str, str],
-    *,
-    error: EvergoldError | None = None,
+    form: Mapping[str, str] | None = None,
     outcome: Outcome | None = None,
+    error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
-        competition = find_competition(session, name)
-        check_may_organise(session, visitor.user, competition)
-        revision, present = find_revision(session, competition, number), present_revision(session, competition)
-        before = find_revision(session, competition, number - 1) if number > 1 else None
+        found = organised(session, user, competition)
+        revision, present = find_revision(session, found, number), present_revision(session, found)
+        before = find_revision(session, found, number - 1) if number > 1 else None
     since = differences(revision.document, present.document)
     response = render(
         request,
         "declarations/revision.html",
-        error.status if error else 200,
-        competition=competition,
+        competition=found,
         revision=revision,
         present=present,
         since=[(one.path, shown(one.before), shown(one.after)) for one in since],
         compared=_compared(before, revision) if before else [],
-        text=revision_text(revision, competition.name),
-        note=form.get("note", ""),
+        text=revision_text(revision, found.name),
+        note=form.get("note", "") if form else "",
         note_characters=NOTE_CHARACTERS,
         error=error,
         faults=error.details.get("fields", {}) if error else {},
@@ -131,6 +91,18 @@ def _page(
     )
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+@router.post("/competitions/{competition}/history/{number}")
+@form_again(_page)
+def send_back(
+    request: Request, server: ServerHere, user: SentForm, competition: str, number: RowId, form: SentFields
+) -> Response:
+    edit = edit_of(competition, user, form, revision_number(form.get("base")))
+    outcome = go_back(server.engine, server.settings.storage_dir, edit, number, server.clock())
+    if outcome.revision is not None:
+        return RedirectResponse(links.history(competition, outcome.revision), 303)
+    return _page(request, server, user, competition, number, form, outcome)
 
 
 def _compared(before: Revision, after: Revision) -> list[tuple[str, str]]:

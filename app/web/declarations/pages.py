@@ -4,33 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from anyio.to_thread import run_sync
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
 from app.base.db import reading
-from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
-from app.competitions.find import find_competition
+from app.base.errors import EvergoldError, InvalidForm
+from app.competitions.find import organised
 from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, EditConflict, Outcome, edit_values
 from app.declarations.edits.fields import Part, Value, format_value, rule_parts, text_parts, typed_values
 from app.declarations.revisions.documents import shown
 from app.declarations.revisions.kept import find_revision, present_revision
-from app.models import Competition, Revision
-from app.people.roles import check_may_organise
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
-from app.web.http import csrf
+from app.models import Competition, Revision, User
+from app.web.html.guards import PageUser, SentFields, SentForm, form_again
+from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Visitor, VisitorHere
 
 router = APIRouter()
 
 RULES, TEXTS = "", "texts"
-#: A competition of ten phases with ten tasks has so many.
-_FIELDS_LIMIT = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,68 +38,56 @@ class Seen:
 
 
 @router.get("/competitions/{competition}/edit")
-def read_rules(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
-    return _fresh_page(request, server, visitor, competition, RULES)
+def read_rules(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
+    return _page(request, RULES, _seen(server, user, competition, None), {})
 
 
 @router.get("/competitions/{competition}/edit/texts")
-def read_texts(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
-    return _fresh_page(request, server, visitor, competition, TEXTS)
+def read_texts(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
+    return _page(request, TEXTS, _seen(server, user, competition, None), {})
+
+
+def _edit_again(
+    page: str,
+    request: Request,
+    server: Server,
+    user: User,
+    competition: str,
+    form: Mapping[str, str],
+    error: EvergoldError,
+) -> Response:
+    seen = _seen(server, user, competition, revision_number(form.get("base")))
+    return _page(request, page, seen, form, _values(seen, page, form), error=error)
 
 
 @router.post("/competitions/{competition}/edit")
-async def send_rules(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
-    return await _send(request, server, visitor, competition, RULES)
+@form_again(partial(_edit_again, RULES))
+def send_rules(request: Request, server: ServerHere, user: SentForm, competition: str, form: SentFields) -> Response:
+    return _edit(request, server, user, competition, RULES, form)
 
 
 @router.post("/competitions/{competition}/edit/texts")
-async def send_texts(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
-    return await _send(request, server, visitor, competition, TEXTS)
-
-
-def _fresh_page(request: Request, server: Server, visitor: Visitor, competition: str, page: str) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    return _page(request, page, _seen(server, visitor, competition, None), {})
-
-
-async def _send(request: Request, server: Server, visitor: Visitor, competition: str, page: str) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    form = await read_form(request)
-    return await run_sync(_edit, request, server, visitor, competition, page, form)
-
-
-async def read_form(request: Request) -> dict[str, str]:
-    """Every text of a form with any number of fields."""
-    async with request.form(max_fields=_FIELDS_LIMIT) as form:
-        return {name: value for name, value in form.items() if isinstance(value, str)}
+@form_again(partial(_edit_again, TEXTS))
+def send_texts(request: Request, server: ServerHere, user: SentForm, competition: str, form: SentFields) -> Response:
+    return _edit(request, server, user, competition, TEXTS, form)
 
 
 def _edit(
-    request: Request, server: Server, visitor: Visitor, competition: str, page: str, form: Mapping[str, str]
+    request: Request, server: Server, user: User, competition: str, page: str, form: Mapping[str, str]
 ) -> Response:
-    check_form(request, form.get(csrf.FORM_FIELD))
-    seen = _seen(server, visitor, competition, revision_number(form.get("base")))
-    fields = [field for part in _parts(seen.base, page) for field in part.fields]
-    values = typed_values(seen.base.document, fields, form)
-    edit = asked(competition, visitor, form, seen.base.number)
-    try:
-        outcome = edit_values(server.engine, server.settings.storage_dir, edit, values, server.clock())
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        return _page(request, page, seen, form, values, error=error)
+    seen = _seen(server, user, competition, revision_number(form.get("base")))
+    values, edit = _values(seen, page, form), edit_of(competition, user, form, seen.base.number)
+    outcome = edit_values(server.engine, server.settings.storage_dir, edit, values, server.clock())
     if outcome.revision is not None:
         return RedirectResponse(links.history(competition, outcome.revision), 303)
     return _page(request, page, seen, form, values, outcome=outcome)
 
 
-def asked(competition: str, visitor: Visitor, form: Mapping[str, str], base: int) -> Edit:
+def edit_of(competition: str, user: User, form: Mapping[str, str], base: int) -> Edit:
     """What a form with a preview asks for: a preview, or the change that was looked at."""
     is_preview = form.get("action") != "apply"
     note = " ".join(form.get("note", "").split())
-    return Edit(competition, base, visitor.user, note, is_preview, None if is_preview else form.get("previewed", ""))
+    return Edit(competition, base, user, note, is_preview, None if is_preview else form.get("previewed", ""))
 
 
 def revision_number(text: str | None) -> int:
@@ -114,17 +97,22 @@ def revision_number(text: str | None) -> int:
     return int(text)
 
 
-def _seen(server: Server, visitor: Visitor, name: str, base: int | None) -> Seen:
+def _seen(server: Server, user: User, name: str, base: int | None) -> Seen:
     """base: None for what holds."""
     with reading(server.engine) as session:
-        competition = find_competition(session, name)
-        check_may_organise(session, visitor.user, competition)
+        competition = organised(session, user, name)
         present = present_revision(session, competition)
         return Seen(competition, find_revision(session, competition, present.number if base is None else base), present)
 
 
 def _parts(revision: Revision, page: str) -> list[Part]:
     return text_parts(revision.document) if page == TEXTS else rule_parts(revision.document)
+
+
+def _values(seen: Seen, page: str, form: Mapping[str, str]) -> dict[str, Value]:
+    """What was typed, where it is another value than the one that was seen."""
+    fields = [field for part in _parts(seen.base, page) for field in part.fields]
+    return typed_values(seen.base.document, fields, form)
 
 
 def _page(
@@ -149,7 +137,6 @@ def _page(
     response = render(
         request,
         "declarations/edit.html",
-        error.status if error else 200,
         competition=seen.competition,
         present=seen.present,
         page=page,

@@ -7,17 +7,15 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
-from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading, writing
-from app.competitions.find import find_competition
+from app.competitions.find import organised
 from app.exports.participants import list_participants, participants_csv
 from app.exports.prediction_zip import packed, zip_chunks
 from app.exports.predictions import Wanted, submissions_to_export
 from app.models import Competition, User
 from app.people import audit
-from app.people.roles import check_may_organise
 from app.web.exports.schemas import ParticipantList, participant_out
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
@@ -57,7 +55,7 @@ def export_predictions(
     now = server.clock()
     wanted = Wanted(phase or None, task or None, only == "entries")
     with reading(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         submissions = submissions_to_export(session, found, wanted, user, now)
     details = {"phase": phase, "task": task, "only": only, "submissions": len(submissions)}
     _record(server, user, "export.predictions", found, details)
@@ -75,7 +73,7 @@ def export_predictions(
 )
 def read_participants(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> ParticipantList:
     with reading(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         listed = list_participants(session, found)
     _record(server, user, "export.participants", found, {"participants": len(listed)})
     return ParticipantList(participants=[participant_out(one) for one in listed])
@@ -97,7 +95,7 @@ def read_participants(server: ServerHere, user: ApiOrganiser, competition: Compe
 )
 def export_participants(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> Response:
     with reading(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         listed = list_participants(session, found)
     _record(server, user, "export.participants", found, {"participants": len(listed)})
     text = participants_csv(found, listed)
@@ -107,12 +105,6 @@ def export_participants(server: ServerHere, user: ApiOrganiser, competition: Com
 def _headers(name: str) -> dict[str, str]:
     """Addresses of people, and what nobody else has: never kept on the way."""
     return {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"}
-
-
-def _organised(session: Session, name: str, user: User) -> Competition:
-    found = find_competition(session, name)
-    check_may_organise(session, user, found)
-    return found
 
 
 def _record(server: Server, user: User, action: str, competition: Competition, details: Mapping[str, Any]) -> None:

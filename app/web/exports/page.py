@@ -5,21 +5,16 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from app.base.db import reading
-from app.competitions.find import find_competition
-from app.people.roles import check_may_organise
-from app.web.html.guards import to_login
+from app.competitions.find import organised
+from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
-from app.web.http.identity import VisitorHere
 
 router = APIRouter()
 
 
 @router.get("/competitions/{competition}/exports")
-def read_exports(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
-    if visitor.user is None:
-        return to_login(request)
+def read_exports(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        check_may_organise(session, visitor.user, found)
+        found = organised(session, user, competition)
     return render(request, "exports/page.html", competition=found)

@@ -9,13 +9,11 @@ from fastapi import APIRouter, Path, Request
 
 from app.base import links
 from app.base.db import reading, writing
-from app.competitions.find import find_phase_task
+from app.competitions.find import organised_task
 from app.gold.versions import list_gold, publish_gold
-from app.models import User
-from app.people.roles import check_may_organise
 from app.web.gold.receiving import receive_gold
 from app.web.gold.schemas import GoldList, gold_list
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName, PhaseName
@@ -60,7 +58,9 @@ _BODY: dict[str, Any] = {
 def read_gold_list(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, phase: PhaseName, task: TaskName
 ) -> GoldList:
-    return gold_list_of(server, user, Target(competition, phase, task))
+    with reading(server.engine) as session:
+        phase_task = organised_task(session, user, competition, phase, task)
+        return gold_list(phase_task, list_gold(session, phase_task))
 
 
 @router.post(
@@ -81,9 +81,8 @@ async def create_gold_version(
     phase: PhaseName,
     task: TaskName,
 ) -> GoldList:
-    target = Target(competition, phase, task)
-    await receive_gold(request, server, user, target)
-    return await run_sync(gold_list_of, server, user, target)
+    await receive_gold(request, server, user, Target(competition, phase, task))
+    return await run_sync(read_gold_list, server, user, competition, phase, task)
 
 
 @router.post(
@@ -101,22 +100,7 @@ def publish_gold_version(
     task: TaskName,
     version: RowId,
 ) -> GoldList:
-    target = Target(competition, phase, task)
-    publish_version(server, user, target, version)
-    return gold_list_of(server, user, target)
-
-
-def gold_list_of(server: Server, user: User, target: Target) -> GoldList:
-    """The versions, for an organiser; raises NotFound, Forbidden."""
-    with reading(server.engine) as session:
-        phase_task = find_phase_task(session, target.competition, target.phase, target.task)
-        check_may_organise(session, user, phase_task.phase.competition)
-        return gold_list(phase_task, list_gold(session, phase_task))
-
-
-def publish_version(server: Server, user: User, target: Target, version: int) -> None:
-    """Put a version in use; raises NotFound, Forbidden, NewerGoldPublished."""
     with writing(server.engine) as session:
-        phase_task = find_phase_task(session, target.competition, target.phase, target.task)
-        check_may_organise(session, user, phase_task.phase.competition)
+        phase_task = organised_task(session, user, competition, phase, task)
         publish_gold(session, phase_task, version, user=user, now=server.clock())
+    return read_gold_list(server, user, competition, phase, task)

@@ -5,123 +5,101 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from anyio.to_thread import run_sync
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading
-from app.base.errors import EvergoldError, Forbidden, NotFound
-from app.competitions.find import find_competition, find_phase_task
-from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold, phases_with_same_task, recipients
-from app.models import Phase
-from app.people.roles import check_may_organise
-from app.web.gold.api import publish_version
-from app.web.gold.receiving import FIELDS, receive_gold
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError
+from app.competitions.find import find_competition, organised_task
+from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold, phases_with_same_task, publish_gold, recipients
+from app.models import User
+from app.web.gold.receiving import receive_gold
+from app.web.html.guards import PageUser, SentUpload, UploadHere, form_again, form_guard
+from app.web.html.rendering import render
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Visitor, VisitorHere
 from app.web.http.schemas import RowId
 from app.web.submissions.receiving import Target
 
 router = APIRouter()
 
-FormText = Annotated[str, Form()]
 PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/gold"
 
 
 @router.get(PLACE)
 def read_gold_page(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, phase: str, task: str
+    request: Request, server: ServerHere, user: PageUser, competition: str, phase: str, task: str
 ) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    return _page(request, server, visitor, Target(competition, phase, task), {})
-
-
-@router.post(PLACE)
-async def send_gold(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, phase: str, task: str
-) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    target = Target(competition, phase, task)
-    typed: dict[str, str] = {}
-
-    def before_file(fields: Mapping[str, str]) -> None:
-        typed.update({name: fields[name] for name in FIELDS if name in fields})
-        check_form(request, fields.get(csrf.FORM_FIELD))
-
-    try:
-        await receive_gold(
-            request,
-            server,
-            visitor.user,
-            target,
-            more_fields=frozenset({csrf.FORM_FIELD}),
-            before_file=before_file,
-        )
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        return await run_sync(_page, request, server, visitor, target, typed, error)
-    return RedirectResponse(links.gold(competition, phase, task), 303)
-
-
-@router.post(f"{PLACE}/{{version}}/publish")
-def send_publish(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    phase: str,
-    task: str,
-    version: RowId,
-    csrf_token: FormText = "",
-) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-    target = Target(competition, phase, task)
-    try:
-        publish_version(server, visitor.user, target, version)
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        return _page(request, server, visitor, target, {}, error)
-    return RedirectResponse(links.gold(competition, phase, task), 303)
+    return _page(request, server, user, competition, phase, task)
 
 
 def _page(
     request: Request,
     server: Server,
-    visitor: Visitor,
-    target: Target,
-    typed: Mapping[str, str],
+    user: User,
+    competition: str,
+    phase: str,
+    task: str,
+    typed: Mapping[str, str] | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
-        phase_task = find_phase_task(session, target.competition, target.phase, target.task)
-        check_may_organise(session, visitor.user, phase_task.phase.competition)
+        phase_task = organised_task(session, user, competition, phase, task)
         versions = list_gold(session, phase_task)
         has_key = bool(recipients(session, server.settings.sealing_keys))
-        phases = find_competition(session, target.competition).phases
-    others: list[Phase] = [phase for phase in phases if phases_with_same_task(phase_task, [phase])]
+        phases = find_competition(session, competition).phases
     response = render(
         request,
         "gold/page.html",
-        error.status if error else 200,
         phase_task=phase_task,
         phase=phase_task.phase,
         task=phase_task.task,
         versions=versions,
-        others=others,
+        others=[other for other in phases if phases_with_same_task(phase_task, [other])],
         has_key=has_key,
         limit_bytes=UPLOAD_LIMIT_BYTES,
-        typed=typed,
+        typed=typed or {},
         error=error,
     )
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _put_again(
+    request: Request,
+    server: Server,
+    upload: SentUpload,
+    competition: str,
+    phase: str,
+    task: str,
+    error: EvergoldError,
+) -> Response:
+    return _page(request, server, upload.user, competition, phase, task, upload.fields, error)
+
+
+@router.post(PLACE)
+@form_again(_put_again)
+async def send_gold(
+    request: Request, server: ServerHere, upload: UploadHere, competition: str, phase: str, task: str
+) -> Response:
+    target, own = Target(competition, phase, task), frozenset({csrf.FORM_FIELD})
+    await receive_gold(request, server, upload.user, target, more_fields=own, before_file=upload.check)
+    return RedirectResponse(links.gold(competition, phase, task), 303)
+
+
+@router.post(f"{PLACE}/{{version}}/publish")
+@form_again(_page)
+def send_publish(
+    request: Request,
+    server: ServerHere,
+    user: Annotated[User, Depends(form_guard(PLACE))],
+    competition: str,
+    phase: str,
+    task: str,
+    version: RowId,
+) -> Response:
+    with writing(server.engine) as session:
+        phase_task = organised_task(session, user, competition, phase, task)
+        publish_gold(session, phase_task, version, user=user, now=server.clock())
+    return RedirectResponse(links.gold(competition, phase, task), 303)

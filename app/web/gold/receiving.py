@@ -5,26 +5,25 @@ What arrives is in clear in this process for a moment, and never on a disk; once
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from anyio.to_thread import run_sync
 from fastapi import Request
-from sqlalchemy.orm import Session
 
-from app.base.db import reading, writing
+from app.base.db import reading
 from app.base.errors import InvalidForm
 from app.base.storage import StoredFile
-from app.competitions.find import find_competition, find_phase_task
+from app.competitions.find import find_competition, find_phase_task, organised_task
 from app.gold.binding import Binding
-from app.gold.sealing import Sealed, SealingWriter, check_has_keys, forget_sealed
-from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, phases_with_same_task, put_gold, recipients
-from app.models import PhaseTask, User
-from app.people.roles import check_may_organise
+from app.gold.sealing import Sealed, SealingWriter, check_has_keys
+from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_with_same_task, recipients
+from app.models import User
 from app.web.http.context import Server
-from app.web.http.multipart import Upload, receive_upload
+from app.web.http.multipart import receive_upload
 from app.web.submissions.receiving import Target, incoming_of
 
 #: Fields of the form: further phases, by name, with commas between; whether to use it though a version is in use;
@@ -59,7 +58,14 @@ async def receive_gold(
         before_storing=sealing.check_unchanged,
         into=sealing,
     )
-    await run_sync(_put, server, user, target, upload, sealing.sealed)
+    keep = partial(
+        keep_gold,
+        filename=upload.filename,
+        publish=_is_yes("publish", upload.fields.get("publish", "")) or None,
+        user=user,
+        now=server.clock(),
+    )
+    await run_sync(keep, server.engine, sealing.folder, sealing.sealed)
 
 
 @dataclass
@@ -81,6 +87,7 @@ class _Sealing:
 
     def check_unchanged(self, fields: Mapping[str, str]) -> None:
         """What the file is bound to is fixed by now."""
+        _is_yes("publish", fields.get("publish", ""))
         if self._writer is not None and self._writer.binding != self._bound(fields):
             name = "also" if fields.get("also") else "public"
             _wrong(name, f"Send the field '{name}' before the file: the file is sealed for it as it comes in.")
@@ -119,41 +126,14 @@ class _Sealing:
 def _check(server: Server, user: User, target: Target) -> _Sealing:
     """Every refusal that is sure before a byte was read; returns what seals the file."""
     with reading(server.engine) as session:
-        phase_task = find_phase_task(session, target.competition, target.phase, target.task)
-        check_may_organise(session, user, phase_task.phase.competition)
+        phase_task = organised_task(session, user, target.competition, target.phase, target.task)
         phases = find_competition(session, target.competition).phases
         others = [phase.name for phase in phases if phases_with_same_task(phase_task, [phase])]
-        asked = [phase_task, *_of_phases(session, target, others)]
+        also = [find_phase_task(session, target.competition, name, target.task) for name in others]
         keys = recipients(session, server.settings.sealing_keys)
         check_has_keys(keys)
-        binding = bind_gold(session, asked, is_public=False)
+        binding = bind_gold(session, [phase_task, *also], is_public=False)
     return _Sealing(server.settings.sealed_dir, keys, binding, target.phase)
-
-
-def _put(server: Server, user: User, target: Target, upload: Upload, sealed: Sealed) -> None:
-    try:
-        publish = _is_yes("publish", upload.fields.get("publish", ""))
-        with writing(server.engine) as session:
-            phase_task = find_phase_task(session, target.competition, target.phase, target.task)
-            check_may_organise(session, user, phase_task.phase.competition)
-            others = [name for name in _names_in(upload.fields.get("also", "")) if name != target.phase]
-            put_gold(
-                session,
-                [phase_task, *_of_phases(session, target, others)],
-                sealed,
-                filename=upload.filename,
-                publish=publish or None,
-                user=user,
-                now=server.clock(),
-            )
-    except BaseException:
-        forget_sealed(sealed, server.settings.sealed_dir)
-        raise
-
-
-def _of_phases(session: Session, target: Target, names: Iterable[str]) -> list[PhaseTask]:
-    """The same task in the phases of these names."""
-    return [find_phase_task(session, target.competition, name, target.task) for name in names]
 
 
 def _names_in(text: str) -> list[str]:

@@ -1,22 +1,190 @@
-"""Who may see a page, and what may be sent to it: what every page's routes have at their head."""
+"""What stands at the head of a page's route: who may see it, and whether a form that was sent is really ours.
+
+`PageUser` for pages behind the log-in; `SentForm`, a `form_guard` or an `upload_guard` for every POST: `app.web.pages`
+refuses to start with one that has none. `form_again` shows a form that was refused once more.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Annotated, Any, ParamSpec, TypeVar, cast
 from urllib.parse import quote
 
-from fastapi import Request, Response
+from anyio.to_thread import run_sync
+from fastapi import Depends, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.responses import RedirectResponse
 
+from app.base.errors import EvergoldError, Forbidden, LimitReached, NotFound
+from app.models import User
+from app.web.html.rendering import check_form
+from app.web.http import csrf
+from app.web.http.errors import headers_of
+from app.web.http.identity import Visitor, VisitorHere
+
 HOME = "/"
+#: A competition of ten phases with ten tasks has so many in the form of its rules.
+_FIELDS_LIMIT = 5_000
+
+P = ParamSpec("P")
+Answer = TypeVar("Answer", bound=Response | Awaitable[Response])
 
 
-def to_login(request: Request) -> Response:
-    """To the log-in, and from there back to this page (or, after a form was sent, to the page of the form)."""
-    back = request.url.path + (f"?{request.url.query}" if request.method == "GET" and request.url.query else "")
-    return RedirectResponse(f"/login?next={quote(back)}", 303)
+class LogInFirst(Exception):
+    """Nobody is logged in. back: where to go on afterwards."""
+
+    def __init__(self, back: str) -> None:
+        super().__init__(back)
+        self.back = back
+
+
+async def to_login(request: Request, error: Exception) -> Response:
+    """The answer to `LogInFirst`."""
+    return RedirectResponse(f"/login?next={quote(cast(LogInFirst, error).back)}", 303)
 
 
 def local_path(path: str) -> str:
     """The path if it leads to a page of ours, else home: nobody is sent elsewhere by a link to our log-in."""
     is_local = path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
     return path if is_local else HOME
+
+
+# -------------------------------------------------------------------------------------------------------------- pages
+
+
+def logged_in(request: Request, visitor: VisitorHere) -> User:
+    """Who looks; raises LogInFirst."""
+    if visitor.user is None:
+        raise LogInFirst(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
+    return visitor.user
+
+
+PageUser = Annotated[User, Depends(logged_in)]
+
+# -------------------------------------------------------------------------------------------------------------- forms
+
+
+async def sent_fields(request: Request) -> dict[str, str]:
+    """Every text of a form, also of one whose fields the organisers name."""
+    async with request.form(max_fields=_FIELDS_LIMIT) as form:
+        return {name: value for name, value in form.items() if isinstance(value, str)}
+
+
+SentFields = Annotated[dict[str, str], Depends(sent_fields)]
+
+
+async def own_form(request: Request, visitor: VisitorHere) -> None:
+    """Raises ForgedRequest unless the form is ours; for the few that nobody has to be logged in for."""
+    fields = await sent_fields(request)
+    check_form(request, fields.get(csrf.FORM_FIELD))
+
+
+OwnForm = Depends(own_form)
+
+_GUARDS: set[Callable[..., Any]] = set()
+
+
+def form_guard(page: str = "") -> Callable[..., Awaitable[User]]:
+    """The dependency of a POST: it gives who sent the form; raises LogInFirst, or ForgedRequest.
+
+    page: where the form stands, as the route's own template of a path; empty: at the address it is sent to.
+    """
+
+    async def sent_form(request: Request, visitor: VisitorHere) -> User:
+        user = _sender(request, visitor, page)
+        await own_form(request, visitor)
+        return user
+
+    _GUARDS.add(sent_form)
+    return sent_form
+
+
+SentForm = Annotated[User, Depends(form_guard())]
+
+
+@dataclass(frozen=True, slots=True)
+class SentUpload:
+    """A form with a file, not read yet; fields: what came before the file, as far as `check` has seen it."""
+
+    user: User
+    request: Request
+    fields: dict[str, str] = field(default_factory=dict)
+
+    def check(self, fields: Mapping[str, str]) -> None:
+        """To be asked with the fields that come before the file; raises ForgedRequest."""
+        self.fields.update({name: text for name, text in fields.items() if name != csrf.FORM_FIELD})
+        check_form(self.request, fields.get(csrf.FORM_FIELD))
+
+
+def upload_guard(page: str = "") -> Callable[..., SentUpload]:
+    """As `form_guard`, for a body that is stored while it comes in: the CSRF field is the first thing in it."""
+
+    def sent_upload(request: Request, visitor: VisitorHere) -> SentUpload:
+        return SentUpload(_sender(request, visitor, page), request)
+
+    _GUARDS.add(sent_upload)
+    return sent_upload
+
+
+UploadHere = Annotated[SentUpload, Depends(upload_guard())]
+
+
+def is_guarded(dependant: Dependant) -> bool:
+    """Whether a route, or what it depends on, has one of these guards."""
+    return dependant.call in _GUARDS or any(is_guarded(part) for part in dependant.dependencies)
+
+
+def _sender(request: Request, visitor: Visitor, page: str) -> User:
+    if visitor.user is None or visitor.login is None:
+        raise LogInFirst(page.format_map(request.path_params) or request.url.path)
+    return visitor.user
+
+
+# --------------------------------------------------------------------------------------------------------- once more
+
+
+def form_again(
+    page: Callable[..., Response], *errors: type[EvergoldError]
+) -> Callable[[Callable[P, Answer]], Callable[P, Answer]]:
+    """Show `page` again, with what was sent and the `error`'s status, when the route raises one of these errors.
+
+    errors: default: all but NotFound and Forbidden. The page takes `error` and those of the route's parameters that it
+    has, by name.
+    """
+    parameters = inspect.signature(page).parameters
+    shown = errors or (EvergoldError,)
+    passed_on = () if errors else (NotFound, Forbidden)
+
+    def again(error: EvergoldError, sent: Mapping[str, Any]) -> Response:
+        response = page(**{name: value for name, value in sent.items() if name in parameters}, error=error)
+        response.status_code = error.status
+        if isinstance(error, LimitReached):
+            now = sent["request"].app.state.server.clock()
+            response.headers.update(headers_of(error, now))
+        return response
+
+    def decorate(route: Callable[P, Answer]) -> Callable[P, Answer]:
+        @wraps(route)
+        async def received(**sent: Any) -> Response:
+            try:
+                return cast(Response, await route(**sent))  # type: ignore[call-arg, misc]  # FastAPI names them
+            except passed_on:
+                raise
+            except shown as error:
+                return await run_sync(again, error, sent)
+
+        @wraps(route)
+        def answered(**sent: Any) -> Response:
+            try:
+                return route(**sent)  # type: ignore[call-arg, return-value]  # so here
+            except passed_on:
+                raise
+            except shown as error:
+                return again(error, sent)
+
+        return cast(Callable[P, Answer], received if inspect.iscoroutinefunction(route) else answered)
+
+    return decorate

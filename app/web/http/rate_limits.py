@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TypeVar, cast
 from urllib.parse import parse_qs, urlsplit
@@ -28,6 +28,7 @@ from redis.retry import Retry
 
 from app.base.config import Settings
 from app.base.errors import LimitReached
+from app.models import User
 
 log = structlog.get_logger(__name__)
 #: Nobody's request waits longer than this for the Redis that counts …
@@ -227,6 +228,18 @@ log = structlog.get_logger(__name__)
 def limits_of(request: Request) -> RateLimits:
     """The counts of this server."""
     return cast(RateLimits, request.app.state.rate_limits)
+
+
+def limit_of_questions(request: Request, user: User, now: datetime) -> Callable[[], None]:
+    """What counts a question of this user, and raises LimitReached if it is one too many."""
+    limits = limits_of(request)
+    return partial(limits.hit, limits.rules.questions, str(user.id), now)
+
+
+def limit_of_confirmations(request: Request, user: User, now: datetime) -> Callable[[], None]:
+    """The same for a mail that confirms an address: as rare as those for a forgotten password."""
+    limits = limits_of(request)
+    return partial(limits.hit, limits.rules.confirmations, f"user {user.id}", now)
 
 
 def client_of(request: Request) -> str:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from anyio.to_thread import run_sync
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.base import links
-from app.base.db import reading
-from app.competitions.find import find_competition
+from app.base.db import reading, writing
+from app.competitions.find import find_competition, organised
 from app.judging.annotators import appoint, dismiss
-from app.judging.imports import IMPORT_LIMIT_BYTES
 from app.judging.marks_csv import export_csv
+from app.judging.organising import WantedRound, organised_round, start_judging
 from app.judging.results import progress_of
 from app.judging.rounds import (
     DEFAULT_NAME,
@@ -29,9 +28,8 @@ from app.people.roles import may_organise
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiVisitor
-from app.web.http.multipart import receive_upload
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
-from app.web.judging import use_cases as judging_work
+from app.web.judging.receiving import receive_marks
 from app.web.judging.schemas import (
     ImportOut,
     JudgingProgress,
@@ -43,7 +41,7 @@ from app.web.judging.schemas import (
     results_out,
     round_out,
 )
-from app.web.submissions.receiving import Target, incoming_of
+from app.web.submissions.receiving import Target
 
 router = APIRouter(prefix=links.API, tags=["organising"])
 
@@ -80,7 +78,7 @@ _MARKS_BODY: dict[str, Any] = {
 )
 def read_rounds(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RoundList:
     with reading(server.engine) as session:
-        found = judging_work.organised(session, competition, user)
+        found = organised(session, user, competition)
         return RoundList(rounds=[round_out(found, judging) for judging in list_rounds(session, found)])
 
 
@@ -102,12 +100,13 @@ def start_round(
     task: TaskName,
     form: RoundRequest,
 ) -> RoundResults:
-    wanted = judging_work.Wanted(
+    wanted = WantedRound(
         RoundForm(form.name, form.items, form.seed, form.guidelines),
         tuple(form.submissions),
         tuple((one.language, one.username) for one in form.annotators),
     )
-    name = judging_work.start(server, user, Target(competition, phase, task), wanted)
+    folder = server.settings.storage_dir
+    name = start_judging(server.engine, folder, (competition, phase, task), wanted, user=user, now=server.clock())
     response.headers["Location"] = links.api_judging(competition, name)
     return _results(server, user, competition, name)
 
@@ -132,11 +131,7 @@ async def import_judgements(
     name: Annotated[str, Query(alias="round", description="made if there is none of this name")] = DEFAULT_NAME,
 ) -> ImportOut:
     target = Target(competition, phase, task)
-    await run_sync(judging_work.check_import, server, user, target)
-    upload = await receive_upload(
-        incoming_of(request), folder=server.settings.storage_dir, limit_bytes=IMPORT_LIMIT_BYTES, fields=frozenset()
-    )
-    return import_out(await run_sync(judging_work.bring, server, user, target, name, upload.file.sha256))
+    return import_out(await receive_marks(request, server, user, target, round_name=name))
 
 
 @router.get(
@@ -164,7 +159,7 @@ def export_judgements(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName
 ) -> Response:
     with reading(server.engine) as session:
-        found = judging_work.organised(session, competition, user)
+        found = organised(session, user, competition)
         text = export_csv(session, find_round(session, found, round_name))
     headers = {
         "Content-Disposition": f'attachment; filename="{found.name}-{round_name}-marks.csv"',
@@ -187,9 +182,9 @@ def put_publication(
     round_name: RoundName,
     unfinished: Annotated[bool, Query(description="although some paraphrases have no marks")] = False,
 ) -> RoundResults:
-    judging_work.change(
-        server, user, competition, round_name, publish_round, actor=user, unfinished=unfinished, now=server.clock()
-    )
+    with writing(server.engine) as session:
+        found, judging = organised_round(session, user, competition, round_name)
+        publish_round(session, found, judging, actor=user, unfinished=unfinished, now=server.clock())
     return _results(server, user, competition, round_name)
 
 
@@ -202,7 +197,9 @@ def put_publication(
 def delete_publication(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName
 ) -> RoundResults:
-    judging_work.change(server, user, competition, round_name, withdraw_round, actor=user, now=server.clock())
+    with writing(server.engine) as session:
+        found, judging = organised_round(session, user, competition, round_name)
+        withdraw_round(session, found, judging, actor=user, now=server.clock())
     return _results(server, user, competition, round_name)
 
 
@@ -215,7 +212,9 @@ def delete_publication(
     responses=error_responses(401, 403, 404, 409),
 )
 def delete_round(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName) -> None:
-    judging_work.change(server, user, competition, round_name, discard_round, actor=user, now=server.clock())
+    with writing(server.engine) as session:
+        found, judging = organised_round(session, user, competition, round_name)
+        discard_round(session, found, judging, actor=user, now=server.clock())
 
 
 @router.put(
@@ -232,17 +231,10 @@ def put_annotator(
     language: Language,
     username: Username,
 ) -> JudgingProgress:
-    annotator = judging_work.change(
-        server,
-        user,
-        competition,
-        round_name,
-        appoint,
-        language=language,
-        username=username,
-        actor=user,
-        now=server.clock(),
-    )
+    with writing(server.engine) as session:
+        found, judging = organised_round(session, user, competition, round_name)
+        now = server.clock()
+        annotator = appoint(session, found, judging, language=language, username=username, actor=user, now=now)
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         progress = progress_of(session, find_round(session, found, round_name))
@@ -265,17 +257,9 @@ def delete_annotator(
     language: Language,
     username: Username,
 ) -> None:
-    judging_work.change(
-        server,
-        user,
-        competition,
-        round_name,
-        dismiss,
-        language=language,
-        username=username,
-        actor=user,
-        now=server.clock(),
-    )
+    with writing(server.engine) as session:
+        found, judging = organised_round(session, user, competition, round_name)
+        dismiss(session, found, judging, language=language, username=username, actor=user, now=server.clock())
 
 
 def _results(server: Server, user: User | None, competition: str, round_name: str) -> RoundResults:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session
 
@@ -17,22 +17,31 @@ from app.judging.annotators import find_assignment, list_assignments
 from app.judging.marks import Worksheet, clear_marks, save_marks, worksheet
 from app.judging.rounds import find_round
 from app.models import Competition, JudgedText, JudgingAnnotator, JudgingRound, User
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
+from app.web.html.forms import PageForm
+from app.web.html.guards import PageUser, SentForm, form_guard
+from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import VisitorHere
 from evergold.scoring.judgement import HIGHEST, LOWEST, Marks, is_whole
 
 router = APIRouter()
 
-FormText = Annotated[str, Form()]
 SHEET = "/competitions/{competition}/judging/{round_name}/items/{language}"
+ITEM = f"{SHEET}/{{place}}"
 #: The questions as annotators read them: name, question, what 0 and 3 mean.
 QUESTIONS = (
     ("mwe_sense", "Is the sense of the expression kept?", "lost", "fully kept"),
     ("rest_sense", "Is the sense of the rest of the sentence kept?", "lost", "fully kept"),
     ("naturalness", "Does the paraphrase sound natural?", "not at all", "as a native would say it"),
 )
+
+
+class MarksForm(PageForm):
+    """What an annotator says of a paraphrase, as the page's controls name it."""
+
+    removed: str = ""
+    mwe_sense: str = ""
+    rest_sense: str = ""
+    naturalness: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +60,10 @@ class Sheet:
 
 
 @router.get("/judging")
-def read_assignments(request: Request, server: ServerHere, visitor: VisitorHere) -> Response:
+def read_assignments(request: Request, server: ServerHere, user: PageUser) -> Response:
     """Everything that the visitor is asked to judge."""
-    if visitor.user is None:
-        return to_login(request)
     with reading(server.engine) as session:
-        found = list_assignments(session, visitor.user)
+        found = list_assignments(session, user)
         sheets = [
             Sheet(one.competition, one.judging, one.annotator, worksheet(session, one.judging, one.annotator))
             for one in found
@@ -66,85 +73,68 @@ def read_assignments(request: Request, server: ServerHere, visitor: VisitorHere)
 
 @router.get(SHEET)
 def read_sheet(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, round_name: str, language: str
+    request: Request, server: ServerHere, user: PageUser, competition: str, round_name: str, language: str
 ) -> Response:
     """On to where the annotator stopped."""
-    if visitor.user is None:
-        return to_login(request)
     with reading(server.engine) as session:
-        sheet = _sheet(session, visitor.user, competition, round_name, language)
+        sheet = _sheet(session, user, competition, round_name, language)
     following = sheet.worksheet.next_open()
     if following is not None:
         return RedirectResponse(sheet.address(following), 303)
     return render(request, "judging/done.html", sheet=sheet)
 
 
-@router.get(f"{SHEET}/{{place}}")
+@router.get(ITEM)
 def read_item(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: PageUser,
     competition: str,
     round_name: str,
     language: str,
     place: int,
 ) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    return _item_page(request, server, visitor.user, (competition, round_name, language, place))
+    return _item_page(request, server, user, (competition, round_name, language, place))
 
 
-@router.post(f"{SHEET}/{{place}}")
+@router.post(ITEM)
 def send_marks(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: SentForm,
     competition: str,
     round_name: str,
     language: str,
     place: int,
-    removed: FormText = "",
-    mwe_sense: FormText = "",
-    rest_sense: FormText = "",
-    naturalness: FormText = "",
-    csrf_token: FormText = "",
+    form: Annotated[MarksForm, Form()],
 ) -> Response:
     """Keep what was said; then, from a script, only how far the annotator is, else on to the next one that is open."""
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-    said = {"removed": removed, "mwe_sense": mwe_sense, "rest_sense": rest_sense, "naturalness": naturalness}
     with writing(server.engine) as session:
-        sheet = _sheet(session, visitor.user, competition, round_name, language)
+        sheet = _sheet(session, user, competition, round_name, language)
         text_id = _text_id(sheet, place)
-        marks = save_marks(session, sheet.judging, sheet.annotator, text_id, said, server.clock())
-        sheet = _sheet(session, visitor.user, competition, round_name, language)
+        marks = save_marks(session, sheet.judging, sheet.annotator, text_id, form.model_dump(), server.clock())
+        sheet = _sheet(session, user, competition, round_name, language)
     if "hx-request" in request.headers:
         return render(request, "judging/progress.html", sheet=sheet, place=place, marks=marks, is_saved=True)
     if not is_whole(marks):
         where = (competition, round_name, language, place)
-        return _item_page(request, server, visitor.user, where, status=422, is_incomplete=True)
+        return _item_page(request, server, user, where, status=422, is_incomplete=True)
     following = sheet.worksheet.next_open(place)
     return RedirectResponse(sheet.address(following), 303)
 
 
-@router.post(f"{SHEET}/{{place}}/clear")
+@router.post(f"{ITEM}/clear")
 def send_clear(
-    request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: Annotated[User, Depends(form_guard(ITEM))],
     competition: str,
     round_name: str,
     language: str,
     place: int,
-    csrf_token: FormText = "",
 ) -> Response:
     """Take back what was said of one paraphrase."""
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
     with writing(server.engine) as session:
-        sheet = _sheet(session, visitor.user, competition, round_name, language)
+        sheet = _sheet(session, user, competition, round_name, language)
         clear_marks(session, sheet.judging, sheet.annotator, _text_id(sheet, place))
     return RedirectResponse(sheet.address(place), 303)
 

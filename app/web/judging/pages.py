@@ -2,47 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
-from sqlalchemy.orm import Session
 
 from app.base import links
-from app.base.db import reading
+from app.base.db import reading, writing
 from app.base.errors import EvergoldError, Forbidden, NotFound
-from app.competitions.find import find_competition
+from app.competitions.find import find_competition, organised
 from app.judging.annotators import appoint, dismiss, list_assignments
+from app.judging.organising import organised_round
 from app.judging.results import open_texts, progress_of
 from app.judging.rounds import discard_round, find_round, list_rounds, publish_round, withdraw_round
 from app.judging.selection import AUTOMATIC_METRICS
 from app.judging.summary import summary_of
-from app.models import Competition, JudgingRound, User
-from app.people.roles import check_may_organise, may_organise
+from app.models import User
+from app.people.roles import may_organise
 from app.web.html.drawings import drawings_of, svg_response
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
+from app.web.html.forms import PageForm, Ticked
+from app.web.html.guards import PageUser, form_again, form_guard
+from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Visitor, VisitorHere
-from app.web.judging import use_cases as judging_work
+from app.web.http.identity import VisitorHere
 from app.web.judging.figures import figures_of
 
 router = APIRouter()
 
-FormText = Annotated[str, Form()]
 ROUNDS = "/competitions/{competition}/judging"
+ROUND = f"{ROUNDS}/{{round_name}}"
+#: Sends a form of a round's own page.
+RoundSender = Annotated[User, Depends(form_guard(ROUND))]
+
+
+class PublishForm(PageForm):
+    """unfinished: although some paraphrases have no marks."""
+
+    unfinished: Ticked = False
+
+
+class AnnotatorForm(PageForm):
+    """Somebody to appoint or, with `leave`, to let go."""
+
+    language: str = ""
+    username: str = ""
+    leave: Ticked = False
 
 
 @router.get(ROUNDS)
-def read_rounds(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
+def read_rounds(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     """The rounds of a competition: for organisers all, for annotators what they are asked to judge."""
-    if visitor.user is None:
-        return to_login(request)
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        mine = list_assignments(session, visitor.user, found)
-        organises = may_organise(session, visitor.user, found)
+        mine = list_assignments(session, user, found)
+        organises = may_organise(session, user, found)
         if not organises and not mine:
             raise Forbidden("This is for the organisers of the competition, and for those whom they asked to judge.")
         rounds = list_rounds(session, found) if organises else []
@@ -60,14 +73,47 @@ def read_rounds(request: Request, server: ServerHere, visitor: VisitorHere, comp
 # ----------------------------------------------------------------------------------------------------------- one round
 
 
-@router.get(f"{ROUNDS}/{{round_name}}")
+@router.get(ROUND)
 def read_round(
     request: Request, server: ServerHere, visitor: VisitorHere, competition: str, round_name: str
 ) -> Response:
-    return _round_page(request, server, visitor.user, competition, round_name)
+    return _page(request, server, visitor.user, competition, round_name)
 
 
-@router.get(f"{ROUNDS}/{{round_name}}/figures/{{name}}.svg")
+def _page(
+    request: Request,
+    server: Server,
+    user: User | None,
+    competition: str,
+    round_name: str,
+    form: AnnotatorForm | None = None,
+    error: EvergoldError | None = None,
+) -> Response:
+    """What a round comes to; why something was not done to it is told to its organisers alone."""
+    with reading(server.engine) as session:
+        found = organised(session, user, competition) if error else find_competition(session, competition)
+        judging = find_round(session, found, round_name)
+        summary = summary_of(session, found, judging, user, server.clock())
+        organises = may_organise(session, user, found)
+        progress = progress_of(session, judging) if organises else []
+        left = open_texts(session, judging) if organises else {}
+    figures = figures_of(found, judging, summary)
+    return render(
+        request,
+        "judging/round.html",
+        competition=found,
+        judging=judging,
+        summary=summary,
+        organises=organises,
+        progress=progress,
+        left=left,
+        drawings=drawings_of(figures, f"{links.judging(competition, round_name)}/figures", ""),
+        typed=form,
+        error=error,
+    )
+
+
+@router.get(f"{ROUND}/figures/{{name}}.svg")
 def read_figure(server: ServerHere, visitor: VisitorHere, competition: str, round_name: str, name: str) -> Response:
     """The scatter of one language, or of their mean, as a file."""
     with reading(server.engine) as session:
@@ -80,131 +126,65 @@ def read_figure(server: ServerHere, visitor: VisitorHere, competition: str, roun
     return svg_response(figures, name, f"{competition}-{round_name}")
 
 
-@router.post(f"{ROUNDS}/{{round_name}}/publish")
+@router.post(f"{ROUND}/publish")
+@form_again(_page, EvergoldError)
 def send_publish(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: RoundSender,
     competition: str,
     round_name: str,
-    unfinished: FormText = "",
-    csrf_token: FormText = "",
+    publication: Annotated[PublishForm, Form()],
 ) -> Response:
-    deed: dict[str, Any] = {"unfinished": bool(unfinished), "now": server.clock()}
-    return _change(request, server, visitor, competition, round_name, csrf_token, publish_round, deed)
+    with writing(server.engine) as session:
+        found, judging = organised_round(session, user, competition, round_name)
+        publish_round(session, found, judging, actor=user, unfinished=publication.unfinished, now=server.clock())
+    return RedirectResponse(links.judging(competition, round_name), 303)
 
 
-@router.post(f"{ROUNDS}/{{round_name}}/withdraw")
+@router.post(f"{ROUND}/withdraw")
+@form_again(_page, EvergoldError)
 def send_withdraw(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    round_name: str,
-    csrf_token: FormText = "",
+    request: Request, server: ServerHere, user: RoundSender, competition: str, round_name: str
 ) -> Response:
-    return _change(
-        request, server, visitor, competition, round_name, csrf_token, withdraw_round, {"now": server.clock()}
-    )
+    with writing(server.engine) as session:
+        found, judging = organised_round(session, user, competition, round_name)
+        withdraw_round(session, found, judging, actor=user, now=server.clock())
+    return RedirectResponse(links.judging(competition, round_name), 303)
 
 
-@router.post(f"{ROUNDS}/{{round_name}}/discard")
+@router.post(f"{ROUND}/discard")
+@form_again(_page, EvergoldError)
 def send_discard(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    round_name: str,
-    csrf_token: FormText = "",
+    request: Request, server: ServerHere, user: RoundSender, competition: str, round_name: str
 ) -> Response:
-    return _change(
-        request,
-        server,
-        visitor,
-        competition,
-        round_name,
-        csrf_token,
-        discard_round,
-        {"now": server.clock()},
-        links.judging(competition),
-    )
+    with writing(server.engine) as session:
+        found, judging = organised_round(session, user, competition, round_name)
+        discard_round(session, found, judging, actor=user, now=server.clock())
+    return RedirectResponse(links.judging(competition), 303)
 
 
-@router.post(f"{ROUNDS}/{{round_name}}/annotators")
+@router.post(f"{ROUND}/annotators")
+@form_again(_page, EvergoldError)
 def send_annotator(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: RoundSender,
     competition: str,
     round_name: str,
-    language: FormText = "",
-    username: FormText = "",
-    leave: FormText = "",
-    csrf_token: FormText = "",
+    form: Annotated[AnnotatorForm, Form()],
 ) -> Response:
     """Appoint somebody, or (with `leave`) let them go."""
-    deed: dict[str, Any] = {"language": language, "username": username, "now": server.clock()}
-    change = dismiss if leave else appoint
-    return _change(request, server, visitor, competition, round_name, csrf_token, change, deed)
-
-
-def _change(
-    request: Request,
-    server: Server,
-    visitor: Visitor,
-    competition: str,
-    round_name: str,
-    csrf_token: str,
-    deed: Callable[..., object],
-    arguments: Mapping[str, Any],
-    then: str = "",
-) -> Response:
-    """Do it and show the round again, or why it was not done."""
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-
-    def do(session: Session, found: Competition, judging: JudgingRound) -> None:
-        deed(session, found, judging, actor=visitor.user, **arguments)
-
-    try:
-        judging_work.change(server, visitor.user, competition, round_name, do)
-    except EvergoldError as error:
-        with reading(server.engine) as session:
-            check_may_organise(session, visitor.user, find_competition(session, competition))
-        typed = {name: str(value) for name, value in arguments.items() if name in ("language", "username")}
-        return _round_page(request, server, visitor.user, competition, round_name, typed, error)
-    return RedirectResponse(then or links.judging(competition, round_name), 303)
-
-
-def _round_page(
-    request: Request,
-    server: Server,
-    user: User | None,
-    competition: str,
-    round_name: str,
-    typed: Mapping[str, str] | None = None,
-    error: EvergoldError | None = None,
-) -> Response:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        judging = find_round(session, found, round_name)
-        summary = summary_of(session, found, judging, user, server.clock())
-        organises = may_organise(session, user, found)
-        progress = progress_of(session, judging) if organises else []
-        left = open_texts(session, judging) if organises else {}
-    figures = figures_of(found, judging, summary)
-    return render(
-        request,
-        "judging/round.html",
-        error.status if error else 200,
-        competition=found,
-        judging=judging,
-        summary=summary,
-        organises=organises,
-        progress=progress,
-        left=left,
-        drawings=drawings_of(figures, f"{links.judging(competition, round_name)}/figures", ""),
-        typed=typed or {},
-        error=error,
-    )
+    change = dismiss if form.leave else appoint
+    with writing(server.engine) as session:
+        found, judging = organised_round(session, user, competition, round_name)
+        change(
+            session,
+            found,
+            judging,
+            language=form.language,
+            username=form.username,
+            actor=user,
+            now=server.clock(),
+        )
+    return RedirectResponse(links.judging(competition, round_name), 303)

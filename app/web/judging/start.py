@@ -2,132 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated
 from uuid import UUID
 
-from anyio.to_thread import run_sync
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
 from app.base.db import reading
-from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
-from app.competitions.find import find_phase_task
+from app.base.errors import EvergoldError, InvalidForm
+from app.competitions.find import find_phase_task, organised
 from app.judging.imports import IMPORT_LIMIT_BYTES
+from app.judging.organising import WantedRound, start_judging
 from app.judging.rounds import DEFAULT_NAME, GUIDELINES_CHARACTERS, RoundForm
 from app.judging.selection import check_judgeable, scored_submissions
 from app.models import PhaseTask, User
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
+from app.web.html.forms import PageForm
+from app.web.html.guards import PageUser, SentForm, SentUpload, form_again, upload_guard
+from app.web.html.rendering import render
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import VisitorHere
-from app.web.http.multipart import receive_upload
-from app.web.judging import use_cases as judging_work
-from app.web.submissions.receiving import Target, incoming_of
+from app.web.judging.receiving import ROUND_FIELD, receive_marks
+from app.web.submissions.receiving import Target
 
 router = APIRouter()
 
-FormText = Annotated[str, Form()]
 PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/judging"
-#: Fields of the form that starts a round.
-TYPED = ("name", "items", "seed", "guidelines", "submissions", "annotators")
+
+
+class StartForm(PageForm):
+    """A round to start, as it was typed."""
+
+    name: str = ""
+    items: str = ""
+    seed: str = ""
+    guidelines: str = ""
+    submissions: str = ""
+    annotators: str = ""
+
+    def wanted(self) -> WantedRound:
+        """What it says; raises InvalidForm for what cannot be read at all."""
+        fields: dict[str, str] = {}
+        items, seed = (_number(name, text, fields) for name, text in (("items", self.items), ("seed", self.seed)))
+        submissions = _submissions(self.submissions, fields)
+        annotators = _annotators(self.annotators, fields)
+        if fields:
+            raise InvalidForm("Please correct what is marked.", fields=fields)
+        form = RoundForm(self.name.strip(), items, seed, self.guidelines)
+        return WantedRound(form, submissions, annotators)
+
+
+def _number(name: str, text: str, fields: dict[str, str]) -> int | None:
+    text = text.strip()
+    if text and not (text.isascii() and text.isdigit() and len(text) <= 12):
+        fields[name] = "A whole number, or nothing."
+        return None
+    return int(text) if text else None
+
+
+def _submissions(text: str, fields: dict[str, str]) -> tuple[UUID, ...]:
+    found = []
+    for word in text.replace(",", " ").split():
+        try:
+            found.append(UUID(word))
+        except ValueError:
+            fields["submissions"] = f"'{word[:60]}' is no submission's id."
+    return tuple(found)
+
+
+def _annotators(text: str, fields: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """Pairs of a language and a user name, one a line."""
+    found = []
+    for line in text.splitlines():
+        words = line.replace(",", " ").split()
+        if len(words) == 2:
+            found.append((words[0].lower(), words[1]))
+        elif words:
+            fields["annotators"] = f"'{line.strip()[:60]}' is not a language and a user name."
+    return tuple(found)
 
 
 @router.get(PLACE)
 def read_start(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, phase: str, task: str
+    request: Request, server: ServerHere, user: PageUser, competition: str, phase: str, task: str
 ) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    return _start_page(request, server, visitor.user, Target(competition, phase, task), {})
+    return _page(request, server, user, competition, phase, task)
 
 
-@router.post(PLACE)
-def send_start(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    phase: str,
-    task: str,
-    name: FormText = "",
-    items: FormText = "",
-    seed: FormText = "",
-    guidelines: FormText = "",
-    submissions: FormText = "",
-    annotators: FormText = "",
-    csrf_token: FormText = "",
-) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-    target = Target(competition, phase, task)
-    typed = dict(zip(TYPED, (name, items, seed, guidelines, submissions, annotators), strict=True))
-    try:
-        started = judging_work.start(server, visitor.user, target, _wanted(typed))
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        return _start_page(request, server, visitor.user, target, typed, error)
-    return RedirectResponse(links.judging(competition, started), 303)
-
-
-@router.post(f"{PLACE}/marks")
-async def send_marks(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, phase: str, task: str
-) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    user, target, typed = visitor.user, Target(competition, phase, task), {"round": DEFAULT_NAME}
-
-    def before_file(fields: Mapping[str, str]) -> None:
-        typed.update({name: fields[name] for name in ("round",) if name in fields})
-        check_form(request, fields.get(csrf.FORM_FIELD))
-
-    try:
-        await run_sync(judging_work.check_import, server, user, target)
-        upload = await receive_upload(
-            incoming_of(request),
-            folder=server.settings.storage_dir,
-            limit_bytes=IMPORT_LIMIT_BYTES,
-            fields=frozenset({"round", csrf.FORM_FIELD}),
-            before_file=before_file,
-        )
-        await run_sync(judging_work.bring, server, user, target, typed["round"], upload.file.sha256)
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        return await run_sync(_start_page, request, server, user, target, typed, error, True)
-    return RedirectResponse(links.judging(competition, typed["round"]), 303)
-
-
-def _start_page(
+def _page(
     request: Request,
     server: Server,
     user: User,
-    target: Target,
-    typed: Mapping[str, str],
-    error: EvergoldError | None = None,
+    competition: str,
+    phase: str,
+    task: str,
+    form: StartForm | None = None,
+    round_name: str = DEFAULT_NAME,
     is_import: bool = False,
+    error: EvergoldError | None = None,
 ) -> Response:
+    """is_import: the error is in the form that brings marks."""
     with reading(server.engine) as session:
-        competition = judging_work.organised(session, target.competition, user)
-        phase_task = find_phase_task(session, target.competition, target.phase, target.task)
+        found = organised(session, user, competition)
+        phase_task = find_phase_task(session, competition, phase, task)
         submissions = scored_submissions(session, phase_task)
     response = render(
         request,
         "judging/start.html",
-        error.status if error else 200,
-        competition=competition,
+        competition=found,
         phase_task=phase_task,
         submissions=submissions,
         obstacle=_obstacle(phase_task),
-        typed=typed,
+        typed=form or StartForm(name=DEFAULT_NAME),
+        round_name=round_name,
         error=error,
         is_import=is_import,
-        default_name=DEFAULT_NAME,
         guidelines_characters=GUIDELINES_CHARACTERS,
         limit_bytes=IMPORT_LIMIT_BYTES,
     )
@@ -143,28 +132,46 @@ def _obstacle(phase_task: PhaseTask) -> str:
     return ""
 
 
-def _wanted(typed: Mapping[str, str]) -> judging_work.Wanted:
-    """The form as it was typed; raises InvalidForm for what cannot be read at all."""
-    fields: dict[str, str] = {}
-    numbers: dict[str, int | None] = {}
-    for name in ("items", "seed"):
-        text = typed[name].strip()
-        if text and not (text.isascii() and text.isdigit() and len(text) <= 12):
-            fields[name] = "A whole number, or nothing."
-        numbers[name] = int(text) if text and name not in fields else None
-    submissions, annotators = [], []
-    for word in typed["submissions"].replace(",", " ").split():
-        try:
-            submissions.append(UUID(word))
-        except ValueError:
-            fields["submissions"] = f"'{word[:60]}' is no submission's id."
-    for line in typed["annotators"].splitlines():
-        words = line.replace(",", " ").split()
-        if len(words) == 2:
-            annotators.append((words[0].lower(), words[1]))
-        elif words:
-            fields["annotators"] = f"'{line.strip()[:60]}' is not a language and a user name."
-    if fields:
-        raise InvalidForm("Please correct what is marked.", fields=fields)
-    form = RoundForm(typed["name"].strip(), numbers["items"], numbers["seed"], typed["guidelines"])
-    return judging_work.Wanted(form, tuple(submissions), tuple(annotators))
+@router.post(PLACE)
+@form_again(_page)
+def send_start(
+    request: Request,
+    server: ServerHere,
+    user: SentForm,
+    competition: str,
+    phase: str,
+    task: str,
+    form: Annotated[StartForm, Form()],
+) -> Response:
+    place, folder = (competition, phase, task), server.settings.storage_dir
+    started = start_judging(server.engine, folder, place, form.wanted(), user=user, now=server.clock())
+    return RedirectResponse(links.judging(competition, started), 303)
+
+
+def _import_again(
+    request: Request,
+    server: Server,
+    upload: SentUpload,
+    competition: str,
+    phase: str,
+    task: str,
+    error: EvergoldError,
+) -> Response:
+    name = upload.fields.get(ROUND_FIELD, DEFAULT_NAME)
+    place = competition, phase, task
+    return _page(request, server, upload.user, *place, round_name=name, is_import=True, error=error)
+
+
+@router.post(f"{PLACE}/marks")
+@form_again(_import_again)
+async def send_marks(
+    request: Request,
+    server: ServerHere,
+    upload: Annotated[SentUpload, Depends(upload_guard(PLACE))],
+    competition: str,
+    phase: str,
+    task: str,
+) -> Response:
+    target, fields = Target(competition, phase, task), frozenset({ROUND_FIELD, csrf.FORM_FIELD})
+    await receive_marks(request, server, upload.user, target, fields=fields, before_file=upload.check)
+    return RedirectResponse(links.judging(competition, upload.fields.get(ROUND_FIELD, DEFAULT_NAME)), 303)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
-from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading, writing
-from app.base.errors import EvergoldError, Forbidden, NotFound
-from app.competitions.find import find_competition
+from app.base.errors import EvergoldError
+from app.competitions.find import find_competition, organised
 from app.messages.announcements import (
     TEXT_CHARACTERS,
     AnnouncementForm,
@@ -26,35 +25,40 @@ from app.messages.announcements import (
     withdraw,
 )
 from app.messages.groups import GroupName, group_of
-from app.models import Announcement, Competition, User
+from app.models import Competition, User
 from app.models.messages import TITLE_CHARACTERS
-from app.people.roles import check_may_organise, may_organise
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
+from app.people.roles import may_organise
+from app.web.html.forms import PageForm, Ticked
+from app.web.html.guards import PageUser, SentForm, form_again, form_guard
+from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import VisitorHere
 from app.web.http.schemas import RowId
 from app.web.http.viewer import Viewer, ViewerHere
 
 router = APIRouter()
 
-FormText = Annotated[str, Form()]
 PLACE = "/competitions/{competition}/announcements"
+ONE = f"{PLACE}/{{announcement_id}}"
 LIMITS = {"title": TITLE_CHARACTERS, "text": TEXT_CHARACTERS}
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """What was typed into the form."""
+class AnnouncementPageForm(PageForm):
+    """What an organiser writes. mail: the group; counted: the group whose number was shown before; key: of this form,
+    so that a double click publishes once."""
 
     title: str = ""
     text: str = ""
-    is_pinned: bool = False
+    is_pinned: Ticked = False
     mail: str = ""
+    counted: str = ""
+    key: str = ""
+    action: str = "preview"
 
-    @property
-    def form(self) -> AnnouncementForm:
+    def announcement(self) -> AnnouncementForm:
         return AnnouncementForm(self.title, self.text, self.is_pinned)
+
+
+Written = Annotated[AnnouncementPageForm, Form()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,166 +71,123 @@ class Preview:
 
 @router.get(PLACE)
 def read_announcements(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
-    return _page(request, server, viewer, competition, Typed())
-
-
-@router.post(PLACE)
-def send_announcement(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    title: FormText = "",
-    text: FormText = "",
-    is_pinned: FormText = "",
-    mail: FormText = "",
-    counted: FormText = "",
-    key: FormText = "",
-    action: FormText = "preview",
-    csrf_token: FormText = "",
-) -> Response:
-    """Nothing goes out to a group whose number was not shown before."""
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-    typed, viewer = Typed(title, text, bool(is_pinned), mail), Viewer(visitor.user, None)
-    try:
-        if action != "publish" or mail != counted:
-            preview = _preview(server, visitor.user, competition, typed)
-            return _page(request, server, viewer, competition, typed, preview=preview, key=key)
-        _publish(server, visitor.user, competition, typed, key)
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        return _page(request, server, viewer, competition, typed, error=error, key=key)
-    return RedirectResponse(links.announcements(competition), 303)
-
-
-@router.get(f"{PLACE}/{{announcement_id}}")
-def read_edit(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, announcement_id: RowId
-) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    with reading(server.engine) as session:
-        found = _organised(session, competition, visitor.user)
-        one = find_announcement(session, found, announcement_id)
-    return _edit_page(request, found, one, Typed(one.title, one.text, one.is_pinned))
-
-
-@router.post(f"{PLACE}/{{announcement_id}}")
-def send_edit(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    announcement_id: RowId,
-    title: FormText = "",
-    text: FormText = "",
-    is_pinned: FormText = "",
-    csrf_token: FormText = "",
-) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-    typed = Typed(title, text, bool(is_pinned))
-    try:
-        with writing(server.engine) as session:
-            found = _organised(session, competition, visitor.user)
-            edit(session, found, announcement_id, typed.form, editor=visitor.user, now=server.clock())
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        with reading(server.engine) as session:
-            found = find_competition(session, competition)
-            one = find_announcement(session, found, announcement_id)
-        return _edit_page(request, found, one, typed, error)
-    return RedirectResponse(f"{links.announcements(competition)}#announcement-{announcement_id}", 303)
-
-
-@router.post(f"{PLACE}/{{announcement_id}}/withdraw")
-def send_withdraw(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    announcement_id: RowId,
-    csrf_token: FormText = "",
-) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-    with writing(server.engine) as session:
-        found = _organised(session, competition, visitor.user)
-        withdraw(session, found, announcement_id, actor=visitor.user, now=server.clock())
-    return RedirectResponse(links.announcements(competition), 303)
-
-
-def _organised(session: Session, name: str, user: User) -> Competition:
-    found = find_competition(session, name)
-    check_may_organise(session, user, found)
-    return found
-
-
-def _preview(server: Server, user: User, competition: str, typed: Typed) -> Preview:
-    with reading(server.engine) as session:
-        found = _organised(session, competition, user)
-        typed.form.checked()
-        group = group_of(found, typed.mail)
-        return Preview(typed.mail, receivers(session, found, group) if group is not None else None)
-
-
-def _publish(server: Server, user: User, competition: str, typed: Typed, key: str) -> None:
-    with writing(server.engine) as session:
-        found = _organised(session, competition, user)
-        publish(
-            session,
-            found,
-            typed.form,
-            author=user,
-            group=group_of(found, typed.mail),
-            key=key,
-            settings=server.settings,
-            now=server.clock(),
-        )
+    return _page(request, server, viewer, competition)
 
 
 def _page(
     request: Request,
     server: Server,
     viewer: Viewer,
-    name: str,
-    typed: Typed,
-    *,
+    competition: str,
+    form: AnnouncementPageForm | None = None,
     preview: Preview | None = None,
     error: EvergoldError | None = None,
-    key: str = "",
 ) -> Response:
     with reading(server.engine) as session:
-        competition = find_competition(session, name)
-        organises = viewer.seen_as is None and may_organise(session, viewer.user, competition)
-        listed = announcements_of(session, competition, with_withdrawn=organises)
+        found = find_competition(session, competition)
+        organises = viewer.seen_as is None and may_organise(session, viewer.user, found)
+        listed = announcements_of(session, found, with_withdrawn=organises)
     return render(
         request,
         "messages/announcements.html",
-        error.status if error else 200,
-        competition=competition,
+        competition=found,
         announcements=listed,
         organises=organises,
-        typed=typed,
+        typed=form or AnnouncementPageForm(),
         preview=preview,
         error=error,
-        key=key or secrets.token_urlsafe(16),
-        groups=_groups(competition),
+        key=(form and form.key) or secrets.token_urlsafe(16),
+        groups=_groups(found),
         limits=LIMITS,
     )
 
 
-def _edit_page(
-    request: Request, competition: Competition, one: Announcement, typed: Typed, error: EvergoldError | None = None
+def _write_again(
+    request: Request, server: Server, user: User, competition: str, form: AnnouncementPageForm, error: EvergoldError
 ) -> Response:
-    context: dict[str, Any] = {"competition": competition, "one": one, "typed": typed, "error": error}
-    return render(request, "messages/announcement_edit.html", error.status if error else 200, **context, limits=LIMITS)
+    return _page(request, server, Viewer(user, None), competition, form, error=error)
+
+
+@router.post(PLACE)
+@form_again(_write_again)
+def send_announcement(
+    request: Request, server: ServerHere, user: SentForm, competition: str, form: Written
+) -> Response:
+    """Nothing goes out to a group whose number was not shown before."""
+    if form.action != "publish" or form.mail != form.counted:
+        preview = _preview(server, user, competition, form)
+        return _page(request, server, Viewer(user, None), competition, form, preview)
+    with writing(server.engine) as session:
+        found = organised(session, user, competition)
+        publish(
+            session,
+            found,
+            form.announcement(),
+            author=user,
+            group=group_of(found, form.mail),
+            key=form.key,
+            settings=server.settings,
+            now=server.clock(),
+        )
+    return RedirectResponse(links.announcements(competition), 303)
+
+
+def _preview(server: Server, user: User, competition: str, form: AnnouncementPageForm) -> Preview:
+    with reading(server.engine) as session:
+        found = organised(session, user, competition)
+        form.announcement().checked()
+        group = group_of(found, form.mail)
+        return Preview(form.mail, receivers(session, found, group) if group is not None else None)
+
+
+# ------------------------------------------------------------------------------------------------------------- one
+
+
+@router.get(ONE)
+def read_edit(
+    request: Request, server: ServerHere, user: PageUser, competition: str, announcement_id: RowId
+) -> Response:
+    return _edit_page(request, server, user, competition, announcement_id)
+
+
+def _edit_page(
+    request: Request,
+    server: Server,
+    user: User,
+    competition: str,
+    announcement_id: int,
+    form: AnnouncementPageForm | None = None,
+    error: EvergoldError | None = None,
+) -> Response:
+    with reading(server.engine) as session:
+        found = organised(session, user, competition)
+        one = find_announcement(session, found, announcement_id)
+    typed = form or AnnouncementPageForm(title=one.title, text=one.text, is_pinned=one.is_pinned)
+    template = "messages/announcement_edit.html"
+    return render(request, template, competition=found, one=one, typed=typed, error=error, limits=LIMITS)
+
+
+@router.post(ONE)
+@form_again(_edit_page)
+def send_edit(
+    request: Request, server: ServerHere, user: SentForm, competition: str, announcement_id: RowId, form: Written
+) -> Response:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition)
+        edit(session, found, announcement_id, form.announcement(), editor=user, now=server.clock())
+    return RedirectResponse(f"{links.announcements(competition)}#announcement-{announcement_id}", 303)
+
+
+@router.post(f"{ONE}/withdraw")
+def send_withdraw(
+    server: ServerHere,
+    user: Annotated[User, Depends(form_guard(PLACE))],
+    competition: str,
+    announcement_id: RowId,
+) -> Response:
+    with writing(server.engine) as session:
+        withdraw(session, organised(session, user, competition), announcement_id, actor=user, now=server.clock())
+    return RedirectResponse(links.announcements(competition), 303)
 
 
 def _groups(competition: Competition) -> list[tuple[str, str]]:

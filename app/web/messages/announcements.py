@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
-from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.boards.feeds import announcement_feed
-from app.competitions.find import find_competition
+from app.competitions.find import find_competition, organised
 from app.messages.announcements import AnnouncementForm, announcements_of, edit, publish, receivers, withdraw
 from app.messages.groups import all_groups, group_of
-from app.models import Competition, User
 from app.models.messages import KEY_CHARACTERS
-from app.people.roles import check_may_organise
 from app.web.html.markdown import render_markdown
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import ServerHere, public_address
@@ -105,7 +102,7 @@ def count_receivers(
     ],
 ) -> ReceiversOut:
     with reading(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         wanted = group_of(found, group)
         if wanted is None:
             sentence = f"Say which group: {', '.join(all_groups(found))}."
@@ -134,7 +131,7 @@ def post_announcement(
     ] = None,
 ) -> PublishedAnnouncement:
     with writing(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         published = publish(
             session,
             found,
@@ -164,7 +161,7 @@ def put_announcement(
     form: AnnouncementIn,
 ) -> AnnouncementOut:
     with writing(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         written = AnnouncementForm(form.title, form.text, form.is_pinned)
         changed = edit(session, found, announcement_id, written, editor=user, now=server.clock())
         return announcement_out(found.name, changed)
@@ -183,11 +180,5 @@ def delete_announcement(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, announcement_id: AnnouncementId
 ) -> None:
     with writing(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         withdraw(session, found, announcement_id, actor=user, now=server.clock())
-
-
-def _organised(session: Session, name: str, user: User) -> Competition:
-    found = find_competition(session, name)
-    check_may_organise(session, user, found)
-    return found

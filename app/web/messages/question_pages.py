@@ -3,192 +3,175 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
+from pydantic import Field
 
 from app.base import links
 from app.base.db import reading, writing
-from app.base.errors import EvergoldError, Forbidden, NotFound
-from app.competitions.find import find_competition
+from app.base.errors import EvergoldError
+from app.competitions.find import find_competition, organised
 from app.messages.questions import (
     ANSWER_CHARACTERS,
     QUESTION_CHARACTERS,
     QuestionForm,
     answer,
+    ask,
     questions_for,
     set_closed,
 )
+from app.models import User
 from app.models.messages import TITLE_CHARACTERS
 from app.people.roles import may_organise
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
+from app.web.html.forms import PageForm, Ticked
+from app.web.html.guards import SentForm, form_again, form_guard
+from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import VisitorHere
+from app.web.http.rate_limits import limit_of_questions
 from app.web.http.schemas import RowId
 from app.web.http.viewer import Viewer, ViewerHere
 from app.web.messages.question_schemas import question_out
-from app.web.messages.questions import ask_question, organised
-from app.web.people.login import with_headers
 
 router = APIRouter()
 
-FormText = Annotated[str, Form()]
 PLACE = "/competitions/{competition}/questions"
 LIMITS = {"title": TITLE_CHARACTERS, "question": QUESTION_CHARACTERS, "answer": ANSWER_CHARACTERS}
+#: Sends a form that stands beside a question.
+Organiser = Annotated[User, Depends(form_guard(PLACE))]
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """What was typed into the form that was sent: that of a question, or that of an answer."""
+class AskForm(PageForm):
+    """A question. key: of this form, so that a double click asks once."""
 
     title: str = ""
     text: str = ""
-    shows_name: bool = False
-    answer: str = ""
-    is_public: bool = False
+    shows_name: Ticked = False
+    key: str = ""
+
+
+class AnswerForm(PageForm):
+    """An answer."""
+
+    text: str = Field("", alias="answer")
+    is_public: Ticked = False
 
 
 @router.get(PLACE)
 def read_questions(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
-    return _page(request, server, viewer, competition, Typed())
-
-
-@router.post(PLACE)
-def send_question(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    title: FormText = "",
-    text: FormText = "",
-    shows_name: FormText = "",
-    key: FormText = "",
-    csrf_token: FormText = "",
-) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-    typed = Typed(title, text, bool(shows_name))
-    try:
-        form = QuestionForm(title, text, typed.shows_name)
-        question_id = ask_question(request, server, visitor.user, competition, form, key)
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        viewer = Viewer(visitor.user, None)
-        page = _page(request, server, viewer, competition, typed, error=error, key=key)
-        return with_headers(page, error, server)
-    return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)
-
-
-@router.post(f"{PLACE}/{{question_id}}/answer")
-def send_answer(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    question_id: RowId,
-    text: Annotated[str, Form(alias="answer")] = "",
-    is_public: FormText = "",
-    csrf_token: FormText = "",
-) -> Response:
-    user = visitor.user
-    if user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-    try:
-        with writing(server.engine) as session:
-            found = organised(session, competition, user)
-            answer(
-                session,
-                found,
-                question_id,
-                text,
-                is_public=bool(is_public),
-                organiser=user,
-                settings=server.settings,
-                now=server.clock(),
-            )
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        typed = Typed(answer=text, is_public=bool(is_public))
-        return _page(request, server, Viewer(user, None), competition, typed, error=error, wrong_at=question_id)
-    return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)
-
-
-@router.post(f"{PLACE}/{{question_id}}/close")
-def send_close(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    question_id: RowId,
-    csrf_token: FormText = "",
-) -> Response:
-    return _set_closed(request, server, visitor, competition, question_id, csrf_token, True)
-
-
-@router.post(f"{PLACE}/{{question_id}}/reopen")
-def send_reopen(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    question_id: RowId,
-    csrf_token: FormText = "",
-) -> Response:
-    return _set_closed(request, server, visitor, competition, question_id, csrf_token, False)
-
-
-def _set_closed(
-    request: Request,
-    server: Server,
-    visitor: VisitorHere,
-    competition: str,
-    question_id: int,
-    csrf_token: str,
-    is_closed: bool,
-) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-    with writing(server.engine) as session:
-        found = organised(session, competition, visitor.user)
-        set_closed(session, found, question_id, is_closed, organiser=visitor.user, now=server.clock())
-    return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)
+    return _page(request, server, viewer, competition)
 
 
 def _page(
     request: Request,
     server: Server,
     viewer: Viewer,
-    name: str,
-    typed: Typed,
-    *,
-    error: EvergoldError | None = None,
+    competition: str,
+    asked: AskForm | None = None,
+    answered: AnswerForm | None = None,
     wrong_at: int | None = None,
-    key: str = "",
+    error: EvergoldError | None = None,
 ) -> Response:
     """wrong_at: the question whose answer has the error; None: it is in the question that somebody asks."""
     with reading(server.engine) as session:
-        competition = find_competition(session, name)
-        sees_all = viewer.seen_as is None and may_organise(session, viewer.user, competition)
-        listed = questions_for(session, competition, viewer.user, sees_all=sees_all)
-        shown = [question_out(competition.name, one, viewer.user, sees_all=sees_all) for one in listed]
+        found = find_competition(session, competition)
+        sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found)
+        listed = questions_for(session, found, viewer.user, sees_all=sees_all)
+        shown = [question_out(found.name, one, viewer.user, sees_all=sees_all) for one in listed]
     return render(
         request,
         "messages/questions.html",
-        error.status if error else 200,
-        competition=competition,
+        competition=found,
         questions=shown,
         organises=sees_all,
-        typed=typed,
-        error=error,
+        typed=asked or AskForm(),
+        typed_answer=answered,
         wrong_at=wrong_at,
-        key=key or secrets.token_urlsafe(16),
+        error=error,
+        key=(asked and asked.key) or secrets.token_urlsafe(16),
         limits=LIMITS,
     )
+
+
+def _ask_again(
+    request: Request, server: Server, user: User, competition: str, form: AskForm, error: EvergoldError
+) -> Response:
+    return _page(request, server, Viewer(user, None), competition, form, error=error)
+
+
+@router.post(PLACE)
+@form_again(_ask_again)
+def send_question(
+    request: Request, server: ServerHere, user: SentForm, competition: str, form: Annotated[AskForm, Form()]
+) -> Response:
+    now = server.clock()
+    with writing(server.engine) as session:
+        question_id = ask(
+            session,
+            find_competition(session, competition),
+            QuestionForm(form.title, form.text, form.shows_name),
+            asker=user,
+            key=form.key,
+            settings=server.settings,
+            now=now,
+            before_new=limit_of_questions(request, user, now),
+        ).id
+    return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)
+
+
+# --------------------------------------------------------------------------------------------------------- organisers
+
+
+def _answer_again(
+    request: Request,
+    server: Server,
+    user: User,
+    competition: str,
+    question_id: int,
+    form: AnswerForm,
+    error: EvergoldError,
+) -> Response:
+    viewer = Viewer(user, None)
+    return _page(request, server, viewer, competition, answered=form, wrong_at=question_id, error=error)
+
+
+@router.post(f"{PLACE}/{{question_id}}/answer")
+@form_again(_answer_again)
+def send_answer(
+    request: Request,
+    server: ServerHere,
+    user: Organiser,
+    competition: str,
+    question_id: RowId,
+    form: Annotated[AnswerForm, Form()],
+) -> Response:
+    with writing(server.engine) as session:
+        answer(
+            session,
+            organised(session, user, competition),
+            question_id,
+            form.text,
+            is_public=form.is_public,
+            organiser=user,
+            settings=server.settings,
+            now=server.clock(),
+        )
+    return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)
+
+
+@router.post(f"{PLACE}/{{question_id}}/close")
+def send_close(server: ServerHere, user: Organiser, competition: str, question_id: RowId) -> Response:
+    return _set_closed(server, user, competition, question_id, is_closed=True)
+
+
+@router.post(f"{PLACE}/{{question_id}}/reopen")
+def send_reopen(server: ServerHere, user: Organiser, competition: str, question_id: RowId) -> Response:
+    return _set_closed(server, user, competition, question_id, is_closed=False)
+
+
+def _set_closed(server: Server, user: User, competition: str, question_id: int, *, is_closed: bool) -> Response:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition)
+        set_closed(session, found, question_id, is_closed, organiser=user, now=server.clock())
+    return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)

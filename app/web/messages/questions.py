@@ -5,28 +5,26 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Request
-from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading, writing
-from app.competitions.find import find_competition
+from app.competitions.find import find_competition, organised
 from app.messages.questions import (
     QuestionForm,
     answer,
     ask,
     find_question,
-    find_question_by_key,
     questions_for,
     set_closed,
 )
-from app.models import Competition, User
+from app.models import User
 from app.models.messages import KEY_CHARACTERS
-from app.people.roles import check_may_organise, may_organise
+from app.people.roles import may_organise
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiSubmitter
 from app.web.http.paths import CompetitionName
-from app.web.http.rate_limits import limits_of
+from app.web.http.rate_limits import limit_of_questions
 from app.web.http.schemas import RowId
 from app.web.http.viewer import ApiViewer
 from app.web.messages.question_schemas import AnswerIn, QuestionIn, QuestionList, QuestionOut, question_out
@@ -74,10 +72,19 @@ def post_question(
     ] = None,
 ) -> QuestionOut:
     written = QuestionForm(form.title, form.text, form.shows_name)
-    question_id = ask_question(request, server, user, competition, written, idempotency_key)
-    with reading(server.engine) as session:
+    with writing(server.engine) as session:
         found = find_competition(session, competition)
-        return question_out(found.name, find_question(session, found, question_id), user, sees_all=False)
+        question = ask(
+            session,
+            found,
+            written,
+            asker=user,
+            key=idempotency_key,
+            settings=server.settings,
+            now=server.clock(),
+            before_new=limit_of_questions(request, user, server.clock()),
+        )
+        return question_out(found.name, find_question(session, found, question.id), user, sees_all=False)
 
 
 @router.put(
@@ -96,7 +103,7 @@ def put_answer(
     form: AnswerIn,
 ) -> QuestionOut:
     with writing(server.engine) as session:
-        found = organised(session, competition, user)
+        found = organised(session, user, competition)
         answered = answer(
             session,
             found,
@@ -137,33 +144,8 @@ def delete_closed(
     return _set_closed(server, user, competition, question_id, False)
 
 
-def ask_question(
-    request: Request, server: Server, user: User, competition: str, form: QuestionForm, key: str | None
-) -> int:
-    """The id; only a new question counts towards the limit. Raises as `app.messages.questions.ask` does, or
-    LimitReached."""
-    now = server.clock()
-    with reading(server.engine) as session:
-        find_competition(session, competition)
-        is_new = find_question_by_key(session, user, key) is None
-    form = form.checked()
-    if is_new:
-        limits = limits_of(request)
-        limits.hit(limits.rules.questions, str(user.id), now)
-    with writing(server.engine) as session:
-        found = find_competition(session, competition)
-        return ask(session, found, form, asker=user, key=key, settings=server.settings, now=now).id
-
-
-def organised(session: Session, name: str, user: User) -> Competition:
-    """The competition, if this user organises it; raises NotFound, Forbidden."""
-    found = find_competition(session, name)
-    check_may_organise(session, user, found)
-    return found
-
-
 def _set_closed(server: Server, user: User, competition: str, question_id: int, is_closed: bool) -> QuestionOut:
     with writing(server.engine) as session:
-        found = organised(session, competition, user)
+        found = organised(session, user, competition)
         changed = set_closed(session, found, question_id, is_closed, organiser=user, now=server.clock())
         return question_out(found.name, changed, user, sees_all=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base.db import reading, writing
@@ -13,8 +13,8 @@ from app.base.errors import EvergoldError, InvalidForm, LimitReached, NameTaken,
 from app.models import TokenScope, User
 from app.people import audit, auth, password_resets
 from app.people.mail_choices import MailKind, choice_of, wants
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
+from app.web.html.guards import PageUser, form_guard
+from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.schemas import RowId
@@ -40,6 +40,8 @@ DONE = {
     "mail": "Kept: you get the mails that are ticked below.",
 }
 FormText = Annotated[str, Form()]
+#: Sends one of this page's forms.
+Sender = Annotated[User, Depends(form_guard(ACCOUNT))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +55,10 @@ class Typed:
 
 @router.get(ACCOUNT)
 def read_account(
-    request: Request, server: ServerHere, visitor: VisitorHere, done: Annotated[str, Query(max_length=20)] = ""
+    request: Request, server: ServerHere, user: PageUser, done: Annotated[str, Query(max_length=20)] = ""
 ) -> Response:
-    if visitor.user is None:
-        return to_login(request)
     secret = request.cookies.get(NEW_TOKEN_COOKIE)
-    response = _page(request, server, visitor.user, Typed(), secret=secret, done=DONE.get(done, ""))
+    response = _page(request, server, user, Typed(), secret=secret, done=DONE.get(done, ""))
     if secret:
         response.headers["Cache-Control"] = "no-store"
         response.delete_cookie(NEW_TOKEN_COOKIE, path=ACCOUNT)
@@ -69,21 +69,17 @@ def read_account(
 def create_token(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: Sender,
     scopes: Annotated[list[TokenScope], Form(default_factory=list)],
     name: FormText = "",
     days: Annotated[int, Form()] = auth.TOKEN_DAYS,
-    csrf_token: FormText = "",
 ) -> Response:
-    if visitor.user is None:
-        return _log_in_first()
-    check_form(request, csrf_token)
     try:
         with writing(server.engine) as session:
-            _, secret = auth.create_token(session, visitor.user, name, server.clock(), scopes=scopes, days=days)
+            _, secret = auth.create_token(session, user, name, server.clock(), scopes=scopes, days=days)
     except InvalidForm as error:
         typed = Typed("token", {"name": name, "days": days, "scopes": scopes}, error)
-        return _page(request, server, visitor.user, typed)
+        return _page(request, server, user, typed)
     response = RedirectResponse(f"{ACCOUNT}#new-token", 303)
     response.set_cookie(
         NEW_TOKEN_COOKIE,
@@ -98,14 +94,9 @@ def create_token(
 
 
 @router.post("/account/tokens/{token_id}/revoke")
-def revoke_token(
-    request: Request, server: ServerHere, visitor: VisitorHere, token_id: RowId, csrf_token: FormText = ""
-) -> Response:
-    if visitor.user is None:
-        return _log_in_first()
-    check_form(request, csrf_token)
+def revoke_token(request: Request, server: ServerHere, user: Sender, token_id: RowId) -> Response:
     with writing(server.engine) as session:
-        auth.revoke_token(session, visitor.user, token_id, server.clock())
+        auth.revoke_token(session, user, token_id, server.clock())
     return RedirectResponse(f"{ACCOUNT}#tokens", 303)
 
 
@@ -113,16 +104,13 @@ def revoke_token(
 def change_password(
     request: Request,
     server: ServerHere,
+    user: Sender,
     visitor: VisitorHere,
     turn: PasswordTurn,
     current_password: FormText = "",
     password: FormText = "",
-    csrf_token: FormText = "",
 ) -> Response:
-    user, now = visitor.user, server.clock()
-    if user is None:
-        return _log_in_first()
-    check_form(request, csrf_token)
+    now = server.clock()
     try:
         _confirm(request, server, user, current_password, "current_password")
         with writing(server.engine) as session:
@@ -138,17 +126,13 @@ def change_password(
 def change_email(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: Sender,
     turn: PasswordTurn,
     email: FormText = "",
     email_password: FormText = "",
-    csrf_token: FormText = "",
 ) -> Response:
     """The old address is told: whoever reads there may be the one to whom the account belongs."""
-    user, now = visitor.user, server.clock()
-    if user is None:
-        return _log_in_first()
-    check_form(request, csrf_token)
+    now = server.clock()
     try:
         _confirm(request, server, user, email_password, "email_password")
         with writing(server.engine) as session:
@@ -166,10 +150,6 @@ def _confirm(request: Request, server: Server, user: User, password: str, name: 
         check_password(request, server, username=user.username, password=password)
     except NotAuthenticated:
         raise InvalidForm("Please correct what is marked.", fields={name: "This is not your password."}) from None
-
-
-def _log_in_first() -> Response:
-    return RedirectResponse(f"/login?next={ACCOUNT}", 303)
 
 
 def _page(

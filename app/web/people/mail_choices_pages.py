@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base.db import reading, writing
+from app.models import User
 from app.people.mail_choices import MailKind, choose, find_link
+from app.web.html.forms import PageForm, Ticked
+from app.web.html.guards import form_guard
 from app.web.html.rendering import check_form, render
 from app.web.http.context import ServerHere
 from app.web.http.identity import VisitorHere
@@ -26,6 +29,15 @@ WORDS = {
     MailKind.RESULTS: "about results of submissions",
 }
 FormText = Annotated[str, Form()]
+
+
+class ChoicesForm(PageForm):
+    """Which mails somebody wants."""
+
+    announcements: Ticked = False
+    results: Ticked = False
+
+
 LinkParameter = Annotated[str, Query(max_length=LINK_CHARACTERS)]
 
 
@@ -57,19 +69,13 @@ def send_unsubscribe(
 
 @router.post("/account/mail")
 def send_choices(
-    request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
-    announcements: FormText = "",
-    results: FormText = "",
-    csrf_token: FormText = "",
+    user: Annotated[User, Depends(form_guard("/account"))],
+    form: Annotated[ChoicesForm, Form()],
 ) -> Response:
-    if visitor.user is None:
-        return RedirectResponse("/login?next=/account", 303)
-    check_form(request, csrf_token)
-    wanted = {MailKind.ANNOUNCEMENTS: bool(announcements), MailKind.RESULTS: bool(results)}
+    wanted = {MailKind.ANNOUNCEMENTS: form.announcements, MailKind.RESULTS: form.results}
     with writing(server.engine) as session:
-        choose(session, visitor.user, wanted)
+        choose(session, user, wanted)
     return RedirectResponse("/account?done=mail", 303)
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path
-from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import NotFound
-from app.competitions.find import find_competition
-from app.models import Competition, Role, User
-from app.people.roles import check_may_organise, find_user, grant_role, list_roles, revoke_role
+from app.competitions.find import organised
+from app.models import Role
+from app.people.roles import find_user, grant_role, list_roles, revoke_role
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -32,7 +31,7 @@ Username = Annotated[str, Path(examples=["grace"], description="a user name or a
 )
 def read_roles(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RoleList:
     with reading(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         return RoleList(roles=[role_out(row) for row in list_roles(session, found)])
 
 
@@ -47,7 +46,7 @@ def put_role(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, role: Role, username: Username
 ) -> RoleOut:
     with writing(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         theirs = find_user(session, username)
         grant_role(session, found, theirs, role, server.clock(), actor=user)
         rows = list_roles(session, found)
@@ -66,13 +65,7 @@ def delete_role(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, role: Role, username: Username
 ) -> None:
     with writing(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         theirs = find_user(session, username)
         if not revoke_role(session, found, theirs, role, server.clock(), actor=user):
             raise NotFound(f"'{theirs.username}' has no role '{role}' in '{found.name}'.")
-
-
-def _organised(session: Session, name: str, user: User) -> Competition:
-    found = find_competition(session, name)
-    check_may_organise(session, user, found)
-    return found

@@ -20,10 +20,9 @@ from app.base.errors import NotFound
 from app.feedback.reports import NoReport, Report, find_report
 from app.figures.distribution import Figure
 from app.web.html.drawings import svg_response
-from app.web.html.guards import to_login
+from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
-from app.web.http.identity import VisitorHere
 from app.web.http.viewer import ViewerHere
 from app.web.reports import probing as report_probing
 from app.web.reports.mwe import show_mwes
@@ -44,10 +43,8 @@ ALL_SCORES = "scores"
 
 @router.get("/submissions/{submission_id}/report")
 def read_report(
-    request: Request, server: ServerHere, visitor: VisitorHere, viewer: ViewerHere, submission_id: UUID
+    request: Request, server: ServerHere, user: PageUser, viewer: ViewerHere, submission_id: UUID
 ) -> Response:
-    if visitor.user is None:
-        return to_login(request)
     with reading(server.engine) as session:
         try:
             report = find_report(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
@@ -135,14 +132,12 @@ REPORT_FIGURES: dict[str, Callable[[Mapping[str, Any], str | None], tuple[str, l
 def read_figure(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: PageUser,
     viewer: ViewerHere,
     submission_id: UUID,
     name: str,
     split: Annotated[str | None, Query()] = None,
 ) -> Response:
-    if visitor.user is None:
-        return to_login(request)
     with reading(server.engine) as session:
         report = find_report(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
     if not report.view.has_details:

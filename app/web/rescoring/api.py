@@ -9,14 +9,14 @@ from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading, writing
-from app.models import Competition, RescoringState, User
+from app.competitions.find import organised
+from app.models import Competition, RescoringState
 from app.rescoring.difference import difference_of
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import drop_rescoring, find_rescoring, list_rescorings, progress_of, start_rescoring
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
-from app.web.http.organised import organised
 from app.web.http.paths import CompetitionName
 from app.web.http.schemas import RowId
 from app.web.rescoring.schemas import (
@@ -57,9 +57,18 @@ def read_rescorings(server: ServerHere, user: ApiOrganiser, competition: Competi
 def create_rescoring(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, wanted: NewRescoring
 ) -> RescoringOut:
-    number = start(server, user, competition, wanted)
-    with reading(server.engine) as session:
-        return _out(session, organised(session, user, competition), number)
+    with writing(server.engine) as session:
+        number = start_rescoring(
+            session,
+            organised(session, user, competition),
+            wanted.tasks,
+            note=wanted.note,
+            gold_version=wanted.gold_version,
+            with_rejected=wanted.with_rejected,
+            user=user,
+            now=server.clock(),
+        ).id
+    return read_rescoring(server, user, competition, number)
 
 
 @router.get(
@@ -106,9 +115,17 @@ def publish_rescoring_set(
         bool, Query(description="write to the teams whose place changed on a board that they can see")
     ] = False,
 ) -> RescoringOut:
-    publish(server, user, competition, rescoring, tell_teams=tell_teams)
-    with reading(server.engine) as session:
-        return _out(session, organised(session, user, competition), rescoring)
+    with writing(server.engine) as session:
+        publish_rescoring(
+            session,
+            organised(session, user, competition),
+            rescoring,
+            tell_teams=tell_teams,
+            settings=server.settings,
+            user=user,
+            now=server.clock(),
+        )
+    return read_rescoring(server, user, competition, rescoring)
 
 
 @router.post(
@@ -120,45 +137,9 @@ def publish_rescoring_set(
 def drop_rescoring_set(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
 ) -> RescoringOut:
-    drop(server, user, competition, rescoring)
-    with reading(server.engine) as session:
-        return _out(session, organised(session, user, competition), rescoring)
-
-
-def start(server: Server, user: User, competition: str, wanted: NewRescoring) -> int:
-    """The number of the new set; raises as `start_rescoring` does."""
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
-        return start_rescoring(
-            session,
-            found,
-            wanted.tasks,
-            note=wanted.note,
-            gold_version=wanted.gold_version,
-            with_rejected=wanted.with_rejected,
-            user=user,
-            now=server.clock(),
-        ).id
-
-
-def publish(server: Server, user: User, competition: str, number: int, *, tell_teams: bool) -> None:
-    """Raises as `publish_rescoring` does."""
-    with writing(server.engine) as session:
-        publish_rescoring(
-            session,
-            organised(session, user, competition),
-            number,
-            tell_teams=tell_teams,
-            settings=server.settings,
-            user=user,
-            now=server.clock(),
-        )
-
-
-def drop(server: Server, user: User, competition: str, number: int) -> None:
-    """Raises as `drop_rescoring` does."""
-    with writing(server.engine) as session:
-        drop_rescoring(session, organised(session, user, competition), number, user=user, now=server.clock())
+        drop_rescoring(session, organised(session, user, competition), rescoring, user=user, now=server.clock())
+    return read_rescoring(server, user, competition, rescoring)
 
 
 def _out(session: Session, competition: Competition, number: int) -> RescoringOut:

@@ -2,179 +2,174 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading
-from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
-from app.competitions.find import boards_of
-from app.models import RescoringState
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError, InvalidForm
+from app.competitions.find import boards_of, organised
+from app.models import RescoringState, User
 from app.rescoring.difference import difference_of
-from app.rescoring.sets import NOTE_CHARACTERS, find_rescoring, list_rescorings
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
+from app.rescoring.publishing import publish_rescoring
+from app.rescoring.sets import NOTE_CHARACTERS, drop_rescoring, find_rescoring, list_rescorings, start_rescoring
+from app.web.html.forms import PageForm, Ticked
+from app.web.html.guards import PageUser, SentForm, form_again, form_guard
+from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Visitor, VisitorHere
-from app.web.http.organised import organised
 from app.web.http.schemas import RowId
-from app.web.rescoring.api import drop, publish, start
-from app.web.rescoring.schemas import NewRescoring
 
 router = APIRouter()
 
-FormText = Annotated[str, Form()]
 PLACE = "/competitions/{competition}/rescoring"
+SET = f"{PLACE}/{{rescoring}}"
+#: Sends a form of a set's own page.
+SetForm = Annotated[User, Depends(form_guard(SET))]
+
+
+class RescoringForm(PageForm):
+    """A set to start. tasks: PHASE/TASK; gold_version: as it was typed."""
+
+    tasks: list[str] = []
+    note: str = ""
+    gold_version: str = ""
+    with_rejected: Ticked = False
+
+    def version(self) -> int | None:
+        """The version of the gold; raises InvalidForm for what is no number."""
+        text = self.gold_version.strip()
+        version = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+        if text and not version:
+            wrong = {"gold_version": f"'{text[:40]}' is no version."}
+            raise InvalidForm("Please correct what is marked.", fields=wrong)
+        return version
+
+
+class PublishForm(PageForm):
+    """How a set is published."""
+
+    tell_teams: Ticked = False
 
 
 @router.get(PLACE)
-def read_rescorings(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    return _list_page(request, server, visitor, competition, {})
-
-
-@router.post(PLACE)
-def send_rescoring(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    tasks: Annotated[list[str] | None, Form()] = None,
-    note: FormText = "",
-    gold_version: FormText = "",
-    with_rejected: FormText = "",
-    csrf_token: FormText = "",
-) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-    typed = {"tasks": tasks or [], "note": note, "gold_version": gold_version, "with_rejected": with_rejected}
-    try:
-        number = start(server, visitor.user, competition, _wanted(typed))
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        return _list_page(request, server, visitor, competition, typed, error)
-    return RedirectResponse(links.rescoring(competition, number), 303)
-
-
-@router.get(f"{PLACE}/{{rescoring}}")
-def read_rescoring(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, rescoring: RowId
-) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    return _page(request, server, visitor, competition, rescoring)
-
-
-@router.post(f"{PLACE}/{{rescoring}}/publish")
-def send_publish(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    rescoring: RowId,
-    tell_teams: FormText = "",
-    csrf_token: FormText = "",
-) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-    try:
-        publish(server, visitor.user, competition, rescoring, tell_teams=bool(tell_teams))
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        return _page(request, server, visitor, competition, rescoring, error)
-    return RedirectResponse(links.rescoring(competition, rescoring), 303)
-
-
-@router.post(f"{PLACE}/{{rescoring}}/drop")
-def send_drop(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    rescoring: RowId,
-    csrf_token: FormText = "",
-) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-    try:
-        drop(server, visitor.user, competition, rescoring)
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        return _page(request, server, visitor, competition, rescoring, error)
-    return RedirectResponse(links.rescoring(competition, rescoring), 303)
-
-
-def _wanted(typed: Mapping[str, Any]) -> NewRescoring:
-    """What a form says; a version that is no number is told with everything else that is wrong."""
-    said = typed["gold_version"].strip()
-    version = int(said) if said.isascii() and said.isdecimal() and len(said) < 10 else None
-    if said and not version:
-        raise InvalidForm("Please correct what is marked.", fields={"gold_version": f"'{said[:40]}' is no version."})
-    return NewRescoring(
-        tasks=typed["tasks"], note=typed["note"], gold_version=version, with_rejected=bool(typed["with_rejected"])
-    )
+def read_rescorings(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
+    return _list_page(request, server, user, competition)
 
 
 def _list_page(
     request: Request,
     server: Server,
-    visitor: Visitor,
+    user: User,
     competition: str,
-    typed: Mapping[str, Any],
+    form: RescoringForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, visitor.user, competition)
+        found = organised(session, user, competition)
         sets = list_rescorings(session, found)
-    tasks = [(phase, one.task) for phase in found.phases for one in phase.phase_tasks]
     response = render(
         request,
         "rescoring/list.html",
-        error.status if error else 200,
         competition=found,
         sets=sets,
-        tasks=tasks,
+        tasks=[(phase, phase_task.task) for phase in found.phases for phase_task in phase.phase_tasks],
         note_characters=NOTE_CHARACTERS,
-        typed=typed,
+        typed=form or RescoringForm(),
         error=error,
     )
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
+@router.post(PLACE)
+@form_again(_list_page)
+def send_rescoring(
+    request: Request,
+    server: ServerHere,
+    user: SentForm,
+    competition: str,
+    form: Annotated[RescoringForm, Form()],
+) -> Response:
+    version = form.version()
+    with writing(server.engine) as session:
+        number = start_rescoring(
+            session,
+            organised(session, user, competition),
+            form.tasks,
+            note=form.note,
+            gold_version=version,
+            with_rejected=form.with_rejected,
+            user=user,
+            now=server.clock(),
+        ).id
+    return RedirectResponse(links.rescoring(competition, number), 303)
+
+
+# ------------------------------------------------------------------------------------------------------------- one set
+
+
+@router.get(SET)
+def read_rescoring(
+    request: Request, server: ServerHere, user: PageUser, competition: str, rescoring: RowId
+) -> Response:
+    return _page(request, server, user, competition, rescoring)
+
+
 def _page(
     request: Request,
     server: Server,
-    visitor: Visitor,
+    user: User,
     competition: str,
-    number: int,
+    rescoring: int,
     error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, visitor.user, competition)
-        rescoring = find_rescoring(session, found, number)
-        is_dropped = rescoring.state == RescoringState.DROPPED
-        difference = None if is_dropped else difference_of(session, rescoring)
+        found = organised(session, user, competition)
+        wanted = find_rescoring(session, found, rescoring)
+        is_dropped = wanted.state == RescoringState.DROPPED
+        difference = None if is_dropped else difference_of(session, wanted)
     response = render(
         request,
         "rescoring/page.html",
-        error.status if error else 200,
         competition=found,
-        rescoring=rescoring,
-        is_open=rescoring.state == RescoringState.OPEN,
+        rescoring=wanted,
+        is_open=wanted.state == RescoringState.OPEN,
         difference=difference,
         shown={(phase.name, board.name) for phase in found.phases for board in boards_of(found, phase)},
         error=error,
     )
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+@router.post(f"{SET}/publish")
+@form_again(_page)
+def send_publish(
+    request: Request,
+    server: ServerHere,
+    user: SetForm,
+    competition: str,
+    rescoring: RowId,
+    form: Annotated[PublishForm, Form()],
+) -> Response:
+    with writing(server.engine) as session:
+        publish_rescoring(
+            session,
+            organised(session, user, competition),
+            rescoring,
+            tell_teams=form.tell_teams,
+            settings=server.settings,
+            user=user,
+            now=server.clock(),
+        )
+    return RedirectResponse(links.rescoring(competition, rescoring), 303)
+
+
+@router.post(f"{SET}/drop")
+@form_again(_page)
+def send_drop(request: Request, server: ServerHere, user: SetForm, competition: str, rescoring: RowId) -> Response:
+    with writing(server.engine) as session:
+        drop_rescoring(session, organised(session, user, competition), rescoring, user=user, now=server.clock())
+    return RedirectResponse(links.rescoring(competition, rescoring), 303)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
-from anyio.to_thread import run_sync
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
 from app.base.db import reading, writing
-from app.base.errors import EvergoldError, Forbidden, NotFound
+from app.base.errors import EvergoldError
 from app.cards.edits import (
     ANSWER_START,
     LANGUAGE_START,
@@ -26,12 +24,11 @@ from app.cards.edits import (
 )
 from app.cards.form import CardForm, MethodCard
 from app.cards.kept import card_of_submission, form_of
+from app.models import User
 from app.submissions.find import get_submission
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
-from app.web.http import csrf
+from app.web.html.guards import PageUser, SentFields, SentForm, form_again
+from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Visitor, VisitorHere
 from app.web.http.viewer import ViewerHere
 
 router = APIRouter()
@@ -39,67 +36,22 @@ router = APIRouter()
 VERSION_FIELD = "version"
 
 
-async def _sent_fields(request: Request) -> dict[str, str]:
-    """What a form says; its fields are the organisers' to name."""
-    async with request.form() as form:
-        return {name: value for name, value in form.items() if isinstance(value, str)}
-
-
-@dataclass(frozen=True, slots=True)
-class _Typed:
-    """What was sent, and what was wrong with it."""
-
-    fields: Mapping[str, str]
-    error: EvergoldError
-
-
 @router.get("/submissions/{submission_id}/card")
-def read_card(
-    request: Request, server: ServerHere, visitor: VisitorHere, _: ViewerHere, submission_id: UUID
-) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    return _page(request, server, visitor, submission_id)
-
-
-@router.post("/submissions/{submission_id}/card")
-async def send_card(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    submission_id: UUID,
-    fields: Annotated[dict[str, str], Depends(_sent_fields)],
-) -> Response:
-    if visitor.user is None:
-        return RedirectResponse(f"/login?next={links.card(submission_id)}", 303)
-    check_form(request, fields.get(csrf.FORM_FIELD))
-    return await run_sync(_save, request, server, visitor, submission_id, fields)
-
-
-def _save(
-    request: Request, server: Server, visitor: Visitor, submission_id: UUID, fields: Mapping[str, str]
-) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    try:
-        with writing(server.engine) as session:
-            submission = get_submission(session, submission_id, visitor.user)
-            sent = {**sent_card(fields, form_of(submission.phase_task)), "method": fields.get("method", "")}
-            looked_at = fields.get(VERSION_FIELD, "")
-            version = int(looked_at) if looked_at.isascii() and looked_at.isdigit() and len(looked_at) < 10 else None
-            edit_card(session, submission, visitor.user, sent, server.clock(), version=version)
-    except (NotFound, Forbidden):
-        raise
-    except EvergoldError as error:
-        return _page(request, server, visitor, submission_id, _Typed(fields, error))
-    return RedirectResponse(links.submission(submission_id), 303)
+def read_card(request: Request, server: ServerHere, user: PageUser, _: ViewerHere, submission_id: UUID) -> Response:
+    return _page(request, server, user, submission_id)
 
 
 def _page(
-    request: Request, server: Server, visitor: Visitor, submission_id: UUID, typed: _Typed | None = None
+    request: Request,
+    server: Server,
+    user: User,
+    submission_id: UUID,
+    fields: Mapping[str, str] | None = None,
+    error: EvergoldError | None = None,
 ) -> Response:
+    """fields: what was sent; None: what the card says."""
     with reading(server.engine) as session:
-        submission = get_submission(session, submission_id, visitor.user)
+        submission = get_submission(session, submission_id, user)
         card, form = card_of_submission(session, submission), form_of(submission.phase_task)
         shown: dict[str, Any] = {
             "submission": submission,
@@ -110,12 +62,25 @@ def _page(
             "card_form": form,
             "version": card_number(session, submission),
             "frozen": frozen_by(session, submission),
-            "is_mine": is_of_team(session, submission, visitor.user),
+            "is_mine": is_of_team(session, submission, user),
             "changes": card_history(session, submission),
         }
-    fields = typed.fields if typed else fields_of(card, form)
-    error = typed.error if typed else None
-    return render(request, "submissions/card.html", error.status if error else 200, **shown, fields=fields, error=error)
+    typed = fields_of(card, form) if fields is None else fields
+    return render(request, "submissions/card.html", **shown, fields=typed, error=error)
+
+
+@router.post("/submissions/{submission_id}/card")
+@form_again(_page)
+def send_card(
+    request: Request, server: ServerHere, user: SentForm, submission_id: UUID, fields: SentFields
+) -> Response:
+    looked_at = fields.get(VERSION_FIELD, "")
+    version = int(looked_at) if looked_at.isascii() and looked_at.isdigit() and len(looked_at) < 10 else None
+    with writing(server.engine) as session:
+        submission = get_submission(session, submission_id, user)
+        sent = {**sent_card(fields, form_of(submission.phase_task)), "method": fields.get("method", "")}
+        edit_card(session, submission, user, sent, server.clock(), version=version)
+    return RedirectResponse(links.submission(submission_id), 303)
 
 
 def fields_of(card: MethodCard, form: CardForm) -> dict[str, str]:

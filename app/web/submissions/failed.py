@@ -4,34 +4,40 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import NotFound
-from app.runs.failures import failed_runs, queue_again, queue_all_again
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
+from app.competitions.find import organised
+from app.models import User
+from app.runs.failures import check_names, failed_runs, queue_again, queue_all_again
+from app.web.html.forms import PageForm
+from app.web.html.guards import PageUser, form_guard
+from app.web.html.rendering import render
 from app.web.http.context import ServerHere
-from app.web.http.identity import VisitorHere
-from app.web.http.organised import organised
 from app.web.http.schemas import RowId
-from app.web.submissions.failures import check_names
 
 router = APIRouter()
 
-FormText = Annotated[str, Form()]
 PLACE = "/competitions/{competition}/failed"
 SHOWN = 200
+#: Sends a form of this page.
+Organiser = Annotated[User, Depends(form_guard(PLACE))]
+
+
+class PlaceForm(PageForm):
+    """Which failed runs: of a phase, of a task; empty: of all."""
+
+    phase: str = ""
+    task: str = ""
 
 
 @router.get(PLACE)
-def read_failed(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
-    if visitor.user is None:
-        return to_login(request)
+def read_failed(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, visitor.user, competition)
+        found = organised(session, user, competition)
         runs = failed_runs(session, [found.id], SHOWN + 1)
     places = sorted({(run.phase, run.task) for run in runs})
     response = render(
@@ -48,40 +54,28 @@ def read_failed(request: Request, server: ServerHere, visitor: VisitorHere, comp
 
 @router.post(f"{PLACE}/queue-again")
 def send_all_again(
-    request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: Organiser,
     competition: str,
-    phase: FormText = "",
-    task: FormText = "",
-    csrf_token: FormText = "",
+    form: Annotated[PlaceForm, Form()],
 ) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
     with writing(server.engine) as session:
-        found = organised(session, visitor.user, competition)
-        check_names(found, phase or None, task or None)
-        queue_all_again(
-            session, found.id, phase=phase or None, task=task or None, actor=visitor.user, now=server.clock()
-        )
+        found = organised(session, user, competition)
+        phase, task = form.phase or None, form.task or None
+        check_names(found, phase, task)
+        queue_all_again(session, found.id, phase=phase, task=task, actor=user, now=server.clock())
     return RedirectResponse(links.failed(competition), 303)
 
 
 @router.post(f"{PLACE}/{{run_id}}/queue-again")
 def send_again(
-    request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: Organiser,
     competition: str,
     run_id: RowId,
-    csrf_token: FormText = "",
 ) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    check_form(request, csrf_token)
     with writing(server.engine) as session:
-        found = organised(session, visitor.user, competition)
-        if not queue_again(session, run_id, competition_id=found.id, actor=visitor.user, now=server.clock()):
+        found = organised(session, user, competition)
+        if not queue_again(session, run_id, competition_id=found.id, actor=user, now=server.clock()):
             raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
     return RedirectResponse(links.failed(competition), 303)

@@ -9,10 +9,8 @@ from fastapi import APIRouter, Path, Query
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import NotFound
-from app.competitions.find import find_competition
-from app.models import Competition
-from app.people.roles import check_may_organise
-from app.runs.failures import failed_runs, queue_again, queue_all_again
+from app.competitions.find import organised
+from app.runs.failures import check_names, failed_runs, queue_again, queue_all_again
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -38,8 +36,7 @@ def read_failed_runs(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> FailedRunsOut:
     with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        check_may_organise(session, user, found)
+        found = organised(session, user, competition)
         return failed_runs_out(found.name, failed_runs(session, [found.id], limit))
 
 
@@ -59,8 +56,7 @@ def queue_failed_runs_again(
     task: Annotated[str | None, Query(description="only of this task", examples=["idiom-detection"])] = None,
 ) -> AllQueuedAgain:
     with writing(server.engine) as session:
-        found = find_competition(session, competition)
-        check_may_organise(session, user, found)
+        found = organised(session, user, competition)
         check_names(found, phase, task)
         again = queue_all_again(session, found.id, phase=phase, task=task, actor=user, now=server.clock())
     return AllQueuedAgain(runs=again)
@@ -81,16 +77,7 @@ def queue_failed_run_again(
     run_id: Annotated[int, Path(ge=1, le=LARGEST_ID)],
 ) -> QueuedAgain:
     with writing(server.engine) as session:
-        found = find_competition(session, competition)
-        check_may_organise(session, user, found)
+        found = organised(session, user, competition)
         if not queue_again(session, run_id, competition_id=found.id, actor=user, now=server.clock()):
             raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
     return QueuedAgain(run_id=run_id)
-
-
-def check_names(competition: Competition, phase: str | None, task: str | None) -> None:
-    """Raises NotFound for a phase or task that the competition does not have: nothing failed there for a reason."""
-    phases, tasks = [one.name for one in competition.phases], [one.name for one in competition.tasks]
-    for what, wanted, known in (("phase", phase, phases), ("task", task, tasks)):
-        if wanted is not None and wanted not in known:
-            raise NotFound(f"Competition '{competition.name}' has no {what} '{wanted}'; it has {', '.join(known)}.")

@@ -18,10 +18,9 @@ from app.feedback.history import MOST_SHOWN, History, Place, history_of, places_
 from app.feedback.items import ComparedItem, ItemComparison, Showing, compare_items
 from app.models import RunStatus, Submission
 from app.submissions.find import current_run, get_submission, list_submissions
-from app.web.html.guards import to_login
+from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
-from app.web.http.identity import VisitorHere
 
 router = APIRouter()
 
@@ -65,7 +64,7 @@ class ItemPage:
 def read_submissions(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: PageUser,
     competition: Name = "",
     phase: Name = "",
     task: Name = "",
@@ -73,14 +72,12 @@ def read_submissions(
     board: Name = "",
     after: Annotated[UUID | None, Query()] = None,
 ) -> Response:
-    if visitor.user is None:
-        return to_login(request)
     now, filters = server.clock(), Filters(competition, phase, task, status)
     state = next((one for one in RunStatus if one == status), None)
     with reading(server.engine) as session:
         found, cursor = list_submissions(
             session,
-            visitor.user,
+            user,
             competition=competition or None,
             phase=phase or None,
             task=task or None,
@@ -88,9 +85,9 @@ def read_submissions(
             after=after,
             limit=PAGE_LENGTH,
         )
-        places = places_of(session, visitor.user)
+        places = places_of(session, user)
         left = filters.fit(places)
-        history = history_of(session, visitor.user, left[0], now, board=board) if len(left) == 1 else None
+        history = history_of(session, user, left[0], now, board=board) if len(left) == 1 else None
     return render(
         request,
         "submissions/list.html",
@@ -111,23 +108,21 @@ def read_submissions(
 def read_comparison(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: PageUser,
     a: Annotated[UUID, Query()],
     b: Annotated[UUID | None, Query()] = None,
     show: Name = "",
     page: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
 ) -> Response:
     """Without `b` it is compared with the one before it. show, page: of the items, where these are compared."""
-    if visitor.user is None:
-        return to_login(request)
     now, comparison, items, refusal = server.clock(), None, ItemComparison(), None
     showing = next((one for one in Showing if one == show), Showing.ALL)
     with reading(server.engine) as session:
-        one = get_submission(session, a, visitor.user)
+        one = get_submission(session, a, user)
         place = one.phase_task
         others, _ = list_submissions(
             session,
-            visitor.user,
+            user,
             competition=place.phase.competition.name,
             task=place.task.name,
             status=RunStatus.SCORED,
@@ -135,7 +130,7 @@ def read_comparison(
         )
         other = b or _one_before(one, others)
         try:
-            comparison = compare(session, a, other, visitor.user, now) if other else None
+            comparison = compare(session, a, other, user, now) if other else None
             items = compare_items(session, comparison) if comparison else items
         except NotComparable as error:
             refusal = error

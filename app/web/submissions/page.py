@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -20,13 +20,14 @@ from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.find import boards_of, find_competition
 from app.competitions.visibility import rounded
 from app.feedback.scores import OwnScores, own_scores_of
-from app.models import TERMINAL, Board, RunStatus, ScoringRun, Submission
+from app.models import TERMINAL, Board, RunStatus, ScoringRun, Submission, User
 from app.people.roles import may_organise
 from app.runs.stages import stage_of
 from app.submissions.choices import NoChoice, boards_entered, choose_entry, withdraw_choice
 from app.submissions.find import current_run, get_submission
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
+from app.web.html.forms import PageForm
+from app.web.html.guards import PageUser, form_again, form_guard
+from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.viewer import Viewer, ViewerHere, viewer_as
@@ -36,11 +37,17 @@ from evergold.scoring.tasks import TASKS
 
 router = APIRouter()
 
-FormText = Annotated[str, Form()]
 #: How long the live part of the page waits for news before it asks again.
 LIVE_SECONDS = 20.0
 #: A task with more scores than this (languages by views) shows those of its boards.
 SCORES_SHOWN = 60
+
+
+class ChoiceForm(PageForm):
+    """board: the one on which it shall count; empty: all."""
+
+    board: str = ""
+    action: str = "choose"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,37 +62,32 @@ class Standing:
 
 @router.get("/submissions/{submission_id}")
 def read_submission(
-    request: Request, server: ServerHere, visitor: VisitorHere, viewer: ViewerHere, submission_id: UUID
+    request: Request, server: ServerHere, user: PageUser, viewer: ViewerHere, submission_id: UUID
 ) -> Response:
-    if visitor.user is None:
-        return to_login(request)
     return render(request, "submissions/page.html", **_shown(server, viewer, submission_id), is_update=False)
 
 
+def _choose_again(request: Request, server: Server, user: User, submission_id: UUID, error: NoChoice) -> Response:
+    shown = _shown(server, Viewer(user, None), submission_id, error)
+    return render(request, "submissions/page.html", **shown, is_update=False)
+
+
 @router.post("/submissions/{submission_id}/choice")
+@form_again(_choose_again, NoChoice)
 def choose(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: Annotated[User, Depends(form_guard("/submissions/{submission_id}"))],
     submission_id: UUID,
-    board: FormText = "",
-    action: FormText = "choose",
-    csrf_token: FormText = "",
+    form: Annotated[ChoiceForm, Form()],
 ) -> Response:
     """Let it count, on one board or on all, or no longer."""
-    if visitor.user is None:
-        return RedirectResponse(f"/login?next={links.submission(submission_id)}", 303)
-    check_form(request, csrf_token)
-    viewer, now = viewer_as(visitor, None), server.clock()
-    try:
-        with writing(server.engine) as session:
-            if action == "withdraw":
-                withdraw_choice(session, submission_id, visitor.user, now)
-            else:
-                choose_entry(session, submission_id, visitor.user, now, board=board or None)
-    except NoChoice as error:
-        shown = _shown(server, viewer, submission_id, error)
-        return render(request, "submissions/page.html", error.status, **shown, is_update=False)
+    now = server.clock()
+    with writing(server.engine) as session:
+        if form.action == "withdraw":
+            withdraw_choice(session, submission_id, user, now)
+        else:
+            choose_entry(session, submission_id, user, now, board=form.board or None)
     return RedirectResponse(links.submission(submission_id), 303)
 
 

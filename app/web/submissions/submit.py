@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Annotated, TypeVar
+from typing import Annotated
 
-from anyio.to_thread import run_sync
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -24,20 +22,19 @@ from app.models import PhaseTask, PublicFile, User
 from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS
 from app.teams.find import find_team
 from app.teams.registration import RegistrationNeeded, Standing, standing
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
+from app.web.html.guards import SentUpload, UploadHere, form_again, upload_guard
+from app.web.html.rendering import render
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
-from app.web.http.errors import headers_of
-from app.web.http.identity import Visitor, VisitorHere
+from app.web.http.identity import VisitorHere
 from app.web.submissions.receiving import UPLOAD_FIELDS, Target, receive_submission
 from app.web.submissions.validation_receiving import receive_validation
 from evergold.scoring.tasks import TASKS
 
 router = APIRouter()
 
-Received = TypeVar("Received")
-
+SUBMIT = "/competitions/{competition}/phases/{phase}/tasks/{task}/submit"
+FormKey = Annotated[str, Query(max_length=100)]
 #: Forms have keys of their own, so that a double click or a reload submits once.
 KEY_START = "form-"
 #: A look into downloads of text, so that the form can show what a file looks like.
@@ -62,94 +59,91 @@ class Form:
     error: EvergoldError | None = None
 
 
-@router.get("/competitions/{competition}/phases/{phase}/tasks/{task}/submit")
+@router.get(SUBMIT)
 def read_form(
     request: Request, server: ServerHere, visitor: VisitorHere, competition: str, phase: str, task: str
 ) -> Response:
-    return _page(request, server, visitor, Target(competition, phase, task), Form({}))
+    return _page(request, server, visitor.user, Target(competition, phase, task), Form({}))
 
 
-@router.post("/competitions/{competition}/phases/{phase}/tasks/{task}/submit")
+def _send_again(
+    request: Request,
+    server: Server,
+    upload: SentUpload,
+    competition: str,
+    phase: str,
+    task: str,
+    error: EvergoldError,
+) -> Response:
+    """With what was typed and what was wrong; who has not registered yet can do so there."""
+    if isinstance(error, NotFound | Forbidden) and not isinstance(error, RegistrationNeeded):
+        raise error
+    return _page(request, server, upload.user, Target(competition, phase, task), Form(upload.fields, error))
+
+
+@router.post(SUBMIT)
+@form_again(_send_again, EvergoldError)
 async def send_form(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    upload: UploadHere,
     competition: str,
     phase: str,
     task: str,
-    key: Annotated[str, Query(max_length=100)] = "",
+    key: FormKey = "",
 ) -> Response:
-    if visitor.user is None or visitor.login is None:
-        return to_login(request)
-    receive = partial(receive_submission, more_fields=frozenset({csrf.FORM_FIELD}))
-    target = Target(competition, phase, task)
-    return await _send(
-        request, server, visitor, visitor.user, target, key, receive, lambda one: links.submission(one.submission_id)
+    received = await receive_submission(
+        request,
+        server,
+        upload.user,
+        Target(competition, phase, task),
+        idempotency_key=_own_key(key),
+        more_fields=frozenset({csrf.FORM_FIELD}),
+        before_file=upload.check,
     )
+    return RedirectResponse(links.submission(received.submission_id), 303)
 
 
 @router.post("/competitions/{competition}/phases/{phase}/tasks/{task}/validate")
+@form_again(_send_again, EvergoldError)
 async def send_to_check(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    upload: Annotated[SentUpload, Depends(upload_guard(SUBMIT))],
     competition: str,
     phase: str,
     task: str,
-    key: Annotated[str, Query(max_length=100)] = "",
+    key: FormKey = "",
 ) -> Response:
     """The same form's other button: the file is only checked, and whatever else was typed is not kept."""
-    if visitor.user is None or visitor.login is None:
-        return RedirectResponse(f"/login?next={links.submit(competition, phase, task)}", 303)
-    receive = partial(receive_validation, more_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD})
-    target = Target(competition, phase, task)
-    return await _send(
-        request, server, visitor, visitor.user, target, key, receive, lambda one: links.validation(one.validation_id)
+    received = await receive_validation(
+        request,
+        server,
+        upload.user,
+        Target(competition, phase, task),
+        idempotency_key=_own_key(key),
+        more_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD},
+        before_file=upload.check,
     )
+    return RedirectResponse(links.validation(received.validation_id), 303)
 
 
-async def _send(
-    request: Request,
-    server: Server,
-    visitor: Visitor,
-    user: User,
-    target: Target,
-    key: str,
-    receive: Callable[..., Awaitable[Received]],
-    followed_at: Callable[[Received], str],
-) -> Response:
-    """To where the upload is followed; or the form again, with what was typed and what was wrong."""
-    typed: dict[str, str] = {}
-
-    def before_file(fields: Mapping[str, str]) -> None:
-        typed.update(fields)
-        check_form(request, typed.pop(csrf.FORM_FIELD, None))
-
-    own_key = KEY_START + key if key else None
-    try:
-        received = await receive(request, server, user, target, idempotency_key=own_key, before_file=before_file)
-    except (NotFound, Forbidden) as error:
-        if not isinstance(error, RegistrationNeeded):
-            raise
-        return await run_sync(_page, request, server, visitor, target, Form(typed, error))
-    except EvergoldError as error:
-        return await run_sync(_page, request, server, visitor, target, Form(typed, error))
-    return RedirectResponse(followed_at(received), 303)
+def _own_key(key: str) -> str | None:
+    return KEY_START + key if key else None
 
 
-def _page(request: Request, server: Server, visitor: Visitor, target: Target, form: Form) -> Response:
+def _page(request: Request, server: Server, user: User | None, target: Target, form: Form) -> Response:
     now = server.clock()
     with reading(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task)
-        team = find_team(session, visitor.user, phase_task.phase.competition_id) if visitor.user else None
-        used = quota(session, team, phase_task, now, user=visitor.user)
-        mine = standing(session, phase_task.phase.competition, visitor.user) if visitor.user else None
+        team = find_team(session, user, phase_task.phase.competition_id) if user else None
+        used = quota(session, team, phase_task, now, user=user)
+        mine = standing(session, phase_task.phase.competition, user) if user else None
         elsewhere = other_open_tasks(session, phase_task, now)
     phase = phase_task.phase
     response = render(
         request,
         "submissions/submit.html",
-        form.error.status if form.error else 200,
         phase_task=phase_task,
         card_form=form_of(phase_task),
         phase=phase,
@@ -158,7 +152,7 @@ def _page(request: Request, server: Server, visitor: Visitor, target: Target, fo
         state=phase_state(phase, now),
         limit_bytes=min(declared_limits(phase, phase_task).upload_bytes, server.settings.upload_limit_bytes),
         used=used,
-        obstacle=_obstacle(visitor.user, mine, used, phase_task),
+        obstacle=_obstacle(user, mine, used, phase_task),
         missing=mine.missing if mine else None,
         previews=_previews(server, phase_task),
         elsewhere=elsewhere,
@@ -169,8 +163,6 @@ def _page(request: Request, server: Server, visitor: Visitor, target: Target, fo
         description_characters=DESCRIPTION_CHARACTERS,
         now=now,
     )
-    if form.error:
-        response.headers.update(headers_of(form.error, now))
     response.headers["Cache-Control"] = "no-store"  # the form's key is for one file: going back gets a new form
     return response
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 from app.base.db import reading
 from app.models import CHECKED, User, ValidationStatus
 from app.submissions.validations import KEPT, get_validation
-from app.web.html.guards import to_login
+from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
@@ -23,12 +23,8 @@ router = APIRouter()
 
 
 @router.get("/validations/{validation_id}")
-def read_validation(request: Request, server: ServerHere, visitor: VisitorHere, validation_id: UUID) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    return render(
-        request, "submissions/validation.html", **_shown(server, visitor.user, validation_id), is_update=False
-    )
+def read_validation(request: Request, server: ServerHere, user: PageUser, validation_id: UUID) -> Response:
+    return render(request, "submissions/validation.html", **_shown(server, user, validation_id), is_update=False)
 
 
 @router.get("/validations/{validation_id}/live")

@@ -12,11 +12,10 @@ from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.competitions.find import find_competition
 from app.models import User
-from app.people.mail import public_address
 from app.teams.find import view_team
 from app.teams.invitations import find_invitation, invite, revoke_invitation
 from app.teams.membership import create_team, join_team, leave_team, remove_member, rename_team, transfer_team
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.paths import CompetitionName
@@ -133,7 +132,7 @@ def post_invitation(
     with writing(server.engine) as session:
         found = find_competition(session, competition)
         invitation, secret = invite(session, found, user, server.clock())
-        link = invitation_link(request, server, found.name, secret)
+        link = public_address(request, server, links.join_team(found.name, secret))
         return InvitationOut(link=link, expires_at=invitation.expires_at)
 
 
@@ -147,14 +146,6 @@ def post_invitation(
 def delete_invitation(server: ServerHere, user: ApiSubmitter, competition: CompetitionName) -> None:
     with writing(server.engine) as session:
         revoke_invitation(session, find_competition(session, competition), user, server.clock())
-
-
-def invitation_link(request: Request, server: Server, competition: str, secret: str) -> str:
-    """For the captain alone to see: so, without a `base_url`, the address by which they came will do."""
-    path = links.join_team(competition, secret)
-    if server.settings.base_url:
-        return public_address(server.settings, path)
-    return str(request.base_url).rstrip("/") + path
 
 
 def _team(session: Session, server: Server, user: User, competition: str) -> TeamOut:

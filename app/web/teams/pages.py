@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from pydantic import Field
 
 from app.base import links
 from app.base.db import reading, writing
@@ -26,70 +27,96 @@ from app.teams.membership import (
     transfer_team,
 )
 from app.teams.registration import standing
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
-from app.web.http.context import Server, ServerHere
-from app.web.http.identity import VisitorHere
-from app.web.teams.api import invitation_link
+from app.web.html.forms import PageForm
+from app.web.html.guards import PageUser, form_again, form_guard
+from app.web.html.rendering import render
+from app.web.http.context import Server, ServerHere, public_address
 
-router = APIRouter(prefix="/competitions/{competition}/team")
+PLACE = "/competitions/{competition}/team"
+router = APIRouter(prefix=PLACE)
 
 #: Carries a new link over the redirect to the page that shows it, once.
 LINK_COOKIE = "evergold_invitation"
 LINK_SECONDS = 60
-FormText = Annotated[str, Form()]
-#: What a form can do about: it is shown again, with what was typed.
-_CORRECTABLE = (InvalidForm, NameTaken, AlreadyInTeam, TeamFull, NamesFixed)
+#: Sends one of this page's forms; the page behind an invitation leads here, too.
+Sender = Annotated[User, Depends(form_guard(PLACE))]
+
+
+class NameForm(PageForm):
+    """A team's name."""
+
+    name: str = ""
+
+
+class MemberForm(PageForm):
+    """A member, by user name."""
+
+    username: str = ""
+
+
+class JoinForm(PageForm):
+    """The secret of an invitation."""
+
+    link: str = Field("", max_length=200)
 
 
 @router.get("")
-def read_team(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    link = request.cookies.get(LINK_COOKIE, "")
-    response = _page(request, server, visitor.user, competition, link=link)
-    if link:
+def read_team(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
+    secret = request.cookies.get(LINK_COOKIE, "")
+    response = _page(request, server, user, competition, secret=secret)
+    if secret:
         response.headers["Cache-Control"] = "no-store"
         response.delete_cookie(LINK_COOKIE, path=links.team(competition))
     return response
 
 
-@router.post("/name")
-def name_team(
+def _page(
     request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
+    server: Server,
+    user: User,
     competition: str,
-    name: FormText = "",
-    csrf_token: FormText = "",
+    form: NameForm | MemberForm | None = None,
+    secret: str = "",
+    error: EvergoldError | None = None,
+) -> Response:
+    """secret: of an invitation that was made just now."""
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        view = view_team(session, found, user, now)
+        missing = standing(session, found, user).missing
+    return render(
+        request,
+        "teams/page.html",
+        competition=found,
+        view=view,
+        is_captain=view is not None and view.captain_id == user.id,
+        is_fixed=view is not None and view.name_fixed_at is not None and now >= view.name_fixed_at,
+        missing=missing,
+        typed=form.name if isinstance(form, NameForm) else None,
+        link=public_address(request, server, links.join_team(found.name, secret)) if secret else "",
+        error=error,
+    )
+
+
+@router.post("/name")
+@form_again(_page, InvalidForm, NameTaken, AlreadyInTeam, TeamFull, NamesFixed)
+def name_team(
+    request: Request, server: ServerHere, user: Sender, competition: str, form: Annotated[NameForm, Form()]
 ) -> Response:
     """A new team for who has none, or another name for the one that there is."""
-    if visitor.user is None:
-        return _log_in_first(competition)
-    check_form(request, csrf_token)
-    try:
-        with writing(server.engine) as session:
-            found = find_competition(session, competition)
-            has_team = find_team(session, visitor.user, found.id) is not None
-            (rename_team if has_team else create_team)(session, found, visitor.user, name, server.clock())
-    except _CORRECTABLE as error:
-        return _page(request, server, visitor.user, competition, typed=name, error=error)
+    with writing(server.engine) as session:
+        found = find_competition(session, competition)
+        has_team = find_team(session, user, found.id) is not None
+        (rename_team if has_team else create_team)(session, found, user, form.name, server.clock())
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/invitation")
-def make_invitation(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, csrf_token: FormText = ""
-) -> Response:
-    if visitor.user is None:
-        return _log_in_first(competition)
-    check_form(request, csrf_token)
-    try:
-        with writing(server.engine) as session:
-            found = find_competition(session, competition)
-            _, secret = invite(session, found, visitor.user, server.clock())
-    except TeamFull as error:
-        return _page(request, server, visitor.user, competition, error=error)
+@form_again(_page, TeamFull)
+def make_invitation(request: Request, server: ServerHere, user: Sender, competition: str) -> Response:
+    with writing(server.engine) as session:
+        _, secret = invite(session, find_competition(session, competition), user, server.clock())
     response = RedirectResponse(f"{links.team(competition)}#invitation", 303)
     response.set_cookie(
         LINK_COOKIE,
@@ -104,133 +131,48 @@ def make_invitation(
 
 
 @router.post("/invitation/revoke")
-def end_invitation(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, csrf_token: FormText = ""
-) -> Response:
-    if visitor.user is None:
-        return _log_in_first(competition)
-    check_form(request, csrf_token)
+def end_invitation(server: ServerHere, user: Sender, competition: str) -> Response:
     with writing(server.engine) as session:
-        revoke_invitation(session, find_competition(session, competition), visitor.user, server.clock())
+        revoke_invitation(session, find_competition(session, competition), user, server.clock())
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/leave")
-def leave(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, csrf_token: FormText = ""
-) -> Response:
-    if visitor.user is None:
-        return _log_in_first(competition)
-    check_form(request, csrf_token)
+def leave(server: ServerHere, user: Sender, competition: str) -> Response:
     with writing(server.engine) as session:
-        leave_team(session, find_competition(session, competition), visitor.user, server.clock())
+        leave_team(session, find_competition(session, competition), user, server.clock())
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/captain")
-def hand_over(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    username: FormText = "",
-    csrf_token: FormText = "",
-) -> Response:
-    if visitor.user is None:
-        return _log_in_first(competition)
-    check_form(request, csrf_token)
+def hand_over(server: ServerHere, user: Sender, competition: str, form: Annotated[MemberForm, Form()]) -> Response:
     with writing(server.engine) as session:
-        transfer_team(session, find_competition(session, competition), visitor.user, username, server.clock())
+        transfer_team(session, find_competition(session, competition), user, form.username, server.clock())
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/remove")
+@form_again(_page, InvalidForm)
 def remove(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    username: FormText = "",
-    csrf_token: FormText = "",
+    request: Request, server: ServerHere, user: Sender, competition: str, form: Annotated[MemberForm, Form()]
 ) -> Response:
-    if visitor.user is None:
-        return _log_in_first(competition)
-    check_form(request, csrf_token)
-    try:
-        with writing(server.engine) as session:
-            remove_member(session, find_competition(session, competition), visitor.user, username, server.clock())
-    except InvalidForm as error:
-        return _page(request, server, visitor.user, competition, error=error)
+    with writing(server.engine) as session:
+        remove_member(session, find_competition(session, competition), user, form.username, server.clock())
     return RedirectResponse(links.team(competition), 303)
+
+
+# --------------------------------------------------------------------------------------------------------- invitations
 
 
 @router.get("/join")
 def read_invitation(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: PageUser,
     competition: str,
     link: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    return _invitation(request, server, visitor.user, competition, link)
-
-
-@router.post("/join")
-def join(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    competition: str,
-    link: Annotated[str, Form(max_length=200)] = "",
-    csrf_token: FormText = "",
-) -> Response:
-    if visitor.user is None:
-        return _log_in_first(competition)
-    check_form(request, csrf_token)
-    now = server.clock()
-    try:
-        with writing(server.engine) as session:
-            found = find_competition(session, competition)
-            join_team(session, found, visitor.user, find_invitation(session, found, link, now), now)
-    except (AlreadyInTeam, TeamFull) as error:
-        return _invitation(request, server, visitor.user, competition, link, error)
-    return RedirectResponse(links.team(competition), 303)
-
-
-def _log_in_first(competition: str) -> Response:
-    return RedirectResponse(f"/login?next={links.team(competition)}", 303)
-
-
-def _page(
-    request: Request,
-    server: Server,
-    user: User,
-    competition: str,
-    *,
-    typed: str | None = None,
-    link: str = "",
-    error: EvergoldError | None = None,
-) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        view = view_team(session, found, user, now)
-        missing = standing(session, found, user).missing
-    return render(
-        request,
-        "teams/page.html",
-        error.status if error else 200,
-        competition=found,
-        view=view,
-        is_captain=view is not None and view.captain_id == user.id,
-        is_fixed=view is not None and view.name_fixed_at is not None and now >= view.name_fixed_at,
-        missing=missing,
-        typed=typed,
-        link=invitation_link(request, server, found.name, link) if link else "",
-        error=error,
-    )
+    return _invitation(request, server, user, competition, JoinForm(link=link))
 
 
 def _invitation(
@@ -238,24 +180,35 @@ def _invitation(
     server: Server,
     user: User,
     competition: str,
-    link: str,
+    form: JoinForm,
     error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        invitation = find_invitation(session, found, link, server.clock())
+        invitation = find_invitation(session, found, form.link, server.clock())
         present = find_team(session, user, found.id)
         response = render(
             request,
             "teams/join.html",
-            error.status if error else 200,
             competition=found,
             team=invitation.team,
             present=present,
             others=len(members_of(session, present)) - 1 if present else 0,
             missing=standing(session, found, user).missing,
-            link=link,
+            link=form.link,
             error=error,
         )
     response.headers["Cache-Control"] = "no-store"  # its address is a secret
     return response
+
+
+@router.post("/join")
+@form_again(_invitation, AlreadyInTeam, TeamFull)
+def join(
+    request: Request, server: ServerHere, user: Sender, competition: str, form: Annotated[JoinForm, Form()]
+) -> Response:
+    now = server.clock()
+    with writing(server.engine) as session:
+        found = find_competition(session, competition)
+        join_team(session, found, user, find_invitation(session, found, form.link, now), now)
+    return RedirectResponse(links.team(competition), 303)

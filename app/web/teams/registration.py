@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
-from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading, writing
-from app.competitions.find import find_competition
-from app.models import Competition, RegistrationStatus, User
-from app.people.roles import check_may_organise, find_user
+from app.competitions.find import find_competition, organised
+from app.models import RegistrationStatus
+from app.people.roles import find_user
 from app.teams.registration import decide, list_registrations, register, standing
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiSubmitter, ApiUser
 from app.web.http.paths import CompetitionName
-from app.web.http.rate_limits import limits_of
+from app.web.http.rate_limits import limit_of_confirmations
 from app.web.teams.registration_schemas import (
     RegisteredList,
     RegisteredOut,
@@ -59,7 +58,17 @@ def read_registration(server: ServerHere, user: ApiUser, competition: Competitio
 def put_registration(
     request: Request, server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: RegistrationRequest
 ) -> RegistrationOut:
-    register_here(request, server, user, competition, form.accepted_terms_sha256)
+    now = server.clock()
+    with writing(server.engine) as session:
+        register(
+            session,
+            find_competition(session, competition),
+            user,
+            server.settings,
+            now,
+            accepted=form.accepted_terms_sha256,
+            before_mail=limit_of_confirmations(request, user, now),
+        )
     return read_registration(server, user, competition)
 
 
@@ -77,7 +86,7 @@ def read_registrations(
     status: Annotated[RegistrationStatus | None, Query(description="only of this status")] = None,
 ) -> RegisteredList:
     with reading(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         rows = list_registrations(session, found, status=status)
         return RegisteredList(registrations=[registered_out(row) for row in rows])
 
@@ -98,25 +107,7 @@ def put_decision(
     form: RegistrationDecision,
 ) -> RegisteredOut:
     with writing(server.engine) as session:
-        found = _organised(session, competition, user)
+        found = organised(session, user, competition)
         theirs = find_user(session, username)
         decide(session, found, theirs, form.status, server.settings, server.clock(), actor=user)
         return registered_out(next(row for row in list_registrations(session, found) if row.user_id == theirs.id))
-
-
-def register_here(request: Request, server: Server, user: User, competition: str, accepted: str | None) -> None:
-    """Register; for the page, too. Mails that confirm an address are as rare as those for a forgotten password."""
-    limits, now = limits_of(request), server.clock()
-
-    def not_too_often() -> None:
-        limits.hit(limits.rules.confirmations, f"user {user.id}", now)
-
-    with writing(server.engine) as session:
-        found = find_competition(session, competition)
-        register(session, found, user, server.settings, now, accepted=accepted, before_mail=not_too_often)
-
-
-def _organised(session: Session, name: str, user: User) -> Competition:
-    found = find_competition(session, name)
-    check_may_organise(session, user, found)
-    return found

@@ -4,65 +4,104 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Form, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from pydantic import Field
 
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached
-from app.competitions.find import find_competition
-from app.models import RegistrationStatus
+from app.competitions.find import find_competition, organised
+from app.models import RegistrationStatus, User
 from app.people import email_confirmations
-from app.people.roles import check_may_organise, find_user, may_organise
-from app.teams.registration import decide, list_registrations, settle_confirmed, standing
+from app.people.roles import find_user, may_organise
+from app.teams.registration import decide, list_registrations, register, settle_confirmed, standing
 from app.teams.registration_rules import rules_of
-from app.web.html.guards import to_login
-from app.web.html.rendering import check_form, render
+from app.web.html.forms import PageForm, Ticked
+from app.web.html.guards import PageUser, SentForm, form_again, form_guard
+from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Visitor, VisitorHere
-from app.web.people.login import with_headers
-from app.web.teams.registration import register_here
+from app.web.http.identity import VisitorHere
+from app.web.http.rate_limits import limit_of_confirmations
 
 router = APIRouter()
 
+REGISTRATION = "/competitions/{competition}/registration"
+REGISTRATIONS = "/competitions/{competition}/registrations"
 CONFIRM = "/account/confirm-email"
-FormText = Annotated[str, Form()]
 Secret = Annotated[str, Query(max_length=200)]
 DECISIONS = {"approve": RegistrationStatus.APPROVED, "refuse": RegistrationStatus.REFUSED}
 
 
-@router.get("/competitions/{competition}/registration")
+class RegistrationForm(PageForm):
+    """terms_sha256: of the terms that were shown; terms: whether they were accepted."""
+
+    terms_sha256: str = ""
+    terms: Ticked = False
+
+
+class DecisionForm(PageForm):
+    """The organisers' answer: one of DECISIONS."""
+
+    decision: str = ""
+
+
+class ConfirmationForm(PageForm):
+    """The secret that was mailed."""
+
+    link: str = Field("", max_length=200)
+
+
+@router.get(REGISTRATION)
 def read_registration(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
-    return _page(request, server, visitor, competition)
+    return _page(request, server, visitor.user, competition)
 
 
-@router.post("/competitions/{competition}/registration")
-def register(
+def _page(
+    request: Request, server: Server, user: User | None, competition: str, error: EvergoldError | None = None
+) -> Response:
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        mine = standing(session, found, user) if user else None
+        is_organiser = may_organise(session, user, found)
+    return render(
+        request,
+        "teams/registration.html",
+        competition=found,
+        rules=rules_of(found),
+        mine=mine,
+        is_organiser=is_organiser,
+        error=error,
+    )
+
+
+@router.post(REGISTRATION)
+@form_again(_page, InvalidForm, LimitReached)
+def send_registration(
     request: Request,
     server: ServerHere,
-    visitor: VisitorHere,
+    user: SentForm,
     competition: str,
-    terms_sha256: FormText = "",
-    terms: FormText = "",
-    csrf_token: FormText = "",
+    form: Annotated[RegistrationForm, Form()],
 ) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    check_form(request, csrf_token)
-    try:
-        register_here(request, server, visitor.user, competition, terms_sha256 if terms else None)
-    except (InvalidForm, LimitReached) as error:
-        return _page(request, server, visitor, competition, error)
+    now = server.clock()
+    with writing(server.engine) as session:
+        register(
+            session,
+            find_competition(session, competition),
+            user,
+            server.settings,
+            now,
+            accepted=form.terms_sha256 if form.terms else None,
+            before_mail=limit_of_confirmations(request, user, now),
+        )
     return RedirectResponse(links.registration(competition), 303)
 
 
-@router.get("/competitions/{competition}/registrations")
-def read_registrations(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
-    if visitor.user is None:
-        return to_login(request)
+@router.get(REGISTRATIONS)
+def read_registrations(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        check_may_organise(session, visitor.user, found)
+        found = organised(session, user, competition)
         rows = list_registrations(session, found)
     waiting = [row for row in rows if row.status == RegistrationStatus.PENDING]
     others = [row for row in rows if row.status != RegistrationStatus.PENDING]
@@ -71,54 +110,42 @@ def read_registrations(request: Request, server: ServerHere, visitor: VisitorHer
     )
 
 
-@router.post("/competitions/{competition}/registrations/{username}")
-def answer(
-    request: Request,
+@router.post(f"{REGISTRATIONS}/{{username}}")
+def send_decision(
     server: ServerHere,
-    visitor: VisitorHere,
+    user: Annotated[User, Depends(form_guard(REGISTRATIONS))],
     competition: str,
     username: Annotated[str, Path(max_length=320)],
-    decision: FormText = "",
-    csrf_token: FormText = "",
+    form: Annotated[DecisionForm, Form()],
 ) -> Response:
-    if visitor.user is None:
-        return RedirectResponse(f"/login?next={links.registrations(competition)}", 303)
-    check_form(request, csrf_token)
     with writing(server.engine) as session:
-        found = find_competition(session, competition)
-        check_may_organise(session, visitor.user, found)
+        found = organised(session, user, competition)
         theirs = find_user(session, username)
-        if decision not in DECISIONS:
+        status = DECISIONS.get(form.decision)
+        if status is None:
             raise InvalidForm("Please approve or refuse.", fields={"decision": "`approve` or `refuse`."})
-        status = DECISIONS[decision]
-        decide(session, found, theirs, status, server.settings, server.clock(), actor=visitor.user)
+        decide(session, found, theirs, status, server.settings, server.clock(), actor=user)
     return RedirectResponse(links.registrations(competition), 303)
 
 
+# ------------------------------------------------------------------------------------------------------------ the link
+
+
 @router.get(CONFIRM)
-def read_confirmation(request: Request, server: ServerHere, visitor: VisitorHere, link: Secret = "") -> Response:
+def read_confirmation(request: Request, server: ServerHere, user: PageUser, link: Secret = "") -> Response:
     """Only looks: mail programs and scanners open links, too. Who is logged in shows whose account it is about."""
-    if visitor.user is None:
-        return to_login(request)
     with reading(server.engine) as session:
-        found = email_confirmations.find(session, visitor.user, link, server.clock())
+        found = email_confirmations.find(session, user, link, server.clock())
     return _confirmation(request, email=found.email, link=link, entered=None)
 
 
 @router.post(CONFIRM)
 def confirm(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    link: Annotated[str, Form(max_length=200)] = "",
-    csrf_token: FormText = "",
+    request: Request, server: ServerHere, user: SentForm, form: Annotated[ConfirmationForm, Form()]
 ) -> Response:
-    if visitor.user is None:
-        return to_login(request)
-    check_form(request, csrf_token)
     with writing(server.engine) as session:
-        email_confirmations.confirm(session, visitor.user, link, server.clock())
-        entered = settle_confirmed(session, visitor.user, server.clock())
+        email_confirmations.confirm(session, user, form.link, server.clock())
+        entered = settle_confirmed(session, user, server.clock())
     return _confirmation(request, email="", link="", entered=entered)
 
 
@@ -126,23 +153,3 @@ def _confirmation(request: Request, **context: object) -> Response:
     response = render(request, "people/confirm_email.html", **context)
     response.headers["Cache-Control"] = "no-store"  # its address is a secret
     return response
-
-
-def _page(
-    request: Request, server: Server, visitor: Visitor, competition: str, error: EvergoldError | None = None
-) -> Response:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        mine = standing(session, found, visitor.user) if visitor.user else None
-        is_organiser = may_organise(session, visitor.user, found)
-    response = render(
-        request,
-        "teams/registration.html",
-        error.status if error else 200,
-        competition=found,
-        rules=rules_of(found),
-        mine=mine,
-        is_organiser=is_organiser,
-        error=error,
-    )
-    return with_headers(response, error, server) if error else response

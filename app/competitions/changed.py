@@ -1,0 +1,25 @@
+"""Boards that are others now: cached ones, and answers that browsers keep, rest on a number that rises here alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy import Select, select, update
+from sqlalchemy.orm import Session
+
+from app.models import PhaseTask
+
+
+def boards_changed(session: Session, phase_task_ids: Collection[int] | Select[int]) -> None:
+    """Whoever changes what a board of these could show says so here, in the same transaction.
+
+    They are locked in one order, so that two who change several of them never wait for each other; uploads do not wait.
+    """
+    query = select(PhaseTask.id).where(PhaseTask.id.in_(phase_task_ids)).order_by(PhaseTask.id)
+    ids = list(session.scalars(query.with_for_update(key_share=True)))
+    session.execute(
+        update(PhaseTask)
+        .where(PhaseTask.id.in_(ids))
+        .values(board_version=PhaseTask.board_version + 1)
+        .execution_options(synchronize_session=False)
+    )

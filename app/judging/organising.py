@@ -1,0 +1,105 @@
+"""What organisers do with rounds of judging, whole: start one with its annotators, bring marks in a file.
+
+The right is asked first and, because files are read before anything is locked, once more where something is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from uuid import UUID
+
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+
+from app.base.db import reading, writing
+from app.base.errors import Forbidden, InvalidForm
+from app.base.storage import stored_path
+from app.competitions.find import find_phase_task, organised
+from app.judging.annotators import appoint
+from app.judging.imports import Imported, import_marks, read_file
+from app.judging.rounds import RoundForm, find_round, start_round
+from app.judging.selection import check_judgeable, choose_submissions, read_material
+from app.models import Competition, JudgingRound, PhaseTask, User
+
+#: Names of a competition, a phase and a task.
+Place = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedRound:
+    """A round to start. submissions: none for those on the boards; annotators: (language, user name) pairs."""
+
+    form: RoundForm
+    submissions: tuple[UUID, ...] = ()
+    annotators: tuple[tuple[str, str], ...] = ()
+
+
+def organised_round(
+    session: Session, user: User | None, competition: str, name: str
+) -> tuple[Competition, JudgingRound]:
+    """A round with its competition, for those who organise it; raises NotFound, NotAuthenticated, Forbidden."""
+    found = organised(session, user, competition)
+    return found, find_round(session, found, name)
+
+
+def start_judging(engine: Engine, folder: Path, place: Place, wanted: WantedRound, *, user: User, now: datetime) -> str:
+    """Start a round with its annotators, and give its name. folder: of the stored files."""
+    with reading(engine) as session:
+        competition, phase_task = _organised(session, user, place)
+        check_judgeable(phase_task)
+        chosen = choose_submissions(session, competition, phase_task, wanted.submissions, viewer=user, now=now)
+        material = read_material(folder, phase_task, chosen)
+    with writing(engine) as session:
+        competition, phase_task = _organised(session, user, place)
+        judging = start_round(
+            session,
+            competition=competition,
+            phase_task=phase_task,
+            form=wanted.form,
+            material=material,
+            actor=user,
+            now=now,
+        )
+        _appoint_all(session, competition, judging, wanted.annotators, user, now)
+        return judging.name
+
+
+def import_file(
+    engine: Engine, folder: Path, place: Place, name: str, sha256: str, *, user: User, now: datetime
+) -> Imported:
+    """Take the marks of a stored file into the round of this name."""
+    data = stored_path(folder, sha256).read_bytes()
+    with reading(engine) as session:
+        _, phase_task = _organised(session, user, place)
+        brought = read_file(session, folder, phase_task, data)
+    with writing(engine) as session:
+        competition, phase_task = _organised(session, user, place)
+        return import_marks(session, competition, phase_task, brought, name=name, actor=user, now=now)
+
+
+def _organised(session: Session, user: User, place: Place) -> tuple[Competition, PhaseTask]:
+    return organised(session, user, place[0]), find_phase_task(session, *place)
+
+
+def _appoint_all(
+    session: Session,
+    competition: Competition,
+    judging: JudgingRound,
+    annotators: Sequence[tuple[str, str]],
+    actor: User,
+    now: datetime,
+) -> None:
+    """Everybody, or InvalidForm with all that stands against it."""
+    faults = []
+    for language, username in dict.fromkeys(annotators):
+        try:
+            appoint(session, competition, judging, language=language, username=username, actor=actor, now=now)
+        except InvalidForm as wrong:
+            faults += wrong.details["fields"].values()
+        except Forbidden as refused:
+            faults.append(refused.message)
+    if faults:
+        raise InvalidForm("Please correct what is marked.", fields={"annotators": " ".join(dict.fromkeys(faults))})

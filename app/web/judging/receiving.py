@@ -1,0 +1,53 @@
+"""From an upload request to marks in a round: the same way for the API and for the form on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from anyio.to_thread import run_sync
+from fastapi import Request
+
+from app.base.db import reading
+from app.competitions.find import organised_task
+from app.judging.imports import IMPORT_LIMIT_BYTES, Imported
+from app.judging.organising import import_file
+from app.judging.rounds import DEFAULT_NAME
+from app.models import User
+from app.web.http.context import Server
+from app.web.http.multipart import receive_upload
+from app.web.submissions.receiving import Target, incoming_of
+
+#: The field of the form that names the round.
+ROUND_FIELD = "round"
+
+
+async def receive_marks(
+    request: Request,
+    server: Server,
+    user: User,
+    target: Target,
+    *,
+    round_name: str = DEFAULT_NAME,
+    fields: frozenset[str] = frozenset(),
+    before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
+) -> Imported:
+    """What came of it. fields: those that a form sends besides the file; its `round` stands for `round_name`."""
+    await run_sync(_check, server, user, target)
+    folder = server.settings.storage_dir
+    upload = await receive_upload(
+        incoming_of(request),
+        folder=folder,
+        limit_bytes=IMPORT_LIMIT_BYTES,
+        fields=fields,
+        before_file=before_file,
+    )
+    bring = partial(import_file, server.engine, folder, user=user, now=server.clock())
+    place, name = (target.competition, target.phase, target.task), upload.fields.get(ROUND_FIELD, round_name)
+    return await run_sync(bring, place, name, upload.file.sha256)
+
+
+def _check(server: Server, user: User, target: Target) -> None:
+    """Raises whatever is sure to stand against an import, before its file is read."""
+    with reading(server.engine) as session:
+        organised_task(session, user, target.competition, target.phase, target.task)
