@@ -12,7 +12,7 @@ from app.base.queue import send_validation
 from app.runs.validations import mark_check_sent, requeue_lost_checks
 from app.runs.workers import unserved_task_types
 from app.submissions.validations import forget_validations
-from evergold.scoring.tasks import TASKS
+from evergold.scoring.tasks import needs_gpu
 
 
 def look_after_validations(engine: Engine, now: datetime) -> int:
@@ -23,8 +23,7 @@ def look_after_validations(engine: Engine, now: datetime) -> int:
         waiting = requeue_lost_checks(session, attempts=get_settings().attempts, now=now, unserved=unserved)
     sent = []
     for validation_id, task_type in waiting:
-        task = TASKS.get(task_type)
-        if not send_validation(validation_id, needs_gpu=task is not None and task.needs_gpu):
+        if not send_validation(validation_id, needs_gpu=needs_gpu(task_type)):
             break  # the broker is down: the next sweep tries again
         sent.append(validation_id)
     if sent:

@@ -47,7 +47,7 @@ from workers.progress import ClaimLost, Progress, telling
 log = structlog.get_logger(__name__)
 
 #: What this machine lacks, and another may have.
-LACKING = (MissingPackage, ModelNotFound, BrokenModel, NoSuchDevice, NoKeyForIt)
+LACKING = (UnknownTask, MissingPackage, ModelNotFound, BrokenModel, NoSuchDevice, NoKeyForIt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def _put_back(engine: Engine, claim: Claim, lacking: ScoringError) -> bool:
 
 
 def _record_failure(engine: Engine, claim: Claim, error: Exception, attempts: int) -> bool:
-    hopeless = isinstance(error, (InvalidGold, InvalidItems, InvalidOptions, UnknownTask))
+    hopeless = isinstance(error, (InvalidGold, InvalidItems, InvalidOptions))
     with writing(engine) as session:
         return record_failure(
             session, claim, error=named(error), attempts=1 if hopeless else attempts, now=datetime.now(UTC)

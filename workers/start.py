@@ -25,6 +25,7 @@ from app.base.db import get_engine
 from app.base.logs import configure_logging
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import SelfCheck
+from evergold.scoring.tasks import UNUSABLE
 from workers.celery_app import app
 from workers.device import go_offline, has_torch, refuse_encoding
 from workers.keys import KeySettings, ensure_key, key_file
@@ -52,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     go_offline()
     os.environ["EVERGOLD_PROCESSES"] = str(asked.concurrency)  # they share the processors, see workers.device
     configure_logging()
+    for plugin in UNUSABLE:
+        log.warning("task_type_left_out", reason=str(plugin))
     presence, engine = Presence(asked.concurrency), get_engine(get_settings().database_address)
     if KeySettings().make_gold_key:
         ensure_key(engine, key_file(), datetime.now(UTC))

@@ -30,7 +30,7 @@ from app.operations.unowned import Cleared, clear_unowned
 from app.rescoring.pace import look_after_rescorings, rescoring_runs_to_announce
 from app.runs.sweep import mark_sent, requeue_lost_runs
 from app.runs.workers import forget_silent_workers, unserved_task_types
-from evergold.scoring.tasks import TASKS
+from evergold.scoring.tasks import TASKS, needs_gpu
 from workers.check_sweep import look_after_validations
 from workers.climbing import watch_climbing
 from workers.post import posting
@@ -106,8 +106,7 @@ def _rescoring_runs(engine: Engine, now: datetime, forgotten: Sequence[str]) -> 
 def _announce(waiting: Sequence[tuple[int, str]], *, later: bool = False) -> list[int]:
     sent = []
     for run_id, task_type in waiting:
-        task = TASKS.get(task_type)
-        if not send_run(run_id, needs_gpu=task is not None and task.needs_gpu, later=later):
+        if not send_run(run_id, needs_gpu=needs_gpu(task_type), later=later):
             break  # the broker is down: the others would fail as well, and are tried again by the next sweep
         sent.append(run_id)
     return sent

@@ -187,7 +187,7 @@ class TaskDeclaration(Declaration):
     """A task: a task type with options."""
 
     name: Name = Field(description="in addresses; never change it")
-    type: str = Field(description="a task type; `python -m evergold.scoring --list` shows them all")
+    type: str = Field(description="a task type; `evergold tasks` lists them all")
     title: Title
     description: Markdown = Field("", description="Markdown: what is asked, file formats, scoring")
     options: dict[str, Any] = Field(default_factory=dict, description="of the task type, see docs/tasks.md")

@@ -17,7 +17,7 @@ from app.rescoring.sets import add_missing_runs, progress_of
 from app.runs.claims import with_task
 from app.runs.sweep import RESEND_SECONDS, unclaimed
 from app.runs.workers import unserved_task_types
-from evergold.scoring.tasks import TASKS
+from evergold.scoring.tasks import TASKS, needs_gpu
 
 #: So many are announced and not begun at most: a broker without priorities passes them all before the next upload.
 ANNOUNCED_LATER = 200
@@ -33,7 +33,7 @@ def gives_way(session: Session, run_id: int, now: datetime) -> bool:
     )
     if own is None:
         return False
-    same_kind = {name for name, task in TASKS.items() if task.needs_gpu == _needs_gpu(own)}
+    same_kind = {name for name, task in TASKS.items() if task.needs_gpu == needs_gpu(own)}
     waiting = with_task(select(ScoringRun.id)).where(
         ScoringRun.status == RunStatus.QUEUED,
         ScoringRun.is_current,
@@ -113,8 +113,3 @@ def _tell_ready(session: Session, rescoring: Rescoring, settings: Settings, now:
         .values(told_at=now)
         .execution_options(synchronize_session=False)
     )
-
-
-def _needs_gpu(task_type: str) -> bool:
-    task = TASKS.get(task_type)
-    return task is not None and task.needs_gpu

@@ -149,7 +149,7 @@ def wake_workers(engine: Engine, runs: Sequence[int], now: datetime) -> None:
     if not runs:
         return
     from app.base.queue import send_run  # Celery is slow to import, and most starts have nothing to send
-    from evergold.scoring.tasks import TASKS
+    from evergold.scoring.tasks import needs_gpu
 
     query = (
         select(ScoringRun.id, CompetitionTask.task_type)
@@ -163,7 +163,7 @@ def wake_workers(engine: Engine, runs: Sequence[int], now: datetime) -> None:
         waiting = session.execute(query).all()
     sent = []
     for run_id, task_type in waiting:
-        if not send_run(run_id, needs_gpu=TASKS[task_type].needs_gpu):
+        if not send_run(run_id, needs_gpu=needs_gpu(task_type)):
             break
         sent.append(run_id)
     with writing(engine) as session:

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import structlog
 from anyio.to_thread import run_sync
 from fastapi import FastAPI
 from sqlalchemy import Engine, select
@@ -47,6 +48,7 @@ from app.web.reports import api as reports
 from app.web.rescoring import api as rescoring
 from app.web.submissions import api as submissions, cards, comparisons, failures, validations
 from app.web.teams import api as teams, registration
+from evergold.scoring.tasks import UNUSABLE
 from evergold.version import VERSION
 
 DESCRIPTION = """\
@@ -73,6 +75,9 @@ UNCOMPRESSED = ("application/octet-stream", "image/png", "application/zip")
 
 #: How long a web process that starts waits for a database that does not answer (yet).
 DATABASE_SECONDS = 30.0
+
+
+log = structlog.get_logger(__name__)
 
 
 class DatabaseNotReady(RuntimeError):
@@ -152,6 +157,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    for plugin in UNUSABLE:
+        log.warning("task_type_left_out", reason=str(plugin))
     await run_sync(_check_database, app.state.server.engine)
     threading.Thread(target=import_celery, name="import-celery", daemon=True).start()
     settings = app.state.server.settings

@@ -25,24 +25,29 @@ from evergold.cli import (
     look,
     questions,
     rescore,
+    score,
     submissions,
+    tasks,
     team,
     validate,
 )
-from evergold.cli.output import Code, CommandError, complain, print_json, say
+from evergold.cli.output import Code, CommandError, complain, print_json, remark, say
+from evergold.cli.server_commands import INSTALL_SERVER, server_command
 from evergold.version import VERSION
 
 #: Whoever installs a distribution with an entry point of this group adds its commands: a Typer application each.
 COMMANDS_GROUP = "evergold.commands"
 EXIT_CODES = """Exit codes: 0 scored, or whatever was asked for; 1 an error; 2 rejected: the file is wrong;
 3 refused: a limit, or a phase that is not open; 4 failed: the server's fault; 5 the server cannot be reached;
-64 wrong usage."""
+6 the gold or the items are wrong; 64 wrong usage."""
 
 cli = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, epilog=EXIT_CODES, add_completion=True)
 for part in (
     account,
     submissions,
     validate,
+    score,
+    tasks,
     look,
     choices,
     team,
@@ -54,7 +59,8 @@ for part in (
     rescore,
 ):
     cli.add_typer(part.commands)
-for entry_point in entry_points(group=COMMANDS_GROUP):
+JOINED = tuple(entry_points(group=COMMANDS_GROUP))
+for entry_point in JOINED:
     cli.add_typer(entry_point.load())
 
 
@@ -83,9 +89,11 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result = cli(args=list(arguments), prog_name="evergold", standalone_mode=False)
     except CommandError as error:
-        return _tell(error, as_json="--json" in arguments)
+        return _tell(error, as_json=_wants_json(arguments))
     except typer.TyperException as error:
-        return _tell_usage(error)
+        return _tell_usage(error, arguments)
+    except ModuleNotFoundError as error:
+        return _tell_missing(error, arguments)
     except (typer.Abort, KeyboardInterrupt):
         return Code.INTERRUPTED
     except BrokenPipeError:  # `evergold … | head`
@@ -99,11 +107,31 @@ def _tell(error: CommandError, as_json: bool) -> int:
         print_json(error.document)
     else:
         complain(error.message)
+        for line in error.lines:
+            remark(line)
     return error.code
 
 
-def _tell_usage(error: typer.TyperException) -> int:
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """`--json`, or `--format json` of `score`."""
+    pairs = zip(arguments, arguments[1:], strict=False)
+    return "--json" in arguments or "--format=json" in arguments or ("--format", "json") in pairs
+
+
+def _tell_missing(error: ModuleNotFoundError, arguments: Sequence[str]) -> int:
+    """The server was installed without the parts that a command of it needs; whatever else is missing is our fault."""
+    package = (error.name or "").partition(".")[0]
+    if package in ("", "app", "evergold", "workers") or not server_command(arguments):
+        raise error
+    complain(f"{package} is not installed here, which `evergold {server_command(arguments)}` needs: {INSTALL_SERVER}")
+    return Code.USAGE
+
+
+def _tell_usage(error: typer.TyperException, arguments: Sequence[str]) -> int:
     message = error.format_message()
+    if not JOINED and (name := server_command(arguments)):
+        complain(f"`evergold {name}` belongs to the server, which is not installed here: {INSTALL_SERVER}")
+        return Code.USAGE
     if not message:  # a command that has parts, named alone: its help was printed
         return Code.OK
     complain(f"{message} (See `evergold --help`.)")

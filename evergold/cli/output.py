@@ -25,19 +25,30 @@ class Code(IntEnum):
     REFUSED = 3
     FAILED = 4
     NETWORK = 5
+    GOLD = 6
     USAGE = 64
     INTERRUPTED = 130
 
 
 class CommandError(Exception):
-    """What went wrong, in a sentence, and the exit code to leave with; `document` is its form under --json."""
+    """What went wrong, in a sentence, and the exit code to leave with; `document` is its form under --json.
+
+    lines: what stands below the sentence for people, such as the problems of a file.
+    """
 
     def __init__(
-        self, message: str, code: Code = Code.ERROR, *, name: str = "error", details: Mapping[str, Any] | None = None
+        self,
+        message: str,
+        code: Code = Code.ERROR,
+        *,
+        name: str = "error",
+        details: Mapping[str, Any] | None = None,
+        lines: Sequence[str] = (),
     ) -> None:
         super().__init__(message)
         self.message = message
         self.code = code
+        self.lines = tuple(lines)
         self.document = {"error": {"code": name, "message": message, "details": dict(details or {})}}
 
 

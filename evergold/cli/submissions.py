@@ -91,14 +91,14 @@ def show_submission(submission: Json, as_json: bool) -> None:
         return
     say(_in_words(submission))
     if submission["scores"]:
-        _show_scores(submission["scores"], submission["visibility"]["precision"])
+        show_scores(submission["scores"], submission["visibility"]["precision"])
     if submission["problems"]:
         if submission["status"] == "scored":
             say("Noticed in the file:")
         print_problems(submission["problems"], submission["problems_omitted"])
 
 
-def _show_scores(scores: list[Json], precision: int | None) -> None:
+def show_scores(scores: list[Json], precision: int | None) -> None:
     """A row for each; what was not entered is said once, below. precision: decimals that the phase shows."""
     from evergold.scoring.left_out import left_out
 

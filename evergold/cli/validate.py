@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from evergold.client.results import Json
 
 commands = typer.Typer()
+OptionOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="NAME=VALUE",
+        help="An option of the task, as the competition sets it; JSON or plain text; may be repeated.",
+    ),
+]
 
 _CODES = {"valid": Code.OK, "invalid": Code.REJECTED, "failed": Code.FAILED}
 
@@ -27,9 +35,7 @@ def validate(
     items: Annotated[
         Path | None, typer.Option(metavar="FILE", exists=True, help="At home: the blind file of the phase.")
     ] = None,
-    option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the task, as the competition sets it.")
-    ] = None,
+    option: OptionOption = None,
     to: Annotated[
         str,
         typer.Option("--to", metavar="COMPETITION/PHASE/TASK", help="Let the server check it; nothing is submitted."),
@@ -48,7 +54,7 @@ def validate(
         return
     if not task or items is None:
         raise CommandError("Say --task and --items to check at home, or --to to let the server check.", Code.USAGE)
-    _at_home(file, task, items, _options(option or []), as_json)
+    _at_home(file, task, items, task_options(option), as_json)
 
 
 # ------------------------------------------------------------------------------------------------------- on the server
@@ -112,13 +118,15 @@ def _show_problems(problems: tuple[Any, ...], omitted: int, as_json: bool) -> No
         print_problems(told, omitted)
 
 
-def _options(pairs: list[str]) -> dict[str, Any]:
-    """NAME=VALUE pairs, each value JSON or plain text."""
+def task_options(pairs: list[str] | None) -> dict[str, Any]:
+    """What `--option NAME=VALUE` says, each value JSON or plain text."""
     options: dict[str, Any] = {}
-    for pair in pairs:
+    for pair in pairs or []:
         name, sign, text = pair.partition("=")
         if not sign:
             raise CommandError(f"--option {pair} is not NAME=VALUE.", Code.USAGE)
+        if name in options:
+            raise CommandError(f"--option {pair}: {name} is given twice.", Code.USAGE)
         try:
             options[name] = json.loads(text)
         except ValueError:

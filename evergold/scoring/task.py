@@ -15,6 +15,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evergold.scoring.errors import InvalidOptions, Problem, shorten
 
+#: The interface that this module is. It rises when a task type written for the version before could fail; task types
+#: from outside say which one they are written for, and others are not used.
+API_VERSION = 1
 #: The reason of a score whose setting (or language, or track) the team left out; such a team stays out of that column.
 NOT_ENTERED = "not entered"
 
@@ -127,7 +130,9 @@ class Task(Generic[O, I, G, P]):
     item_results(gold, prediction, options): per item, in a fixed order, what it came to, for people to look at; it is
     asked for only where organisers declare gold to be public, and never moves a score;
     text_reports(document, options): further formats of `evergold score --format NAME`, from what `report` gives;
-    needs_gpu: runs go to the `gpu` queue.
+    needs_gpu: runs go to the `gpu` queue;
+    api_version: of a task type from outside, the API_VERSION that it is written for, as a number;
+    distribution: where a task type from outside is from, `evergold-quiz 1.0.0`; filled in when it is registered.
     """
 
     name: str
@@ -151,6 +156,8 @@ class Task(Generic[O, I, G, P]):
     text_reports: Mapping[str, Callable[[Any, O], str]] = field(default_factory=dict)
     template_name: str | None = "template.csv"
     needs_gpu: bool = False
+    api_version: int | None = None
+    distribution: str = ""
 
 
 AnyTask = Task[Any, Any, Any, Any]

@@ -6,7 +6,6 @@ import csv
 import io
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -84,8 +83,7 @@ def embeddings(level: str = "sent") -> bytes:
         setting = "neut" if context == "neut" else "nat"
         tensors.setdefault(f"{language}/{setting}/{level}", []).append((sim, float(np.sqrt(1 - sim * sim))))
     file = io.BytesIO()
-    arrays: dict[str, Any] = {name: np.array(rows) for name, rows in tensors.items()}
-    np.savez(file, **arrays)
+    np.savez(file, **{name: np.array(rows) for name, rows in tensors.items()})
     return file.getvalue()
 
 

@@ -58,7 +58,7 @@ def addresses(app: FastAPI) -> list[Address]:
             _of_type(route, UUID),
         )
         for route in _routes(app.router.routes)
-        for method in route.methods or ()
+        for method in route.methods
     }
     return sorted(found, key=lambda address: (address.template, address.method))
 

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -46,7 +45,7 @@ def run_confined(block: str, **limits: int) -> subprocess.CompletedProcess[str]:
 )
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # the refused sockets are left to the garbage collector
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_scoring_has_no_network(reach: Callable[[], object]) -> None:
+def test_scoring_has_no_network(reach) -> None:
     with confined(LIMITS), pytest.raises(NetworkRefused):
         reach()
 

@@ -248,7 +248,6 @@ def break_gold_name(engine: Engine, workplace: Path) -> None:
         (break_gold, "InvalidGold"),
         (break_items, "InvalidItems"),
         (break_options, "InvalidOptions"),
-        (break_type, "UnknownTask"),
         (break_gold_name, "InvalidGold"),
     ],
 )
@@ -262,6 +261,17 @@ def test_what_no_second_attempt_can_mend_fails_at_once(
     assert (run.status, run.attempts) == (RunStatus.FAILED, 1)
     assert (run.failure or "").startswith(kind)
     assert "SECRET" not in (run.failure or "")
+
+
+def test_a_task_type_that_is_not_installed_here_is_left_to_other_workers(
+    engine: Engine, ada: User, workplace: Path
+) -> None:
+    run_id = upload(engine, ada)
+    break_type(engine, workplace)
+    score_submission(run_id)
+    run = the_run(engine, run_id)
+    assert (run.status, run.attempts) == (RunStatus.QUEUED, 0)
+    assert "there is no task type 'no-such-task'" in (run.failure or "")
 
 
 def test_an_error_of_ours_is_logged_and_tried_again_without_a_word_of_gold(

@@ -21,7 +21,7 @@ from app.declarations.check.visibility import PhaseTimes, check_visibility
 from app.declarations.findings import Findings
 from app.declarations.historic import score_fault
 from evergold.scoring.task import AnyTask, Column, Options
-from evergold.scoring.tasks import TASKS
+from evergold.scoring.tasks import TASKS, unusable_reasons
 from evergold.yaml_lines import Node
 
 
@@ -135,7 +135,8 @@ def _check_tasks(nodes: list[Node], found: Findings) -> dict[str, TaskNode]:
         type_ = TASKS.get(type_name or "")
         if type_name is not None and type_ is None:
             known = f"{did_you_mean(type_name, TASKS)}; the task types are {listed(TASKS)}"
-            found.error(node.entries["type"], f"there is no task type '{type_name}'{known}")
+            why = "".join(f"; {reason}" for reason in unusable_reasons(type_name))
+            found.error(node.entries["type"], f"there is no task type '{type_name}'{why or known}")
         options = _check_options(node, type_, {}, found) if type_ else None
         if name is not None:
             tasks.setdefault(name, TaskNode(node, type_, options))

@@ -84,7 +84,7 @@ class TrackOut(Named):
 
 
 class TaskSummary(Named):
-    """A task of a competition; `type` is the task type, as `python -m evergold.scoring` knows it."""
+    """A task of a competition; `type` is the task type, as `evergold tasks` lists it."""
 
     type: str
     description: str = Field(description="Markdown")

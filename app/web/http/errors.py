@@ -22,6 +22,7 @@ from app.base.errors import Busy, EvergoldError, LimitReached, NotAuthenticated,
 from app.base.links import API
 from app.web.http.identity import identify
 from app.web.http.schemas import ErrorBody, ErrorDetail
+from evergold.scoring.errors import UnknownTask
 
 log = structlog.get_logger(__name__)
 
@@ -70,6 +71,7 @@ def add_error_handlers(app: FastAPI, page: ErrorPage) -> None:
     app.state.error_page = page
     handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
         EvergoldError: _expected,
+        UnknownTask: _task_type_missing,
         RequestValidationError: _invalid,
         HTTPException: _http,
         OperationalError: _database,
@@ -126,6 +128,13 @@ async def _expected(request: Request, error: Exception) -> Response:
     response = error_response(request, known.status, known.code, known.message, **known.details)
     response.headers.update(headers_of(known, request.app.state.server.clock()))
     return response
+
+
+async def _task_type_missing(request: Request, error: Exception) -> Response:
+    """A task type from outside that was there when the competition was declared."""
+    log.error("task_type_missing", reason=str(error))
+    message = "A task type that this page needs is not installed on the server at the moment. Nothing of it is lost."
+    return error_response(request, 503, "task_type_missing", message)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

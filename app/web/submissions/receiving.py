@@ -30,7 +30,7 @@ from app.web.http.arrival import arrival_of
 from app.web.http.context import Server
 from app.web.http.multipart import Incoming, Upload, receive_upload
 from app.web.http.rate_limits import limits_of
-from evergold.scoring.tasks import TASKS
+from evergold.scoring.tasks import needs_gpu
 
 log = structlog.get_logger(__name__)
 
@@ -144,10 +144,10 @@ def _accept(server: Server, user: User, target: Target, upload: Upload, key: str
             idempotency_key=key,
             now=now,
         )
-        needs_gpu = TASKS[phase_task.task.task_type].needs_gpu
+        is_for_gpu = needs_gpu(phase_task.task.task_type)
     if accepted.created:
         log.info("submission_accepted", submission_id=str(accepted.submission.id), run_id=accepted.run_id)
-        send_run(accepted.run_id, needs_gpu=needs_gpu)  # after the commit; if it fails, the sweep sends it
+        send_run(accepted.run_id, needs_gpu=is_for_gpu)  # after the commit; if it fails, the sweep sends it
     return Received(accepted.submission.id, accepted.created)
 
 

@@ -23,7 +23,7 @@ from app.web.http.context import Server
 from app.web.http.multipart import Upload, receive_upload
 from app.web.http.rate_limits import limits_of
 from app.web.submissions.receiving import Target, incoming_of
-from evergold.scoring.tasks import TASKS
+from evergold.scoring.tasks import needs_gpu
 
 log = structlog.get_logger(__name__)
 
@@ -87,8 +87,8 @@ def _accept(server: Server, user: User, target: Target, upload: Upload, key: str
             idempotency_key=key,
             now=server.clock(),
         )
-        needs_gpu = TASKS[phase_task.task.task_type].needs_gpu
+        is_for_gpu = needs_gpu(phase_task.task.task_type)
     if accepted.created:
         log.info("validation_accepted", validation_id=str(accepted.validation.id))
-        send_validation(accepted.validation.id, needs_gpu=needs_gpu)  # after the commit; else the sweep sends it
+        send_validation(accepted.validation.id, needs_gpu=is_for_gpu)  # after the commit; else the sweep sends it
     return ReceivedValidation(accepted.validation.id, accepted.created)

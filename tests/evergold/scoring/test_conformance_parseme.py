@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evergold.scoring.__main__ import main
+from evergold.cli import run
 from evergold.scoring.mwe_report import official_text
 from evergold.scoring.tasks.mwe_identification import TASK, Gold, Options, Prediction
 from tests.conformance import conformance
@@ -187,7 +187,7 @@ def test_the_command_line_prints_the_official_report(capsys: pytest.CaptureFixtu
     gold, prediction, expected = files("parseme12/GA", "perturbed")
     train = [part for name in ("train", "dev") for part in ("--train", str(gold.with_name(f"{name}.cupt")))]
     arguments = ["--gold", str(gold), "--prediction", str(prediction), *train, "--format", "parseme"]
-    assert main(["mwe-identification", *arguments]) == 0
+    assert run(["score", "mwe-identification", *arguments]) == 0
     assert lines_of(capsys.readouterr().out) == expected
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from evergold.cli import run
 from evergold.scoring import cupt_folders
-from evergold.scoring.__main__ import main
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem
 from evergold.scoring.task import NOT_ENTERED, Score, read_options
 from evergold.scoring.tasks import get_task
@@ -213,8 +213,8 @@ def test_folders_may_be_written_in_small_letters(tmp_path: Path) -> None:
 
 
 def test_other_files_are_passed_over_with_a_warning(tmp_path: Path) -> None:
-    others = {"FR/dev.system.cupt": b"x", "README.md": b"x"}
-    path = zipped(tmp_path / "s.zip", {"FR/test.system.cupt": FRENCH.read_bytes(), **others})
+    members = {"FR/test.system.cupt": FRENCH.read_bytes(), "FR/dev.system.cupt": "x", "README.md": "x"}
+    path = zipped(tmp_path / "s.zip", members)
     prediction = TASK.read_prediction(path, TASK.read_items(GOLD, OPTIONS), OPTIONS)
     unexpected = [warning.file for warning in prediction.warnings if warning.code == "unexpected-file"]
     assert unexpected == ["FR/dev.system.cupt", "README.md"]
@@ -297,9 +297,10 @@ def test_categories_of_the_task_are_checked() -> None:
 
 def test_the_command_line_checks_a_file_without_gold(capsys: pytest.CaptureFixture[str]) -> None:
     blind = GOLD / "FR" / "test.blind.cupt"
-    assert main(["mwe-identification", "--items", str(blind), "--prediction", str(FRENCH)]) == 0
+    checked = ["validate", str(FRENCH), "--task", "mwe-identification", "--items"]
+    assert run([*checked, str(blind)]) == 0
     assert "code on the range 2-3" in capsys.readouterr().err
-    assert main(["mwe-identification", "--items", str(GOLD), "--prediction", str(FRENCH)]) == 2
+    assert run([*checked, str(GOLD)]) == 2
 
 
 def test_the_blind_files_may_come_as_a_zip_of_folders(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from evergold import scoring
+from evergold.cli import run
 from tests.evergold.scoring.bert_files import MODEL, SETTINGS, upstream
 
 # isort: split
 # Behind the check of bert_files that torch is there.
-from evergold.scoring.__main__ import main
 from evergold.scoring.models import ModelNotFound, encoding_with
 from evergold.scoring.paraphrase_languages import METRIC_NAMES
 from evergold.scoring.paraphrase_scores import Paraphrased, summarise
@@ -76,7 +76,7 @@ def test_scores_are_as_recorded_and_calculated_by_hand(items: Path | None, packe
 def test_command_line_scores_a_single_language(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [NAME, "--gold", str(GOLDEN / "gold/EN/test.json"), "--format", "json", "--option", f"model={MODEL}"]
     arguments += ["--prediction", str(GOLDEN / "prediction/EN/test.system.json"), "--option", "language=EN"]
-    assert main(arguments) == 0
+    assert run(["score", *arguments]) == 0
     document = json.loads(capsys.readouterr().out)
     found = {f"{one['metric']} {one['split']}": one["value"] for one in document["scores"]}
     assert found["bertscore en"] == pytest.approx(EXPECTED["scores"]["bertscore en"], abs=1e-5)

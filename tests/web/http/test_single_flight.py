@@ -10,8 +10,7 @@ from app.web.http.single_flight import SingleFlight
 
 
 def test_who_comes_while_one_is_answered_gets_the_next_answer_together() -> None:
-    asked: list[int] = []
-    gate = asyncio.Event()
+    asked, gate = [], asyncio.Event()
 
     async def ask() -> int:
         asked.append(len(asked))

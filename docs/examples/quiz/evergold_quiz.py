@@ -1,7 +1,7 @@
 """exact-answer: one short answer per question; how many are right, letter by letter. The smallest whole task type.
 
 Items: CSV `id`, others passed over. Gold: `id,answer`. Prediction: exactly `id,answer`, every id once, no answer empty.
-Score: the number and the share of answers that equal gold, with `ignore_case` in any case. Source: none, it is a toy.
+Score: the number and the share of answers that equal gold, with `ignore_case` in any case. Source: an example.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evergold.scoring.task import Column, Metric, Options, Score, Task, signatur
 NAME, VERSION = "exact-answer", 1
 
 
-class ToyOptions(Options):
+class QuizOptions(Options):
     """ignore_case: whether `Paris` answers `paris`."""
 
     ignore_case: bool = False
@@ -36,21 +36,21 @@ Items = tuple[str, ...]
 Gold = Mapping[str, str]
 
 
-def read_items(path: Path, options: ToyOptions) -> Items:
+def read_items(path: Path, options: QuizOptions) -> Items:
     """The ids; raises InvalidItems."""
     return tuple(_read(path, ["id"], InvalidItems))
 
 
-def read_gold(path: Path, options: ToyOptions) -> Gold:
+def read_gold(path: Path, options: QuizOptions) -> Gold:
     """The right answers by id; raises InvalidGold."""
     return _read(path, ["id", "answer"], InvalidGold)
 
 
-def items_of(gold: Gold, options: ToyOptions) -> Items:
+def items_of(gold: Gold, options: QuizOptions) -> Items:
     return tuple(gold)
 
 
-def read_prediction(path: Path, items: Items, options: ToyOptions) -> Prediction:
+def read_prediction(path: Path, items: Items, options: QuizOptions) -> Prediction:
     """The answers by id; raises InvalidPrediction with every problem of the file."""
     _, data = read_single(path)
     problems, answers = Problems(), dict[str, str]()
@@ -70,18 +70,18 @@ def read_prediction(path: Path, items: Items, options: ToyOptions) -> Prediction
     return Prediction(answers)
 
 
-def score(gold: Gold, prediction: Prediction, options: ToyOptions) -> list[Score]:
+def score(gold: Gold, prediction: Prediction, options: QuizOptions) -> list[Score]:
     """`right`, a count, and `share`, in [0, 1], of all answers; `share` is undefined where gold is empty."""
     right = sum(_same(answer, prediction.answers[id_], options) for id_, answer in gold.items())
     share = right / len(gold) if gold else None
     return [_score("right", float(right), options), _score("share", share, options)]
 
 
-def columns(options: ToyOptions) -> tuple[Column, ...]:
+def columns(options: QuizOptions) -> tuple[Column, ...]:
     return tuple(Column(name, "all", metric.title) for name, metric in METRICS.items())
 
 
-def template(items: Items, options: ToyOptions) -> str:
+def template(items: Items, options: QuizOptions) -> str:
     return "\n".join(["id,answer", *(f"{id_}," for id_ in items), ""])
 
 
@@ -94,11 +94,11 @@ def _read(path: Path, wanted: list[str], error: type[InvalidFile]) -> dict[str, 
     return dict(zip(table["id"], table[wanted[-1]], strict=True)) if table else {}
 
 
-def _same(answer: str, found: str, options: ToyOptions) -> bool:
+def _same(answer: str, found: str, options: QuizOptions) -> bool:
     return answer.casefold() == found.casefold() if options.ignore_case else answer == found
 
 
-def _score(metric: str, value: float | None, options: ToyOptions) -> Score:
+def _score(metric: str, value: float | None, options: QuizOptions) -> Score:
     signed = signature(NAME, VERSION, metric, "all", ignore_case=options.ignore_case)
     return Score(metric, "all", value, None if value is not None else "there is no item", signed)
 
@@ -113,7 +113,7 @@ TASK = Task(
     version=VERSION,
     title="Exact answers",
     summary="One short answer per question, right or wrong.",
-    options=ToyOptions,
+    options=QuizOptions,
     metrics=METRICS,
     columns=columns,
     read_items=read_items,
@@ -122,4 +122,5 @@ TASK = Task(
     read_prediction=read_prediction,
     score=score,
     template=template,
+    api_version=1,
 )

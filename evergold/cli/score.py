@@ -1,0 +1,125 @@
+"""`evergold score`: the server's numbers at home, without a server; `python -m evergold.scoring` is this command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evergold.cli.output import TEAM_PANEL, Code, CommandError, print_json, remark, say
+from evergold.cli.submissions import show_scores
+from evergold.cli.validate import OptionOption, task_options
+
+if TYPE_CHECKING:
+    from evergold.scoring import InvalidFile, Problem, ScoringError
+    from evergold.scoring.task import AnyTask, Score
+
+commands = typer.Typer()
+TABLE, JSON = "table", "json"
+
+
+@dataclass(frozen=True)
+class Files:
+    """What is compared with what."""
+
+    gold: Path
+    prediction: Path
+    items: Path | None
+    train: tuple[Path, ...]
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def score(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task type; `evergold tasks` lists them.")],
+    gold: Annotated[Path, typer.Option(metavar="PATH", exists=True, help="The gold: a file, or a folder of several.")],
+    prediction: Annotated[
+        Path, typer.Option(metavar="FILE", exists=True, help="The prediction as it would be uploaded, also zipped.")
+    ],
+    items: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", exists=True, help="The blind file; default: gold says what must be covered."),
+    ] = None,
+    train: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", exists=True, help="Training data that gold is compared with; may be repeated."),
+    ] = None,
+    option: OptionOption = None,
+    form: Annotated[
+        str, typer.Option("--format", metavar="NAME", help="table, json, or a report that `evergold tasks TASK` lists.")
+    ] = TABLE,
+) -> None:
+    """Score a prediction against gold at home: the same numbers as on the server, signatures included."""
+    from evergold.scoring import ScoringError, get_task
+
+    files = Files(gold, prediction, items, tuple(train or ()))
+    try:
+        _print_scored(get_task(task), files, task_options(option), form)
+    except (ScoringError, OSError) as error:
+        raise _in_words(error, prediction) from None
+
+
+def _print_scored(task: AnyTask, files: Files, options: dict[str, Any], form: str) -> None:
+    """The scores as a table or as JSON, or a report of the task."""
+    from evergold.scoring.task import read_gold, read_options
+
+    _check_format(task, form)
+    chosen = read_options(task, options)
+    gold = read_gold(task, files.gold, files.train, chosen)
+    items = task.read_items(files.items, chosen) if files.items else task.items_of(gold, chosen)
+    prediction = task.read_prediction(files.prediction, items, chosen)
+    if form in task.text_reports:
+        report = task.report(gold, prediction, chosen) if task.report else None
+        say(task.text_reports[form](report, chosen))
+        return
+    _print_scores(task, task.score(gold, prediction, chosen), prediction.warnings, form)
+
+
+def _print_scores(task: AnyTask, scores: Sequence[Score], warnings: Sequence[Problem], form: str) -> None:
+    documents = [asdict(score) for score in scores]
+    if form == JSON:
+        noticed = [warning.as_dict() for warning in warnings]
+        print_json({"task": task.name, "version": task.version, "scores": documents, "warnings": noticed})
+        return
+    for warning in warnings:
+        remark(f"Warning: {warning}")
+    show_scores(documents, precision=None)
+
+
+def _check_format(task: AnyTask, form: str) -> None:
+    known = (TABLE, JSON, *task.text_reports)
+    if form not in known:
+        raise CommandError(f"{task.name} has no format '{form}'; the formats are {', '.join(known)}.", Code.USAGE)
+
+
+def _in_words(error: ScoringError | OSError, prediction: Path) -> CommandError:
+    """What is wrong, with every problem of the file, and the exit code for whose file it is."""
+    from evergold.scoring import InvalidFile, InvalidItems, InvalidOptions, InvalidPrediction, UnknownTask
+    from evergold.scoring.excerpts import with_excerpts
+
+    if isinstance(error, InvalidPrediction):
+        error = with_excerpts(error, prediction)
+        return _with_problems(error, "The prediction is wrong", Code.REJECTED, "invalid_prediction")
+    if isinstance(error, InvalidItems):
+        return _with_problems(error, "The items are wrong", Code.GOLD, "invalid_items")
+    if isinstance(error, InvalidFile):
+        return _with_problems(error, "The gold is wrong", Code.GOLD, "invalid_gold")
+    if isinstance(error, InvalidOptions):
+        return CommandError(f"{error}.", Code.USAGE, name="invalid_options")
+    if isinstance(error, UnknownTask):
+        return CommandError(f"{error}.", Code.USAGE, name="unknown_task")
+    if isinstance(error, OSError):
+        message = f"{error.filename or 'A file'} cannot be opened: {error.strerror or error}."
+        return CommandError(message, Code.USAGE, name="unreadable_file")
+    return CommandError(f"{error}.", name="cannot_score")
+
+
+def _with_problems(error: InvalidFile, title: str, code: Code, name: str) -> CommandError:
+    problems = [problem.as_dict() for problem in error.problems]
+    lines = [f"  {problem['sentence']}" for problem in problems]
+    if error.omitted:
+        lines.append(f"  … and {error.omitted} more.")
+    details = {"problems": problems, "problems_omitted": error.omitted}
+    return CommandError(f"{title}.", code, name=name, details=details, lines=lines)

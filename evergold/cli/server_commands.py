@@ -1,0 +1,45 @@
+"""The commands that only `evergold-server` has: without it they end in a sentence, not as if they did not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+#: As they are typed; a group stands for all commands in it. A test compares them with what the server registers.
+SERVER_COMMANDS = frozenset(
+    {
+        "account",
+        "apply",
+        "audit",
+        "backup",
+        "check",
+        "climbers",
+        "export yaml",
+        "gold",
+        "history",
+        "import",
+        "init",
+        "migrate",
+        "models",
+        "plan",
+        "registrations",
+        "restore",
+        "role",
+        "row",
+        "runs",
+        "selfcheck",
+        "serve",
+        "set",
+        "sweep",
+        "undo",
+        "web",
+        "worker",
+        "workers",
+    }
+)
+INSTALL_SERVER = "pip install 'evergold-server[web,worker,embedded]'"
+
+
+def server_command(arguments: Sequence[str]) -> str | None:
+    """The server's command that a command line begins with, if it does."""
+    names = (" ".join(arguments[:length]) for length in (2, 1))
+    return next((name for name in names if name in SERVER_COMMANDS), None)

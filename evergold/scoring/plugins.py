@@ -1,0 +1,92 @@
+"""Task types from outside: what other distributions register in the entry-point group `evergold.tasks` (name → Task).
+
+A plug-in that cannot be used is left out, and why is kept in words; it never stops anything else. Its scores carry the
+distribution that they come from in their signature. docs/adding-a-task.md shows one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from evergold.scoring.errors import shorten
+from evergold.scoring.task import API_VERSION, AnyTask, Score, Task
+
+GROUP = "evergold.tasks"
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_REASON_CHARACTERS = 300
+
+
+@dataclass(frozen=True)
+class UnusablePlugin:
+    """A task type that a distribution registers, but that is not there; reason: what `str()` says of it."""
+
+    name: str
+    distribution: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the task type '{self.name}' of {self.distribution} {self.reason}"
+
+
+class _Unusable(Exception):
+    """Why, in words."""
+
+
+def load_plugins(own: Collection[str]) -> tuple[dict[str, AnyTask], tuple[UnusablePlugin, ...]]:
+    """The task types from outside, by name, and those that cannot be used. own: names that are taken."""
+    by_name: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=GROUP):
+        by_name.setdefault(point.name, []).append(point)
+    tasks: dict[str, AnyTask] = {}
+    unusable: list[UnusablePlugin] = []
+    for name in sorted(by_name):
+        for point in sorted(by_name[name], key=distribution_of):
+            try:
+                _check_name(point, by_name[name], own)
+                tasks[name] = _load(point)
+            except _Unusable as error:
+                unusable.append(UnusablePlugin(name, distribution_of(point), str(error)))
+    return tasks, tuple(unusable)
+
+
+def distribution_of(point: EntryPoint) -> str:
+    """Where it is from: `evergold-quiz 1.0.0`."""
+    return f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown distribution"
+
+
+def _check_name(point: EntryPoint, rivals: Collection[EntryPoint], own: Collection[str]) -> None:
+    """Of two with one name neither is used: which of them scores must not depend on the order of folders."""
+    if not _NAME.fullmatch(point.name):
+        raise _Unusable("has a bad name: it is made of letters a-z, digits and hyphens")
+    if point.name in own:
+        raise _Unusable("has the name of a task type of Evergold itself")
+    if others := sorted(distribution_of(rival) for rival in rivals if rival is not point):
+        raise _Unusable(f"has the same name as that of {', '.join(others)}; neither is used")
+
+
+def _load(point: EntryPoint) -> AnyTask:
+    try:
+        task = point.load()
+    except (Exception, SystemExit) as error:  # whatever its import does is its own, and named
+        reason = shorten(f"{type(error).__name__}: {error}", _REASON_CHARACTERS)
+        raise _Unusable(f"cannot be loaded ({point.value}): {reason}") from None
+    if not isinstance(task, Task):
+        raise _Unusable(f"cannot be used: {point.value} is no evergold.scoring.task.Task")
+    if task.api_version != API_VERSION:
+        version = "does not say its api_version" if task.api_version is None else f"has api_version {task.api_version}"
+        raise _Unusable(f"{version}; this Evergold needs {API_VERSION}")
+    if task.name != point.name:
+        raise _Unusable(f"cannot be used: it calls itself '{task.name}'")
+    origin = distribution_of(point)
+    return dataclasses.replace(task, distribution=origin, score=partial(_signed_scores, task.score, origin))
+
+
+def _signed_scores(score: Callable[..., list[Score]], origin: str, *arguments: Any) -> list[Score]:
+    """The scores of a plug-in, each signed with where it is from: another release may compute them otherwise."""
+    return [dataclasses.replace(one, signature=f"{one.signature}|from:{origin}") for one in score(*arguments)]

@@ -1,0 +1,155 @@
+"""`evergold score`: formats and exit codes; and the public face of scoring, which loads nothing heavy."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evergold import scoring
+from evergold.cli import run
+from evergold.scoring.task import Score
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "idiom-detection"
+GOLD, ITEMS, PREDICTION = (str(GOLDEN / name) for name in ("gold.csv", "items.csv", "prediction.csv"))
+SCORE = ["score", "idiom-detection", "--gold", GOLD, "--prediction", PREDICTION]
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> str:
+    path = tmp_path / "wrong.csv"
+    path.write_text(Path(PREDICTION).read_text().replace("zero_shot,1", "zero_shot,7"))
+    return str(path)
+
+
+def test_table_shows_every_score_and_says_once_what_was_not_entered(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(SCORE) == 0
+    output = capsys.readouterr()
+    lines = output.out.splitlines()
+    assert lines[:2] == ["Metric\tSplit\tValue", "macro_f1\tzero_shot/all\t0.666667"]
+    assert len(lines) == 1 + 2 * 3
+    assert output.err == "Not entered: one_shot.\n"
+
+
+def test_json_is_one_document_with_signatures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*SCORE, "--items", ITEMS, "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["task"], document["version"], document["warnings"]) == ("idiom-detection", 1, [])
+    assert document["scores"][0] == {
+        "metric": "macro_f1",
+        "split": "zero_shot/all",
+        "value": pytest.approx(2 / 3),
+        "reason": None,
+        "signature": "idiom-detection:1|macro_f1|zero_shot/all|labels:0,1|languages:en,pt|average:labels-present",
+    }
+    assert document["scores"][-1]["value"] is None
+    assert document["scores"][-1]["reason"] == "not entered"
+
+
+def test_python_m_scoring_is_the_same_command(capsys: pytest.CaptureFixture[str]) -> None:
+    command = [sys.executable, "-m", "evergold.scoring", *SCORE[1:], "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run([*SCORE, "--format", "json"]) == 0
+    assert done.stdout == capsys.readouterr().out
+
+
+def test_wrong_prediction_lists_its_problems_on_stderr(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*SCORE[:4], "--prediction", wrong]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    first, *problems = output.err.splitlines()
+    assert first == "Error: The prediction is wrong."
+    assert [problem.partition(" (")[0] for problem in problems] == [
+        "  line 3, column Label: '7' is not a label, it must be 0 or 1",
+        "  line 5, column Label: '7' is not a label, it must be 0 or 1",
+        "  line 7, column Label: '7' is not a label, it must be 0 or 1",
+    ]
+
+
+def test_wrong_prediction_is_json_where_asked(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*SCORE[:4], "--prediction", wrong, "--format", "json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == "invalid_prediction"
+    problems = error["details"]["problems"]
+    assert [problem["line"] for problem in problems] == [3, 5, 7]
+    assert problems[0]["message"] == "'7' is not a label, it must be 0 or 1"
+    assert error["details"]["problems_omitted"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "name", "message"),
+    [
+        ([*SCORE[:2], "--gold", ITEMS, "--prediction", PREDICTION], 6, "invalid_gold", "The gold is wrong."),
+        ([*SCORE, "--items", PREDICTION], 6, "invalid_items", "The items are wrong."),
+        (["score", "idiom-detecton", *SCORE[2:]], 64, "unknown_task", "did you mean idiom-detection?"),
+        ([*SCORE, "--option", "labels=1"], 64, "invalid_options", "option labels"),
+        ([*SCORE, "--option", "average=micro"], 64, "invalid_options", "no option average; its options are: settings"),
+        ([*SCORE, "--option", "labels"], 64, "error", "is not NAME=VALUE"),
+        ([*SCORE, "--option", "labels=0,1", "--option", "labels=0,1"], 64, "error", "is given twice"),
+        ([*SCORE, "--train", GOLD], 64, "invalid_options", "has no use for training data"),
+        ([*SCORE[:4], "--prediction", str(GOLDEN)], 64, "unreadable_file", "Is a directory"),
+    ],
+)
+def test_each_kind_of_error_has_its_exit_code(
+    arguments: list[str], code: int, name: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == code
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert message in output.err
+    assert run([*arguments, "--format", "json"]) == code
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == name
+    assert message in error["message"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [SCORE[:2], SCORE[:4], [*SCORE, "--fast"], [*SCORE, "--format", "xml"], [*SCORE[:4], "--prediction", "none.csv"]],
+)
+def test_wrong_usage_is_not_mistaken_for_a_wrong_prediction(arguments: list[str]) -> None:
+    assert run(arguments) == 64
+
+
+def test_options_are_read_as_text_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = set()
+    for pairs in (["languages=en,pt", "labels=0,1"], ['languages=["EN", "PT"]', "labels=[0, 1]"]):
+        assert run([*SCORE, *(part for pair in pairs for part in ("--option", pair))]) == 0
+        printed.add(capsys.readouterr().out)
+    assert len(printed) == 1
+
+
+def test_public_face_scores_and_validates_files() -> None:
+    scores = scoring.score("idiom-detection", GOLD, PREDICTION, {"languages": ["en", "pt"]}, ITEMS)
+    assert all(isinstance(score, Score) for score in scores)
+    assert scores == scoring.score("idiom-detection", GOLD, PREDICTION)
+    assert scoring.validate("idiom-detection", ITEMS, PREDICTION) == ()
+    assert all(getattr(scoring, name) is not None for name in scoring.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'scores'"):
+        scoring.scores  # noqa: B018 - the access itself is tested
+
+
+def test_unknown_task_is_said_with_the_nearest_name() -> None:
+    with pytest.raises(scoring.UnknownTask, match="did you mean idiom-similarity"):
+        scoring.score("Idiom_Similarity", GOLD, PREDICTION)
+
+
+def loaded(statement: str) -> set[str]:
+    code = f"import sys; {statement}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_import_stays_light() -> None:
+    assert not {"numpy", "pydantic", "scipy", "torch"} & loaded("import evergold.scoring")
+    assert not {"scipy", "sklearn", "torch", "transformers"} & loaded("import evergold.scoring.tasks")
+
+
+def test_every_task_is_registered_under_its_name_and_complete() -> None:
+    for name, task in scoring.TASKS.items():
+        assert task.name == name
+        assert scoring.get_task(name) is task
+        assert task.version >= 1
+        assert all(metric.name == key for key, metric in task.metrics.items())
