@@ -30,6 +30,8 @@ _WHOLE_SERVER = (
         cast(Phase.visibility, Text),
         cast(PhaseTask.visibility, Text),
         cast(PhaseTask.entry, Text),
+        cast(PhaseTask.files_from, Text),
+        cast(PhaseTask.files_for, Text),
         select(func.max(Snapshot.id)).scalar_subquery(),
         # Files are on no board, so that they raise no version.
         select(func.count(PublicFile.id)).scalar_subquery(),

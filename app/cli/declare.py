@@ -42,18 +42,30 @@ def check(
     """Say everything that is wrong in phases.yaml and the files it names, at once, by line."""
     use_settings(phases_file=phases_file)
     from app.base.config import get_settings
-    from app.declarations.check import check_phases
+    from app.declarations.check import check_phases, load_competitions
+    from app.declarations.check.public_files import open_files
 
     settings = get_settings()
     path = settings.phases_file
     limit_bytes = settings.upload_limit_bytes
     findings = check_phases(path, now=datetime.now(UTC), gold=gold, upload_limit_bytes=limit_bytes)
     errors = sum(finding.severity == "error" for finding in findings)
+    loaded = [] if errors else load_competitions(path)
+    now_open = [file for competition in loaded for file in open_files(competition.declaration, datetime.now(UTC))]
     if as_json:
-        print_json({"file": str(path), "errors": errors, "findings": [_finding(finding) for finding in findings]})
+        print_json(
+            {
+                "file": str(path),
+                "errors": errors,
+                "findings": [_finding(finding) for finding in findings],
+                "public_now": [asdict(file) for file in now_open],
+            }
+        )
     else:
         for finding in findings:
             say(str(finding))
+        for file in now_open:
+            say(f"public now: {file}")
         say(f"{path}: {count(errors, 'error')}, {count(len(findings) - errors, 'warning')}.")
     if errors:
         raise typer.Exit(Code.ERROR)

@@ -20,8 +20,10 @@ from app.base.config import MEBIBYTE
 from app.base.times import MOMENT_PATTERN, parse_moment
 from app.cards.form import CardKind, CardPart
 from app.competitions.visibility import CLOSE
-from app.models import NAME_CHARACTERS, BoardShown, EntryRule, OwnScores, RegistrationMode, Slices
+from app.models import NAME_CHARACTERS, Audience, BoardShown, EntryRule, OwnScores, RegistrationMode, Slices
 
+#: As when a file is there: when the phase starts, wherever that is moved to; at once.
+START, NOW = "start", "now"
 #: Names stand in URLs: lower-case letters, digits, single hyphens.
 NAME_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=60)]
@@ -50,6 +52,18 @@ MomentOrClose = Annotated[
     BeforeValidator(_moment_or_close),
     WithJsonSchema({"anyOf": [{"const": CLOSE}, {"type": "string", "pattern": MOMENT_PATTERN}]}),
 ]
+
+
+def _moment_or_word(value: object) -> datetime | str:
+    return value if value in (START, NOW) else parse_moment(value)
+
+
+FileMoment = Annotated[
+    datetime | Literal["start", "now"],
+    BeforeValidator(_moment_or_word),
+    WithJsonSchema({"anyOf": [{"enum": [START, NOW]}, {"type": "string", "pattern": MOMENT_PATTERN}]}),
+]
+
 Whole = Annotated[int, Strict()]
 #: No limit of a competition is larger, and every database column holds it.
 LARGEST = 2**31 - 1
@@ -193,11 +207,20 @@ class TaskDeclaration(Declaration):
     options: dict[str, Any] = Field(default_factory=dict, description="of the task type, see docs/tasks.md")
 
 
+_FROM = "from when it can be downloaded: 'start' (of the phase; the default), 'now', or a moment"
+_FOR = (
+    "who may download it: 'everyone' or 'participants'; default: everyone where registration is open without terms, "
+    "else participants"
+)
+
+
 class DownloadDeclaration(Declaration):
-    """A file that everybody may download."""
+    """A file to download."""
 
     file: RelativePath = Field(description="relative to the folder of this file")
     title: Title
+    available_from: FileMoment | None = Field(None, alias="from", description=_FROM)
+    audience: Audience | None = Field(None, alias="for", description=_FOR)
 
 
 class BaselineDeclaration(Declaration):
@@ -268,8 +291,10 @@ class PhaseTaskDeclaration(Declaration):
         description="whether everybody may have this gold anyway: teams then see item by item where they are right",
     )
     items: RelativePath | None = Field(
-        None, description="the blind file: predictions are checked against it, and everybody may download it"
+        None, description="the blind file: predictions are checked against it, and teams download it"
     )
+    items_from: FileMoment | None = Field(None, description=_FROM)
+    items_for: Audience | None = Field(None, description=_FOR)
     downloads: tuple[DownloadDeclaration, ...] = Field((), description="templates, training data, …")
     baselines: tuple[BaselineDeclaration, ...] = ()
     options: dict[str, Any] = Field(default_factory=dict, description="what differs from the task's options here")

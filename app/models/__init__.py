@@ -18,6 +18,7 @@ from app.models.cards import CardVersion as CardVersion, RowMark as RowMark, Row
 from app.models.climbing import ClimbingAlert as ClimbingAlert, LineChange as LineChange
 from app.models.columns import NAME_CHARACTERS as NAME_CHARACTERS
 from app.models.competitions import (
+    Audience as Audience,
     Board as Board,
     BoardShown as BoardShown,
     Competition as Competition,

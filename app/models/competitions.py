@@ -145,6 +145,8 @@ class PhaseTask(Base):
     entry: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase: entry, choose_until, …
     limits: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase: per_day, total, …
     visibility: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase, key by key
+    files_from: Mapped[dict[str, Any]] = mapped_column(default=dict)  # by file name: "now" or a moment; else the start
+    files_for: Mapped[dict[str, Any]] = mapped_column(default=dict)  # by file name: an Audience; else as is registered
     gold_is_public: Mapped[bool] = mapped_column(default=False)  # anybody has it anyway: see app.runs.item_results
     ranked_baselines: Mapped[list[Any]] = mapped_column(default=list)  # ids of those teams that have a rank
     board_version: Mapped[int] = mapped_column(default=0)  # rises with every change that a board could show
@@ -158,8 +160,18 @@ class PhaseTask(Base):
         return {**task.options, **self.options}
 
 
+class Audience(StrEnum):
+    """Who may have a file, once it is there."""
+
+    EVERYONE = "everyone"
+    PARTICIPANTS = "participants"
+
+
 class PublicFile(Base):
-    """A file that everybody may download: blind input, template, public gold of a practice phase."""
+    """A file to download: blind input, template, public gold of a practice phase.
+
+    `PhaseTask.files_from` and `files_for` say from when and for whom; `app.submissions.downloads` decides by them.
+    """
 
     __tablename__ = "public_files"
     __table_args__ = (UniqueConstraint("phase_task_id", "name"),)

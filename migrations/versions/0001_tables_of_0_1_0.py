@@ -250,6 +250,8 @@ def _make_competitions() -> None:
         sa.Column("entry", Json, nullable=False),
         sa.Column("limits", Json, nullable=False),
         sa.Column("visibility", Json, nullable=False),
+        sa.Column("files_from", Json, nullable=False),
+        sa.Column("files_for", Json, nullable=False),
         sa.Column("gold_is_public", sa.Boolean(), nullable=False),
         sa.Column("ranked_baselines", Json, nullable=False),
         sa.Column("board_version", sa.Integer(), nullable=False),

@@ -111,7 +111,8 @@ def everything(place: Place) -> Place:
 
 def keys_of(model: Any, path: str = "") -> Iterator[str]:
     """Every key that can be declared, those of lists and mappings once."""
-    for name, field in model.model_fields.items():
+    for attribute, field in model.model_fields.items():
+        name = field.alias or attribute
         yield f"{path}{name}"
         for inner in _models_in(field.annotation):
             yield from keys_of(inner, f"{path}{name}.")
@@ -127,7 +128,8 @@ def _models_in(annotation: Any) -> list[Any]:
 
 def said_in(document: Any, model: Any, path: str = "") -> Iterator[str]:
     """Those that a document says."""
-    for name, field in model.model_fields.items():
+    for attribute, field in model.model_fields.items():
+        name = field.alias or attribute
         if name not in document:
             continue
         yield f"{path}{name}"

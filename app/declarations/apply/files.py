@@ -6,8 +6,9 @@ What is declared, and behind it the template that is made from the items where t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from sqlalchemy import select
@@ -15,20 +16,21 @@ from sqlalchemy import select
 from app.base.storage import StoredFile, keep_young, store_file, store_upload, stored_path
 from app.declarations.apply.changes import Work
 from app.declarations.apply.templates import TITLE, made_template
-from app.declarations.model import DownloadDeclaration, PhaseTaskDeclaration
-from app.models import CompetitionTask, PhaseTask, PublicFile, Submission
-
-#: The title of the blind file, unless it is listed under downloads with a title of its own.
-ITEMS_TITLE = "Items"
+from app.declarations.downloads import declared_downloads
+from app.declarations.model import START, DownloadDeclaration, PhaseTaskDeclaration
+from app.models import Audience, CompetitionTask, PhaseTask, PublicFile, Submission
 
 
 @dataclass(frozen=True, slots=True)
 class _Offered:
-    """What everybody may download; origin: more about it, for whoever reads what was done."""
+    """A download; available: "now" or a moment as text, None at the phase's start; audience: as declared; origin: more
+    about it, for whoever reads what was done."""
 
     name: str
     title: str
     file: StoredFile
+    available: str | None = None
+    audience: Audience | None = None
     origin: str = ""
 
 
@@ -36,10 +38,10 @@ def apply_public_files(
     work: Work, phase_task: PhaseTask, task: CompetitionTask, declared: PhaseTaskDeclaration, folder: Path, what: str
 ) -> None:
     """The blind file that predictions are checked against, everything under downloads, and a template."""
-    downloads = _downloads(declared)
+    downloads = declared_downloads(declared)
     stored = {download.file: keep(work, folder / download.file) for download in downloads}
     _apply_items(work, phase_task, stored[declared.items].sha256 if declared.items else None, what)
-    offered = [_Offered(PurePosixPath(one.file).name, one.title, stored[one.file]) for one in downloads]
+    offered = [_offered(one, stored[one.file]) for one in downloads]
     offered += _made(work, phase_task, task, declared, folder, offered)
     query = select(PublicFile).where(PublicFile.phase_task_id == phase_task.id)
     existing = {row.name: row for row in work.session.scalars(query)}
@@ -48,6 +50,27 @@ def apply_public_files(
     for name, row in existing.items():
         work.session.delete(row)
         work.changes.add(f"removed download '{name}' of {what}")
+    _apply_access(work, phase_task, offered, what)
+
+
+def _offered(declared: DownloadDeclaration, file: StoredFile) -> _Offered:
+    return _Offered(
+        PurePosixPath(declared.file).name, declared.title, file, _available(declared.available_from), declared.audience
+    )
+
+
+def _available(declared: datetime | str | None) -> str | None:
+    """As `PhaseTask.files_from` has it."""
+    return declared.isoformat() if isinstance(declared, datetime) else None if declared == START else declared
+
+
+def _apply_access(work: Work, phase_task: PhaseTask, offered: Sequence[_Offered], what: str) -> None:
+    """From when and for whom, of those files of which it was said."""
+    values = {
+        "files_from": {one.name: one.available for one in offered if one.available},
+        "files_for": {one.name: one.audience.value for one in offered if one.audience},
+    }
+    work.changes.update(phase_task, what, values)
 
 
 def keep(work: Work, path: Path) -> StoredFile:
@@ -74,14 +97,6 @@ def _looked_at(path: Path) -> StoredFile:
     return StoredFile(sha256, path.stat().st_size)
 
 
-def _downloads(declared: PhaseTaskDeclaration) -> list[DownloadDeclaration]:
-    """The declared downloads, after the items where these are not among them."""
-    downloads = list(declared.downloads)
-    if declared.items and all(download.file != declared.items for download in downloads):
-        downloads.insert(0, DownloadDeclaration(file=declared.items, title=ITEMS_TITLE))
-    return downloads
-
-
 def _made(
     work: Work,
     phase_task: PhaseTask,
@@ -99,7 +114,8 @@ def _made(
         return
     if not work.is_plan and not _is_kept(file, work.storage_dir):
         store_upload([content], work.storage_dir, limit_bytes=len(content))
-    yield _Offered(name, TITLE, file, ", made from the items")
+    items = next(one for one in offered if one.name == PurePosixPath(declared.items or "").name)
+    yield _Offered(name, TITLE, file, items.available, items.audience, ", made from the items")
 
 
 def _apply_items(work: Work, phase_task: PhaseTask, sha256: str | None, what: str) -> None:

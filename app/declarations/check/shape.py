@@ -47,7 +47,8 @@ def in_words(fault: ErrorDetails, model: type[BaseModel]) -> str:
     if fault["type"] == "missing":
         return f"{_owner(path[:-1])} has no '{name}', which it needs"
     if fault["type"] == "extra_forbidden":
-        known = list((model_at(model, path[:-1]) or model).model_fields)
+        fields = (model_at(model, path[:-1]) or model).model_fields
+        known = [field.alias or name for name, field in fields.items()]
         return f"there is no key '{name}' here{did_you_mean(name, known)}; known are {listed(known)}"
     if fault["type"] == "string_pattern_mismatch":
         return _pattern_words(name, fault["input"], context["pattern"], path[-1] == "[key]")

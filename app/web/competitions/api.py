@@ -10,6 +10,7 @@ from app.base.errors import NotFound
 from app.competitions import limits
 from app.competitions.find import boards_of, find_competition, find_phase_task, list_competitions
 from app.competitions.visibility import view_of
+from app.submissions.downloads import file_access, file_viewer
 from app.teams.find import find_team
 from app.web.competitions.schemas import (
     CompetitionList,
@@ -84,4 +85,5 @@ def read_task(
             team = find_team(session, visitor.user, found.id)
             used = limits.quota(session, team, phase_task, now, user=visitor.user)
         view = view_of(session, phase_task, visitor.user, now)
-    return phase_task_out(phase_task, boards, server.settings, used, view, now)
+        files = file_access(found, asked_in, phase_task, file_viewer(session, found, visitor.user), now)
+    return phase_task_out(phase_task, boards, server.settings, used, view, files, now)

@@ -19,6 +19,7 @@ from app.judging.annotators import may_judge_or_organise
 from app.messages.announcements import announcements_of
 from app.models import Board, Competition, Phase, PhaseTask
 from app.people.roles import may_organise
+from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.teams.registration import standing
 from app.teams.registration_rules import rules_of
 from app.web.html.rendering import render
@@ -41,6 +42,7 @@ class TaskInPhase:
     teams: int
     view: View
     entry: EntrySettings
+    files: list[FileAccess]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,17 @@ def read_competition(request: Request, server: ServerHere, viewer: ViewerHere, c
         has_judging = may_judge_or_organise(session, viewer.user, found)
         announcements = announcements_of(session, found)
         missing = standing(session, found, viewer.user).missing if viewer.user else None
+        files_viewer = file_viewer(session, found, viewer.user, seen_as=viewer.seen_as)
         has_desk = viewer.seen_as is None and may_organise(session, viewer.user, found)
     phases = [
-        PhaseShown(phase, phase_state(phase, now), [_task(found, asked, teams, views) for asked in phase.phase_tasks])
+        PhaseShown(
+            phase,
+            phase_state(phase, now),
+            [
+                _task(found, asked, teams, views, file_access(found, phase, asked, files_viewer, now))
+                for asked in phase.phase_tasks
+            ],
+        )
         for phase in found.phases
     ]
     return render(
@@ -89,7 +99,13 @@ def _views(session: Session, competition: Competition, viewer: Viewer, now: date
     return views_of(session, asked, viewer.user, now, seen_as=viewer.seen_as)
 
 
-def _task(competition: Competition, asked: PhaseTask, teams: dict[int, int], views: dict[int, View]) -> TaskInPhase:
+def _task(
+    competition: Competition,
+    asked: PhaseTask,
+    teams: dict[int, int],
+    views: dict[int, View],
+    files: list[FileAccess],
+) -> TaskInPhase:
     phase = next(phase for phase in competition.phases if phase.id == asked.phase_id)
     boards = [board for board in boards_of(competition, phase) if board.task_id == asked.task_id]
     titles = short_titles([board.title for board in boards])
@@ -99,4 +115,5 @@ def _task(competition: Competition, asked: PhaseTask, teams: dict[int, int], vie
         teams.get(asked.id, 0),
         views[asked.id],
         entry_settings(phase, asked),
+        files,
     )

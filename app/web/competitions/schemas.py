@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from pydantic import Field
@@ -14,7 +15,8 @@ from app.competitions.find import boards_of
 from app.competitions.limits import PhaseState, phase_state
 from app.competitions.tracks import tracks_of
 from app.competitions.visibility import View
-from app.models import Board, Competition, CompetitionTask, EntryRule, Phase, PhaseTask, PublicFile
+from app.models import Audience, Board, Competition, CompetitionTask, EntryRule, Phase, PhaseTask
+from app.submissions.downloads import FileAccess
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.web.http.schemas import ApiModel, Moment, Named, example
 
@@ -38,6 +40,9 @@ _EXAMPLE_FILE = {
     "title": "Blind input",
     "size_bytes": 18321,
     "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "available_from": "2026-01-10T12:00:00Z",
+    "audience": "everyone",
+    "is_open": True,
     "link": "/api/v1/competitions/demo/phases/evaluation/tasks/idiom-detection/files/items.csv",
 }
 _EXAMPLE_TRACK = {"name": "closed", "title": "Closed", "description": "Nothing but the data provided."}
@@ -134,12 +139,15 @@ class CompetitionList(ApiModel):
 
 
 class Download(ApiModel):
-    """A public file."""
+    """A file of a task."""
 
     name: str
     title: str
     size_bytes: int
-    sha256: str
+    sha256: str | None = Field(description="null as long as you may not have the file")
+    available_from: Moment | None = Field(description="null: it was there at once")
+    audience: Audience
+    is_open: bool = Field(description="whether you may download it now")
     link: str
 
 
@@ -239,9 +247,10 @@ def phase_task_out(
     settings: Settings,
     used: limits.Quota | None,
     view: View,
+    files: Sequence[FileAccess],
     now: datetime,
 ) -> PhaseTaskOut:
-    """A task of a phase as `find_phase_task` gives it, with the viewer's quota."""
+    """A task of a phase as `find_phase_task` gives it, with the viewer's quota and files."""
     phase, task = phase_task.phase, phase_task.task
     place = (phase.competition.name, phase.name, task.name)
     entry = entry_settings(phase, phase_task)
@@ -261,7 +270,7 @@ def phase_task_out(
         tracks=_tracks(phase.competition),
         limits=_limits(limits.declared_limits(phase, phase_task), settings),
         quota=_quota(used) if used else None,
-        downloads=[_download(file, place) for file in phase_task.files],
+        downloads=[_download(one, place) for one in files],
         boards=[_named_board(board) for board in boards],
         link=links.api_task(*place),
         submissions_link=links.api_submit(*place),
@@ -299,11 +308,15 @@ def _quota(used: limits.Quota) -> Quota:
     )
 
 
-def _download(file: PublicFile, place: tuple[str, str, str]) -> Download:
+def _download(access: FileAccess, place: tuple[str, str, str]) -> Download:
+    file = access.file
     return Download(
         name=file.name,
         title=file.title,
         size_bytes=file.size_bytes,
-        sha256=file.sha256,
+        sha256=file.sha256 if access.is_open else None,
+        available_from=access.available_from,
+        audience=access.audience,
+        is_open=access.is_open,
         link=links.api_file(*place, file.name),
     )

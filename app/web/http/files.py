@@ -15,9 +15,13 @@ from app.base.db import reading
 from app.base.errors import EvergoldError, NotFound
 from app.base.storage import stored_path
 from app.competitions.find import find_phase_task
+from app.models import Audience
+from app.submissions.downloads import check_may_have, file_access, file_viewer
 from app.web.http.caching import is_known, not_modified
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
+from app.web.http.identity import ApiVisitor
+from app.web.http.paths import CompetitionName, PhaseName, TaskName
 
 log = structlog.get_logger(__name__)
 _RANGE = re.compile(r"^bytes=(\d*)-(\d*)$")
@@ -40,24 +44,32 @@ class RangeNotSatisfiable(EvergoldError):
 @router.get(
     "/competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}",
     operation_id="download_file",
-    summary="A public file of a task: blind input, template, public gold",
+    summary="A file of a task: blind input, template, public gold",
+    description="404 `not_yet_there` before its moment, as a rule the start of the phase; some files are for those who "
+    "take part. Organisers have all at any time.",
     response_class=Response,
-    responses=FILE_RESPONSES | error_responses(404, 416),
+    responses=FILE_RESPONSES | error_responses(401, 403, 404, 416),
 )
 def download_file(
     request: Request,
     server: ServerHere,
-    competition: Annotated[str, Path(examples=["demo"])],
-    phase: Annotated[str, Path(examples=["evaluation"])],
-    task: Annotated[str, Path(examples=["idiom-detection"])],
+    visitor: ApiVisitor,
+    competition: CompetitionName,
+    phase: PhaseName,
+    task: TaskName,
     name: Annotated[str, Path(examples=["items.csv"])],
 ) -> Response:
     with reading(server.engine) as session:
         phase_task = find_phase_task(session, competition, phase, task)
-    file = next((file for file in phase_task.files if file.name == name), None)
-    if file is None:
-        raise NotFound(f"Task '{task}' has no file '{name}' in phase '{phase}'.")
-    return stored_file_response(request, server, file.sha256, file.name, is_public=True)
+        place = phase_task.phase.competition
+        viewer = file_viewer(session, place, visitor.user)
+        listed = file_access(place, phase_task.phase, phase_task, viewer, server.clock())
+        access = next((one for one in listed if one.file.name == name), None)
+        if access is None:
+            raise NotFound(f"Task '{task}' has no file '{name}' in phase '{phase}'.")
+        check_may_have(access, place)
+    is_public = access.audience is Audience.EVERYONE
+    return stored_file_response(request, server, access.file.sha256, access.file.name, is_public=is_public)
 
 
 def stored_file_response(request: Request, server: Server, sha256: str, name: str, *, is_public: bool) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -20,6 +20,7 @@ from app.competitions.limits import Quota, declared_limits, phase_state, quota
 from app.competitions.tracks import tracks_of
 from app.models import PhaseTask, PublicFile, User
 from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS
+from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.teams.find import find_team
 from app.teams.registration import RegistrationNeeded, Standing, standing
 from app.web.html.guards import SentUpload, UploadHere, form_again, upload_guard
@@ -140,6 +141,8 @@ def _page(request: Request, server: Server, user: User | None, target: Target, f
         used = quota(session, team, phase_task, now, user=user)
         mine = standing(session, phase_task.phase.competition, user) if user else None
         elsewhere = other_open_tasks(session, phase_task, now)
+        competition = phase_task.phase.competition
+        files = file_access(competition, phase_task.phase, phase_task, file_viewer(session, competition, user), now)
     phase = phase_task.phase
     response = render(
         request,
@@ -154,7 +157,8 @@ def _page(request: Request, server: Server, user: User | None, target: Target, f
         used=used,
         obstacle=_obstacle(user, mine, used, phase_task),
         missing=mine.missing if mine else None,
-        previews=_previews(server, phase_task),
+        files=files,
+        previews=_previews(server, files, phase_task.items_sha256),
         elsewhere=elsewhere,
         tracks=tracks_of(phase.competition),
         form=form,
@@ -180,11 +184,11 @@ def _obstacle(user: User | None, mine: Standing | None, used: Quota, phase_task:
     return "pause" if used.rejected_last_hour >= used.rejected_per_hour else ""
 
 
-def _previews(server: Server, phase_task: PhaseTask) -> list[Preview]:
-    """The downloads of text, those called templates first."""
-    files = [file for file in phase_task.files if file.name.lower().endswith(PREVIEWED)]
-    files.sort(key=lambda file: "template" not in file.name.lower())
-    return [preview for file in files if (preview := _preview(server, file, phase_task.items_sha256))]
+def _previews(server: Server, files: Sequence[FileAccess], items_sha256: str | None) -> list[Preview]:
+    """Of the downloads that this person may have, those of text, those called templates first."""
+    texts = [access.file for access in files if access.is_open and access.file.name.lower().endswith(PREVIEWED)]
+    texts.sort(key=lambda file: "template" not in file.name.lower())
+    return [preview for file in texts if (preview := _preview(server, file, items_sha256))]
 
 
 def _preview(server: Server, file: PublicFile, items_sha256: str | None) -> Preview | None:

@@ -1,0 +1,49 @@
+"""Which of the declared files can be downloaded at a moment, and by whom: for organisers, before it surprises them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePosixPath
+
+from app.declarations.downloads import declared_downloads
+from app.declarations.model import NOW, CompetitionDeclaration, PhaseDeclaration
+from app.models import Audience, RegistrationMode
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A file that can be downloaded; is_early: although its phase has not started."""
+
+    competition: str
+    phase: str
+    task: str
+    name: str
+    audience: Audience
+    is_early: bool
+
+    def __str__(self) -> str:
+        whom = "everyone" if self.audience is Audience.EVERYONE else "participants"
+        early = ", before the phase starts" if self.is_early else ""
+        return f"{self.competition}/{self.phase}/{self.task}: {self.name} ({whom}{early})"
+
+
+def open_files(declared: CompetitionDeclaration, now: datetime) -> Iterator[OpenFile]:
+    """In the order of the declaration; templates that are made from items are not declared, and not named."""
+    rules = declared.registration
+    is_silent = rules.mode is RegistrationMode.OPEN and not rules.terms
+    usual = Audience.EVERYONE if is_silent else Audience.PARTICIPANTS
+    for phase in declared.phases:
+        for task, asked in phase.tasks.items():
+            for download in declared_downloads(asked):
+                if _is_there(download.available_from, phase, now):
+                    name = PurePosixPath(download.file).name
+                    audience = download.audience or usual
+                    yield OpenFile(declared.name, phase.name, task, name, audience, is_early=now < phase.start)
+
+
+def _is_there(available_from: datetime | str | None, phase: PhaseDeclaration, now: datetime) -> bool:
+    if isinstance(available_from, datetime):
+        return available_from <= now
+    return available_from == NOW or phase.start <= now

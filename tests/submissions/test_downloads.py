@@ -1,0 +1,109 @@
+"""From when and for whom a file is there: a pure question of what was declared, who looks, and now."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import Engine, update
+
+from app.base.db import reading, writing
+from app.base.errors import NotAuthenticated
+from app.competitions.find import find_competition
+from app.competitions.visibility import SeenAs
+from app.models import Audience, Competition, Phase, PhaseTask, PublicFile, Role, User
+from app.people.roles import grant_role
+from app.submissions.downloads import FileAccess, NotYetThere, check_may_have, file_access, file_viewer
+from app.teams.registration import Missing, RegistrationNeeded
+from tests.world import COMPETITION, DAY, HOUR, NOW, SECOND, add_competition, add_user, the_phase_task
+
+FILE = "items.csv"
+
+
+@pytest.fixture
+def ada(engine: Engine) -> User:
+    """A phase that starts tomorrow, with a file; Ada takes no part yet."""
+    add_competition(engine, starts_at=NOW + DAY, ends_at=NOW + 2 * DAY)
+    with writing(engine) as session:
+        phase_task = the_phase_task(session)
+        session.add(PublicFile(phase_task_id=phase_task.id, name=FILE, title="Items", sha256="0" * 64, size_bytes=1))
+    return add_user(engine, "ada")
+
+
+def say(engine: Engine, *, since: str | None = None, audience: str | None = None) -> None:
+    with writing(engine) as session:
+        files_from, files_for = {FILE: since} if since else {}, {FILE: audience} if audience else {}
+        session.execute(update(PhaseTask).values(files_from=files_from, files_for=files_for))
+
+
+def register(engine: Engine, **rules: object) -> None:
+    with writing(engine) as session:
+        session.execute(update(Competition).values(registration=rules))
+
+
+def access(engine: Engine, user: User | None, now=NOW, seen_as: SeenAs | None = None) -> FileAccess:  # type: ignore[no-untyped-def]
+    with reading(engine) as session:
+        competition = find_competition(session, COMPETITION)
+        (phase,) = competition.phases
+        viewer = file_viewer(session, competition, user, seen_as=seen_as)
+        (found,) = file_access(competition, phase, phase.phase_tasks[0], viewer, now)
+        return found
+
+
+def test_a_file_is_there_from_the_start_of_its_phase_on_and_follows_it(engine: Engine, ada: User) -> None:
+    assert not access(engine, ada, NOW + DAY - SECOND).is_open
+    assert access(engine, None, NOW + DAY).is_open
+    with writing(engine) as session:
+        session.execute(update(Phase).values(starts_at=NOW + 2 * DAY))
+    assert not access(engine, ada, NOW + DAY).is_open
+
+
+def test_now_is_at_once_and_a_moment_is_that_moment(engine: Engine, ada: User) -> None:
+    say(engine, since="now")
+    assert access(engine, None).is_open
+    assert access(engine, None).available_from is None
+    say(engine, since=(NOW + HOUR).isoformat())
+    assert not access(engine, None, NOW + HOUR - SECOND).is_open
+    assert access(engine, None, NOW + HOUR).is_open
+
+
+def test_where_nobody_is_asked_anything_files_are_for_everyone_else_for_participants(engine: Engine, ada: User) -> None:
+    assert access(engine, None).audience is Audience.EVERYONE
+    for rules in ({"mode": "approval"}, {"terms": "Be kind."}):
+        register(engine, **rules)
+        assert access(engine, None).audience is Audience.PARTICIPANTS
+    say(engine, audience="everyone")
+    assert access(engine, None, NOW + DAY).is_open
+
+
+def test_participants_have_registered_whatever_the_phase(engine: Engine, ada: User) -> None:
+    say(engine, since="now", audience="participants")
+    register(engine, terms="Be kind.")
+    anybody, hers = access(engine, None), access(engine, ada)
+    assert (anybody.needs_login, anybody.is_open) == (True, False)
+    assert (hers.needs_login, hers.missing, hers.is_open) == (False, Missing.REGISTRATION, False)
+    register(engine)
+    assert access(engine, ada).is_open
+    assert access(engine, None).needs_login, "declared for participants, who are logged in"
+
+
+def test_organisers_have_every_file_and_borrowed_eyes_do_not(engine: Engine, ada: User) -> None:
+    register(engine, terms="Be kind.")
+    organiser = add_user(engine, "org")
+    with writing(engine) as session:
+        grant_role(session, organiser, find_competition(session, COMPETITION), Role.ORGANISER, by=None, now=NOW)
+    assert access(engine, organiser).is_open
+    assert not access(engine, organiser, seen_as=SeenAs.PARTICIPANT).is_open
+    assert access(engine, organiser, NOW + DAY, SeenAs.PARTICIPANT).is_open
+    assert access(engine, organiser, NOW + DAY, SeenAs.PUBLIC).needs_login
+
+
+def test_each_refusal_says_what_to_do(engine: Engine, ada: User) -> None:
+    register(engine, terms="Be kind.")
+    with reading(engine) as session:
+        competition = find_competition(session, COMPETITION)
+    with pytest.raises(NotYetThere, match=r"'items\.csv' is there from ") as early:
+        check_may_have(access(engine, ada), competition)
+    assert early.value.details == {"available_from": (NOW + DAY).isoformat()}
+    with pytest.raises(NotAuthenticated, match="for participants: log in first"):
+        check_may_have(access(engine, None, NOW + DAY), competition)
+    with pytest.raises(RegistrationNeeded, match="register"):
+        check_may_have(access(engine, ada, NOW + DAY), competition)
