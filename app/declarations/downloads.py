@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path, PurePosixPath
-
-from sqlalchemy import select
-
-from app.base.storage import StoredFile, keep_young, store_file, store_upload, stored_path
-from app.declarations.apply.changes import Work
-from app.declarations.apply.templates import TITLE, made_template
-from app.declarations.model import START, DownloadDeclaration, PhaseTaskDeclaration
-from app.models import Audience, CompetitionTask, PhaseTask, PublicFile, Submission
+from app.declarations.model import DownloadDeclaration, PhaseTaskDeclaration
 
 #: The title of the blind file, unless it is listed under downloads with a title of its own.
 ITEMS_TITLE = "Items"

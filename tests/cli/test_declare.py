@@ -37,7 +37,8 @@ def evergold(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
 
 def test_check_of_the_repository_s_own_file_finds_nothing(evergold: Evergold) -> None:
     code, out, _ = evergold("check", "--phases", REPOSITORY / "phases.yaml")
-    assert (code, out) == (Code.OK, f"{REPOSITORY / 'phases.yaml'}: 0 errors, 0 warnings.\n")
+    lines = [line for line in out.splitlines() if not line.startswith("public now: ")]
+    assert (code, lines) == (Code.OK, [f"{REPOSITORY / 'phases.yaml'}: 0 errors, 0 warnings."])
 
 
 def test_check_lists_everything_by_line(evergold: Evergold, tmp_path: Path) -> None:
@@ -68,6 +69,21 @@ def test_a_limit_above_the_server_s_own_is_said_by_check_and_by_apply(
     assert f"phases.yaml:26:18: warning: upload_bytes is 256 MiB, {words}" in out
     _, out, _ = evergold("apply", "--migrate", "--phases", tmp_path / "phases.yaml", "--data-dir", tmp_path / "var")
     assert "declares uploads of 256 MiB, but this server takes none above 64 MiB" in out
+
+
+def test_check_says_what_is_public_now(evergold: Evergold, tmp_path: Path) -> None:
+    """The practice phase and the evaluation have begun by now; a phase of the far future has not."""
+    folder = make_competition(tmp_path)
+    folder.change('start: "2026-05-01 00:00 UTC"\n        end: "2026-07-01 00:00 AoE"', 'start: "2999-05-01 00:00 UTC"')
+    _, out, _ = evergold("check", "--phases", folder.phases)
+    public = [line for line in out.splitlines() if line.startswith("public now: ")]
+    assert public == ["public now: demo/practice/detection: practice.csv (everyone)"]
+    folder.change("            items: items.csv\n", "            items: items.csv\n            items_from: now\n")
+    _, out, _ = evergold("check", "--phases", folder.phases, "--json")
+    early = [file for file in json.loads(out)["public_now"] if file["is_early"]]
+    assert [(file["phase"], file["name"], file["audience"]) for file in early] == [
+        ("evaluation", "items.csv", "everyone")
+    ]
 
 
 def test_check_without_a_file_says_which_is_missing(evergold: Evergold) -> None:

@@ -284,3 +284,34 @@ def test_published_results_follow_their_file(sqlite_engine: Engine, demo: Folder
         f"{where.replace('evaluation', 'practice')}: 1, before 0",
     ]
     assert apply(sqlite_engine, demo) == []
+
+
+def test_from_when_and_for_whom_files_are_is_kept_told_and_taken_back(sqlite_engine: Engine, demo: Folder) -> None:
+    apply(sqlite_engine, demo)
+    before = phase_task(sqlite_engine, "evaluation")
+    assert (before.files_from, before.files_for) == ({}, {})
+    demo.change(
+        "            items: items.csv\n",
+        "            items: items.csv\n            items_from: now\n            items_for: participants\n",
+    )
+    demo.change('title: "Template"}', 'title: "Template", from: "2026-05-02 12:00 UTC"}')
+    told = made(apply(sqlite_engine, demo))
+    assert len(told) == 2, told
+    kept = phase_task(sqlite_engine, "evaluation")
+    assert kept.files_from == {"items.csv": "now", "template.csv": "2026-05-02T12:00:00+00:00"}
+    assert kept.files_for == {"items.csv": "participants"}
+    demo.change("            items_from: now\n            items_for: participants\n", "")
+    demo.change(', from: "2026-05-02 12:00 UTC"', ", from: start")
+    apply(sqlite_engine, demo)
+    assert phase_task(sqlite_engine, "evaluation").files_from == {}
+
+
+def test_the_template_that_is_made_is_there_when_its_items_are(sqlite_engine: Engine, demo: Folder) -> None:
+    demo.change(
+        '            downloads:\n              - {file: template.csv, title: "Template"}\n',
+        "            items_from: 2026-05-02 12:00 UTC\n            items_for: everyone\n",
+    )
+    apply(sqlite_engine, demo)
+    kept = phase_task(sqlite_engine, "evaluation")
+    assert kept.files_from == dict.fromkeys(("items.csv", "template.csv"), "2026-05-02T12:00:00+00:00")
+    assert kept.files_for == dict.fromkeys(("items.csv", "template.csv"), "everyone")

@@ -80,12 +80,15 @@ EVERYTHING: dict[str, str] = {
     ),
     "            gold: demo/evaluation.csv\n": (
         "            gold: demo/evaluation.csv\n            gold_version: '1.10'\n"
-        "            gold_is_public: true\n"
+        "            gold_is_public: true\n            items_from: now\n            items_for: everyone\n"
         "            options: {languages: [en, pt]}\n"
         "            entry: ladder\n            ladder_step: 1e-2\n"
         "            limits: {per_day: 1, total: 4, rejected_per_hour: 5, upload_bytes: 900}\n"
         "            visibility: {board: hidden, public_from: close, own_scores: at_once, names_from: close,"
         " slices: none, precision: 2}\n"
+    ),
+    '{file: template.csv, title: "Template"}': (
+        '{file: template.csv, title: "Template", from: 2026-05-02 00:00 UTC, for: participants}'
     ),
     '"Majority", file: majority.csv, method: "Always 1"': (
         '"Majority", file: majority.csv, method: "Always 1", track: closed, description: Simple, ranked: true,'

@@ -52,7 +52,7 @@ def test_a_file_is_there_from_the_start_of_its_phase_on_and_follows_it(engine: E
     assert not access(engine, ada, NOW + DAY - SECOND).is_open
     assert access(engine, None, NOW + DAY).is_open
     with writing(engine) as session:
-        session.execute(update(Phase).values(starts_at=NOW + 2 * DAY))
+        session.execute(update(Phase).values(starts_at=NOW + 2 * DAY, ends_at=None))
     assert not access(engine, ada, NOW + DAY).is_open
 
 
@@ -89,7 +89,7 @@ def test_organisers_have_every_file_and_borrowed_eyes_do_not(engine: Engine, ada
     register(engine, terms="Be kind.")
     organiser = add_user(engine, "org")
     with writing(engine) as session:
-        grant_role(session, organiser, find_competition(session, COMPETITION), Role.ORGANISER, by=None, now=NOW)
+        grant_role(session, find_competition(session, COMPETITION), organiser, Role.ORGANISER, NOW)
     assert access(engine, organiser).is_open
     assert not access(engine, organiser, seen_as=SeenAs.PARTICIPANT).is_open
     assert access(engine, organiser, NOW + DAY, SeenAs.PARTICIPANT).is_open
