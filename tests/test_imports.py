@@ -12,8 +12,11 @@ import grimp
 import pytest
 
 from app.base.config import Settings
+from app.web import pages
+from app.web.main import create_app
 from tests.processes import REPOSITORY
 from tests.services import environment_of
+from tests.web.routes import routes_of
 
 #: What only workers that score with models may load.
 HEAVY = ("torch", "transformers", "bert_score", "sklearn", "scipy", "pandas")
@@ -42,6 +45,16 @@ def test_the_import_contracts_hold() -> None:
     with (REPOSITORY / "pyproject.toml").open("rb") as file:
         contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
     assert f"Contracts: {len(contracts)} kept, 0 broken." in ran.stdout
+
+
+def test_the_contract_of_pages_and_api_knows_every_one_of_them() -> None:
+    with (REPOSITORY / "pyproject.toml").open("rb") as file:
+        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    [contract] = [one for one in contracts if one["name"].startswith("no page imports the API")]
+    all_pages = {route.endpoint.__module__ for route in routes_of(pages.router.routes)}
+    everything = {route.endpoint.__module__ for route in routes_of(create_app(Settings()).router.routes)}
+    assert set(contract["source_modules"]) == all_pages
+    assert set(contract["forbidden_modules"]) == everything - all_pages - {"app.web.docs"}
 
 
 def test_only_the_scoring_task_and_the_workers_own_commands_import_gold() -> None:

@@ -222,7 +222,7 @@ POST   /register                                                                
 GET    /robots.txt                                                                                        200 200 200 200 200 200 200
 GET    /status                                                                                            200 200 200 200 200 200 200
 GET    /submissions                                                                                       303 200 200 200 200 200 200
-GET    /submissions/compare                                                                               422 422 422 422 422 422 422
+GET    /submissions/compare                                                                               303 422 422 422 422 422 422
 GET    /submissions/{submission_id}                                                                       303 200 404 404 404 200 200
 GET    /submissions/{submission_id}/card                                                                  303 200 404 404 404 200 200
 POST   /submissions/{submission_id}/card                                                                  303 409 404 404 404 403 403

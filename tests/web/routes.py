@@ -57,19 +57,20 @@ def addresses(app: FastAPI) -> list[Address]:
             _of_type(route, int),
             _of_type(route, UUID),
         )
-        for route in _routes(app.router.routes)
+        for route in routes_of(app.router.routes)
         for method in route.methods
     }
     return sorted(found, key=lambda address: (address.template, address.method))
 
 
-def _routes(routes: Iterable[BaseRoute]) -> Iterator[APIRoute]:
+def routes_of(routes: Iterable[BaseRoute]) -> Iterator[APIRoute]:
+    """Those of included routers, too."""
     for route in routes:
         inner = getattr(route, "original_router", None)  # newer versions of FastAPI keep included routers as they are
         if isinstance(route, APIRoute):
             yield route
         elif inner is not None:
-            yield from _routes(inner.routes)
+            yield from routes_of(inner.routes)
 
 
 def _of_type(route: APIRoute, kind: type) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 
 from app.base import links
 from app.base.db import reading
@@ -16,6 +16,7 @@ from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import view_of_board
 from app.web.boards.api import BoardName, cache_control, viewer_tag
 from app.web.boards.picture_schemas import PictureOut, PicturesOut, picture_out, pictures_out
+from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
@@ -30,12 +31,6 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     **error_responses(401, 404, 422),
 }
 PictureName = Annotated[str, Path(examples=["progress"])]
-SplitAsked = Annotated[
-    str | None, Query(max_length=100, description="of a scatter: which part of the items, one of its `splits`")
-]
-TeamsAsked = Annotated[
-    list[str], Query(max_length=12, description="of pictures with `teams`: which of them, once for each")
-]
 
 
 @router.get(

@@ -14,7 +14,7 @@ from app.boards.pictures.seen import look_at
 from app.competitions.find import find_board, find_competition
 from app.competitions.limits import phase_state
 from app.competitions.visibility import view_of_board
-from app.web.boards.pictures import SplitAsked, TeamsAsked
+from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
 from app.web.http.viewer import ViewerHere

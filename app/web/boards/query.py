@@ -19,6 +19,13 @@ from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
 
 Text = Annotated[str, Query(max_length=TEXT_CHARACTERS)]
+#: Of its pictures.
+SplitAsked = Annotated[
+    str | None, Query(max_length=100, description="of a scatter: which part of the items, one of its `splits`")
+]
+TeamsAsked = Annotated[
+    list[str], Query(max_length=12, description="of pictures with `teams`: which of them, once for each")
+]
 
 
 def page_query(request: Request) -> BoardQuery:

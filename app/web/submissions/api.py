@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Path, Query, Request, Response
-from sqlalchemy import Engine, select
 
 from app.base import links
 from app.base.db import reading, writing
 from app.feedback.scores import own_scores_of, own_scores_of_all
-from app.models import TERMINAL, RunStatus, ScoringRun, User
-from app.runs.stages import stage_of, stamp_of
+from app.models import RunStatus
+from app.runs.stages import stage_of
 from app.submissions.accept import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
 from app.submissions.choices import choose_entry, withdraw_choice
 from app.submissions.find import current_run, get_submission, list_submissions
@@ -24,10 +22,10 @@ from app.web.http.errors import error_responses
 from app.web.http.files import FILE_RESPONSES, stored_file_response
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.viewer import ApiViewer, Viewer
-from app.web.http.waiting import wait_for_news
 from app.web.submissions.problems_csv import PROBLEMS_CSV_RESPONSE, problems_csv_response
 from app.web.submissions.receiving import Target, receive_submission
 from app.web.submissions.schemas import SubmissionList, SubmissionOut, submission_out
+from app.web.submissions.waiting import check_visible, wait_for_change
 
 router = APIRouter(prefix=links.API, tags=["submissions"])
 
@@ -227,33 +225,3 @@ def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> Subm
         stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, now)
         own = own_scores_of(session, submission, viewer.user, now, seen_as=viewer.seen_as)
         return submission_out(submission, stage, own)
-
-
-def check_visible(server: Server, submission_id: UUID, user: User | None) -> None:
-    """Raises NotFound unless this viewer may see the submission."""
-    with reading(server.engine) as session:
-        get_submission(session, submission_id, user)
-
-
-async def wait_for_change(
-    request: Request, server: Server, user: User, submission_id: UUID, *, seconds: float, seen: str | None
-) -> None:
-    """Return when the submission's state is final, when its stamp is not `seen` any more, or when the time is over."""
-    await wait_for_news(
-        request,
-        server,
-        user,
-        _stamps,
-        submission_id,
-        lambda stamp: stamp in TERMINAL or (seen is not None and stamp != seen),
-        seconds=seconds,
-    )
-
-
-def _stamps(engine: Engine, submission_ids: Sequence[UUID]) -> dict[UUID, str]:
-    columns = select(ScoringRun.submission_id, ScoringRun.status, ScoringRun.checked_at, ScoringRun.items_done)
-    current = columns.where(ScoringRun.submission_id.in_(submission_ids), ScoringRun.is_current)
-    with reading(engine) as session:
-        return {
-            row.submission_id: stamp_of(row.status, row.checked_at, row.items_done) for row in session.execute(current)
-        }

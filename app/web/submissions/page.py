@@ -31,7 +31,7 @@ from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.viewer import Viewer, ViewerHere, viewer_as
-from app.web.submissions.api import check_visible, wait_for_change
+from app.web.submissions.waiting import check_visible, wait_for_change
 from evergold.scoring.task import Score
 from evergold.scoring.tasks import TASKS
 

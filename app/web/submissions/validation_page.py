@@ -17,7 +17,7 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.submissions.page import LIVE_SECONDS
 from app.web.submissions.validation_schemas import STATUS_WORDS
-from app.web.submissions.validations import wait_for_check
+from app.web.submissions.waiting import wait_for_check
 
 router = APIRouter()
 

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 from uuid import UUID
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Path, Query, Request, Response
-from sqlalchemy import Engine, select
 
 from app.base import links
 from app.base.db import reading
-from app.models import CHECKED, User, Validation
+from app.models import User
 from app.submissions.accept import KEY_CHARACTERS
 from app.submissions.validations import get_validation
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
-from app.web.http.waiting import wait_for_news
 from app.web.submissions.problems_csv import PROBLEMS_CSV_RESPONSE, problems_csv_response
 from app.web.submissions.receiving import Target
 from app.web.submissions.validation_receiving import receive_validation
 from app.web.submissions.validation_schemas import ValidationOut, validation_out
+from app.web.submissions.waiting import wait_for_check
 
 router = APIRouter(prefix=links.API, tags=["submissions"])
 
@@ -104,28 +102,6 @@ def read_validation_problems(server: ServerHere, user: ApiUser, validation_id: U
     return problems_csv_response(validation.problems, validation.filename)
 
 
-async def wait_for_check(
-    request: Request, server: Server, user: User, validation_id: UUID, *, seconds: float, seen: str | None = None
-) -> None:
-    """Return when the check has ended, when its status is not `seen` any more, or when the time is over."""
-    await wait_for_news(
-        request,
-        server,
-        user,
-        _statuses,
-        validation_id,
-        lambda status: status in CHECKED or not status or (seen is not None and status != seen),
-        seconds=seconds,
-    )
-
-
 def _load(server: Server, validation_id: UUID, user: User) -> ValidationOut:
     with reading(server.engine) as session:
         return validation_out(get_validation(session, validation_id, user, server.clock()))
-
-
-def _statuses(engine: Engine, validation_ids: Sequence[UUID]) -> dict[UUID, str]:
-    """Nothing of those that were forgotten meanwhile."""
-    wanted = select(Validation.id, Validation.status).where(Validation.id.in_(validation_ids))
-    with reading(engine) as session:
-        return {validation_id: str(status) for validation_id, status in session.execute(wanted)}

@@ -1,0 +1,68 @@
+"""Waiting until something is new of a submission, or of a file that is only checked: for the API and for live pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from fastapi import Request
+from sqlalchemy import Engine, select
+
+from app.base.db import reading
+from app.models import CHECKED, TERMINAL, ScoringRun, User, Validation
+from app.runs.stages import stamp_of
+from app.submissions.find import get_submission
+from app.web.http.context import Server
+from app.web.http.waiting import wait_for_news
+
+
+def check_visible(server: Server, submission_id: UUID, user: User | None) -> None:
+    """Raises NotFound unless this viewer may see the submission."""
+    with reading(server.engine) as session:
+        get_submission(session, submission_id, user)
+
+
+async def wait_for_change(
+    request: Request, server: Server, user: User, submission_id: UUID, *, seconds: float, seen: str | None
+) -> None:
+    """Return when the submission's state is final, when its stamp is not `seen` any more, or when the time is over."""
+    await wait_for_news(
+        request,
+        server,
+        user,
+        _stamps,
+        submission_id,
+        lambda stamp: stamp in TERMINAL or (seen is not None and stamp != seen),
+        seconds=seconds,
+    )
+
+
+async def wait_for_check(
+    request: Request, server: Server, user: User, validation_id: UUID, *, seconds: float, seen: str | None = None
+) -> None:
+    """Return when the check has ended, when its status is not `seen` any more, or when the time is over."""
+    await wait_for_news(
+        request,
+        server,
+        user,
+        _statuses,
+        validation_id,
+        lambda status: status in CHECKED or not status or (seen is not None and status != seen),
+        seconds=seconds,
+    )
+
+
+def _stamps(engine: Engine, submission_ids: Sequence[UUID]) -> dict[UUID, str]:
+    columns = select(ScoringRun.submission_id, ScoringRun.status, ScoringRun.checked_at, ScoringRun.items_done)
+    current = columns.where(ScoringRun.submission_id.in_(submission_ids), ScoringRun.is_current)
+    with reading(engine) as session:
+        return {
+            row.submission_id: stamp_of(row.status, row.checked_at, row.items_done) for row in session.execute(current)
+        }
+
+
+def _statuses(engine: Engine, validation_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Nothing of those that were forgotten meanwhile."""
+    wanted = select(Validation.id, Validation.status).where(Validation.id.in_(validation_ids))
+    with reading(engine) as session:
+        return {validation_id: str(status) for validation_id, status in session.execute(wanted)}
