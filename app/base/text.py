@@ -26,7 +26,7 @@ def wrong_text(text: str, limit: int) -> str:
         return "Please write something here."
     if len(text) > limit:
         return f"At most {limit} characters; this has {len(text)}."
-    if any(_is_control(character) for character in text):
+    if any(is_control(character) for character in text):
         return "Control characters cannot be kept."
     return ""
 
@@ -38,7 +38,7 @@ def refuse(sentences: Mapping[str, str]) -> None:
         raise InvalidForm(PLEASE_CORRECT, fields=wrong)
 
 
-def _is_control(character: str) -> bool:
+def is_control(character: str) -> bool:
     """What neither PostgreSQL (NUL) nor XML can hold; marks of direction and joiners are for some scripts' sake."""
     code = ord(character)
     is_low = code < 32 and character not in "\n\t"

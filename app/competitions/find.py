@@ -16,7 +16,7 @@ from app.people.roles import check_may_organise
 def find_competition(session: Session, name: str) -> Competition:
     """The competition with its tasks, phases and boards; raises NotFound."""
     query = _whole_competitions().where(Competition.name == name)
-    competition = session.scalar(query) if "\0" not in name else None  # PostgreSQL takes no NUL
+    competition = session.scalar(query)
     if competition is None:
         raise NotFound(f"There is no competition '{name}' on this server.")
     return competition
@@ -65,7 +65,7 @@ def find_phase_task(session: Session, competition: str, phase: str, task: str, *
             *([selectinload(PhaseTask.files)] if with_files else ()),
         )
     )
-    wanted = session.scalar(query) if not any("\0" in name for name in names) else None  # PostgreSQL takes no NUL
+    wanted = session.scalar(query)
     if wanted is None:
         raise _no_such_phase_task(session, *names)
     return wanted

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from app.base import links
@@ -26,6 +29,7 @@ from app.web.http.viewer import ApiViewer, Viewer
 
 router = APIRouter(prefix=links.API, tags=["boards"])
 
+Place = tuple[str, str, str]
 BoardName = Annotated[str, Path(examples=["zero-shot"])]
 SnapshotNumber = Annotated[int, Path(ge=1, le=2**31 - 1, examples=[1])]
 Format = Literal["json", "csv"]
@@ -42,6 +46,32 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     **_NOT_MODIFIED,
     **error_responses(401, 404, 422),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who asks how for a board."""
+
+    request: Request
+    server: Server
+    viewer: Viewer
+    query: BoardQuery
+    format: Format
+
+
+def asked_as(
+    request: Request,
+    server: ServerHere,
+    viewer: ApiViewer,
+    query: ApiQuery,
+    format: FormatParameter = None,  # noqa: A002
+) -> Asked:
+    """In the format that was named, or that the Accept header prefers."""
+    preferred: Format = "csv" if prefers_csv(request.headers.get("accept", "")) else "json"
+    return Asked(request, server, viewer, query, format or preferred)
+
+
+AskedHere = Annotated[Asked, Depends(asked_as)]
 
 
 @router.get(
@@ -62,7 +92,7 @@ def read_board_csv(
     board: BoardName,
     query: ApiQuery,
 ) -> Response:
-    return _board_response(request, server, viewer, (competition, phase, board), "csv", query)
+    return _answer(Asked(request, server, viewer, query, "csv"), (competition, phase, board), _live)
 
 
 @router.get(
@@ -77,16 +107,12 @@ def read_board_csv(
     responses=_RESPONSES,
 )
 def read_board(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
-    query: ApiQuery,
-    format: FormatParameter = None,  # noqa: A002
+    asked: AskedHere,
 ) -> Response:
-    return _board_response(request, server, viewer, (competition, phase, board), _chosen(request, format), query)
+    return _answer(asked, (competition, phase, board), _live)
 
 
 @router.get(
@@ -99,17 +125,12 @@ def read_board(
     responses=_RESPONSES,
 )
 def read_official(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
-    query: ApiQuery,
-    format: FormatParameter = None,  # noqa: A002
+    asked: AskedHere,
 ) -> Response:
-    place = (competition, phase, board)
-    return _official_response(request, server, viewer, place, None, _chosen(request, format), query)
+    return _answer(asked, (competition, phase, board), _frozen, "-official")
 
 
 @router.get(
@@ -121,69 +142,69 @@ def read_official(
     responses=_RESPONSES,
 )
 def read_official_by_number(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
     number: SnapshotNumber,
-    query: ApiQuery,
-    format: FormatParameter = None,  # noqa: A002
+    asked: AskedHere,
 ) -> Response:
-    place = (competition, phase, board)
-    return _official_response(request, server, viewer, place, number, _chosen(request, format), query)
+    return _answer(asked, (competition, phase, board), partial(_frozen, number=number), "-official")
 
 
-def _board_response(
-    request: Request,
-    server: Server,
-    viewer: Viewer,
-    place: tuple[str, str, str],
-    chosen: Format,
-    query: BoardQuery,
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A board that is looked at, live or frozen. version: of its answers; build: makes it, where it has to be sent."""
+
+    competition: Competition
+    phase: Phase
+    board: Board
+    snapshot: Snapshot | None
+    version: tuple[object, ...]
+    build: Callable[[], Leaderboard]
+
+
+def _live(session: Session, viewer: Viewer, place: Place, now: datetime) -> _Shown:
+    competition, phase, board = _found(session, place)
+    snapshot = last_snapshot(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
+    version = board_version(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
+    build = partial(build_leaderboard, session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
+    number = snapshot.number if snapshot else None
+    tag = viewer_tag(session, competition, viewer)
+    return _Shown(competition, phase, board, snapshot, (version, tag, number), build)
+
+
+def _frozen(session: Session, viewer: Viewer, place: Place, now: datetime, number: int | None = None) -> _Shown:
+    """number: None for the last time."""
+    competition, phase, board = _found(session, place)
+    snapshot = find_snapshot(session, phase, board, number, viewer.user, now, seen_as=viewer.seen_as)
+    version = official_version(session, snapshot, viewer.user, now, seen_as=viewer.seen_as)
+    build = partial(official_board, session, snapshot, viewer.user, now, seen_as=viewer.seen_as)
+    tag = viewer_tag(session, competition, viewer)
+    return _Shown(competition, phase, board, snapshot, (version, tag), build)
+
+
+def _found(session: Session, place: Place) -> tuple[Competition, Phase, Board]:
+    competition = find_competition(session, place[0])
+    return competition, *find_board(competition, *place[1:])
+
+
+def _answer(
+    asked: Asked, place: Place, look: Callable[[Session, Viewer, Place, datetime], _Shown], name: str = ""
 ) -> Response:
-    competition_name, phase_name, board_name = place
-    now = server.clock()
-    with reading(server.engine) as session:
-        competition = find_competition(session, competition_name)
-        phase, board = find_board(competition, phase_name, board_name)
-        snapshot = last_snapshot(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
-        version = board_version(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
-        tag = viewer_tag(session, competition, viewer)
-        etag = strong_etag(request, version, tag, snapshot.number if snapshot else None, chosen, query)
-        headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
-        if is_known(request, etag):
+    """The board, or that it is known already. name: what a file of it is called besides its place."""
+    with reading(asked.server.engine) as session:
+        shown = look(session, asked.viewer, place, asked.server.clock())
+        etag = strong_etag(asked.request, *shown.version, asked.format, asked.query)
+        headers = {"ETag": etag, "Cache-Control": cache_control(asked.viewer.user), "Vary": _VARY}
+        if is_known(asked.request, etag):
             return not_modified(headers)
-        leaderboard = build_leaderboard(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
-        leaderboard = raise_if_unknown(arrange_board(session, competition, phase, board, leaderboard, query))
-    return _WRITERS[chosen](competition, phase, board, leaderboard, snapshot, "-".join(place), headers)
-
-
-def _official_response(
-    request: Request,
-    server: Server,
-    viewer: Viewer,
-    place: tuple[str, str, str],
-    number: int | None,
-    chosen: Format,
-    query: BoardQuery,
-) -> Response:
-    competition_name, phase_name, board_name = place
-    now = server.clock()
-    with reading(server.engine) as session:
-        competition = find_competition(session, competition_name)
-        phase, board = find_board(competition, phase_name, board_name)
-        snapshot = find_snapshot(session, phase, board, number, viewer.user, now, seen_as=viewer.seen_as)
-        version = official_version(session, snapshot, viewer.user, now, seen_as=viewer.seen_as)
-        etag = strong_etag(request, version, viewer_tag(session, competition, viewer), chosen, query)
-        headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
-        if is_known(request, etag):
-            return not_modified(headers)
-        leaderboard = official_board(session, snapshot, viewer.user, now, seen_as=viewer.seen_as)
-        leaderboard = raise_if_unknown(arrange_board(session, competition, phase, board, leaderboard, query))
-    name = "-".join([*place, "official"])
-    return _WRITERS[chosen](competition, phase, board, leaderboard, snapshot, name, headers)
+        at = shown.competition, shown.phase, shown.board
+        leaderboard = raise_if_unknown(arrange_board(session, *at, shown.build(), asked.query))
+    if asked.format == "csv":
+        headers["Content-Disposition"] = f'attachment; filename="{"-".join(place)}{name}.csv"'
+        return Response(board_csv(leaderboard), media_type="text/csv", headers=headers)
+    text = board_out(*at, leaderboard, shown.snapshot).model_dump_json()
+    return Response(text, media_type="application/json", headers=headers)
 
 
 def viewer_tag(session: Session, competition: Competition, viewer: Viewer) -> str:
@@ -195,36 +216,3 @@ def viewer_tag(session: Session, competition: Competition, viewer: Viewer) -> st
 def cache_control(viewer: User | None) -> str:
     """Caches may keep it, but ask each time; what is marked for a viewer is the viewer's alone."""
     return "private, no-cache" if viewer else "public, no-cache"
-
-
-def _chosen(request: Request, wanted: Format | None) -> Format:
-    return wanted or ("csv" if prefers_csv(request.headers.get("accept", "")) else "json")
-
-
-def _json(
-    competition: Competition,
-    phase: Phase,
-    board: Board,
-    found: Leaderboard,
-    snapshot: Snapshot | None,
-    name: str,
-    headers: dict[str, str],
-) -> Response:
-    text = board_out(competition, phase, board, found, snapshot).model_dump_json()
-    return Response(text, media_type="application/json", headers=headers)
-
-
-def _csv(
-    competition: Competition,
-    phase: Phase,
-    board: Board,
-    found: Leaderboard,
-    snapshot: Snapshot | None,
-    name: str,
-    headers: dict[str, str],
-) -> Response:
-    headers = {**headers, "Content-Disposition": f'attachment; filename="{name}.csv"'}
-    return Response(board_csv(found), media_type="text/csv", headers=headers)
-
-
-_WRITERS: dict[Format, Callable[..., Response]] = {"json": _json, "csv": _csv}

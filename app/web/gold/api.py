@@ -16,6 +16,7 @@ from app.web.gold.schemas import GoldList, gold_list
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
+from app.web.http.openapi import upload_body
 from app.web.http.paths import CompetitionName, PhaseName
 from app.web.http.schemas import RowId
 from app.web.submissions.receiving import Target
@@ -25,28 +26,18 @@ router = APIRouter(prefix=links.API, tags=["organising"])
 PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/gold"
 TaskName = Annotated[str, Path(examples=["idiom-detection"])]
 
-_BODY: dict[str, Any] = {
-    "required": True,
-    "content": {
-        "multipart/form-data": {
-            "schema": {
-                "type": "object",
-                "required": ["file"],
-                "properties": {
-                    "file": {"type": "string", "format": "binary", "description": "a file, or a zip of a folder"},
-                    "also": {"type": "string", "description": "further phases that ask this task, with commas between"},
-                    "publish": {"type": "boolean", "description": "use it at once, though a version is in use"},
-                    "public": {
-                        "type": "boolean",
-                        "description": "anybody may have it: where the phase says so, too, teams see its items. It is "
-                        "sealed with it, and cannot be said later. Send it, and `also`, before the file",
-                    },
-                },
-            },
-            "example": {"also": "post-evaluation", "publish": False, "public": False, "file": "gold.csv"},
-        }
+_FIELDS: dict[str, dict[str, Any]] = {
+    "also": {"type": "string", "description": "further phases that ask this task, with commas between"},
+    "publish": {"type": "boolean", "description": "use it at once, though a version is in use"},
+    "public": {
+        "type": "boolean",
+        "description": "anybody may have it: where the phase says so, too, teams see its items. It is "
+        "sealed with it, and cannot be said later. Send it, and `also`, before the file",
     },
 }
+_BODY = upload_body(
+    "a file, or a zip of a folder", _FIELDS, also="post-evaluation", publish=False, public=False, file="gold.csv"
+)
 
 
 @router.get(
@@ -71,7 +62,7 @@ def read_gold_list(
     "used at once, a later one when it is published.",
     status_code=201,
     responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 507),
-    openapi_extra={"requestBody": _BODY},
+    openapi_extra=_BODY,
 )
 async def create_gold_version(
     request: Request,

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI
 
 from app.web.http.errors import error_responses
+
+
+def upload_body(of: str, /, fields: Mapping[str, Mapping[str, Any]] | None = None, **example: Any) -> dict[str, Any]:
+    """What a route's description says (`openapi_extra`) about a file that it reads from the request itself.
+
+    of: the file, in words; fields: the schemas of what may come with it; example: a value of each that an example has.
+    """
+    described = {"file": {"type": "string", "format": "binary", "description": of}, **(fields or {})}
+    schema = {"type": "object", "required": ["file"], "properties": described}
+    return {
+        "requestBody": {
+            "required": True,
+            "content": {"multipart/form-data": {"schema": schema, "example": example}},
+        }
+    }
+
 
 _NOT_OURS = ("HTTPValidationError", "ValidationError")
 

@@ -28,6 +28,7 @@ from app.people.roles import may_organise
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiVisitor
+from app.web.http.openapi import upload_body
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
 from app.web.judging.receiving import receive_marks
 from app.web.judging.schemas import (
@@ -54,19 +55,6 @@ _CSV = (
 )
 _CSV_RESPONSE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The marks.", "content": {"text/csv": {"schema": {"type": "string"}, "example": _CSV}}}
-}
-_MARKS_BODY: dict[str, Any] = {
-    "required": True,
-    "content": {
-        "multipart/form-data": {
-            "schema": {
-                "type": "object",
-                "required": ["file"],
-                "properties": {"file": {"type": "string", "format": "binary", "description": "marks as CSV"}},
-            },
-            "example": {"file": "marks.csv"},
-        }
-    },
 }
 
 
@@ -119,7 +107,7 @@ def start_round(
     "`language` and `removed`. All of it is taken or, with every problem told by line, nothing. The same file again "
     "changes nothing; a corrected one changes what it corrects.",
     responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 507),
-    openapi_extra={"requestBody": _MARKS_BODY},
+    openapi_extra=upload_body("marks as CSV", file="marks.csv"),
 )
 async def import_judgements(
     request: Request,

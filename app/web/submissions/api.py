@@ -21,6 +21,7 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.files import FILE_RESPONSES, stored_file_response
 from app.web.http.identity import ApiSubmitter, ApiUser
+from app.web.http.openapi import upload_body
 from app.web.http.viewer import ApiViewer, Viewer
 from app.web.submissions.problems_csv import PROBLEMS_CSV_RESPONSE, problems_csv_response
 from app.web.submissions.receiving import Target, receive_submission
@@ -31,35 +32,18 @@ router = APIRouter(prefix=links.API, tags=["submissions"])
 
 PAGE_LENGTH = 50
 
-_UPLOAD_BODY: dict[str, Any] = {
-    "required": True,
-    "content": {
-        "multipart/form-data": {
-            "schema": {
-                "type": "object",
-                "required": ["file"],
-                "properties": {
-                    "file": {"type": "string", "format": "binary", "description": "your predictions"},
-                    "track": {
-                        "type": "string",
-                        "description": "one of the competition's tracks; left out where there are none",
-                    },
-                    "method": {
-                        "type": "string",
-                        "maxLength": METHOD_CHARACTERS,
-                        "description": "a few words, shown on the board",
-                    },
-                    "description": {
-                        "type": "string",
-                        "maxLength": DESCRIPTION_CHARACTERS,
-                        "description": "notes for yourself and the organisers",
-                    },
-                },
-            },
-            "example": {"file": "my_predictions.csv", "method": "XLM-R large", "description": "seed 17"},
-        }
+_UPLOAD_FIELDS: dict[str, dict[str, Any]] = {
+    "track": {"type": "string", "description": "one of the competition's tracks; left out where there are none"},
+    "method": {"type": "string", "maxLength": METHOD_CHARACTERS, "description": "a few words, shown on the board"},
+    "description": {
+        "type": "string",
+        "maxLength": DESCRIPTION_CHARACTERS,
+        "description": "notes for yourself and the organisers",
     },
 }
+_UPLOAD_BODY = upload_body(
+    "your predictions", _UPLOAD_FIELDS, file="my_predictions.csv", method="XLM-R large", description="seed 17"
+)
 
 
 @router.post(
@@ -71,7 +55,7 @@ _UPLOAD_BODY: dict[str, Any] = {
     "With an `Idempotency-Key` a repeated request is the same submission: again a 202, with the same id.",
     status_code=202,
     responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 507),
-    openapi_extra={"requestBody": _UPLOAD_BODY},
+    openapi_extra=_UPLOAD_BODY,
 )
 async def create_submission(
     request: Request,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from anyio.to_thread import run_sync
@@ -16,6 +16,7 @@ from app.submissions.validations import get_validation
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
+from app.web.http.openapi import upload_body
 from app.web.submissions.problems_csv import PROBLEMS_CSV_RESPONSE, problems_csv_response
 from app.web.submissions.receiving import Target
 from app.web.submissions.validation_receiving import receive_validation
@@ -23,20 +24,6 @@ from app.web.submissions.validation_schemas import ValidationOut, validation_out
 from app.web.submissions.waiting import wait_for_check
 
 router = APIRouter(prefix=links.API, tags=["submissions"])
-
-_FILE_BODY: dict[str, Any] = {
-    "required": True,
-    "content": {
-        "multipart/form-data": {
-            "schema": {
-                "type": "object",
-                "required": ["file"],
-                "properties": {"file": {"type": "string", "format": "binary", "description": "your predictions"}},
-            },
-            "example": {"file": "my_predictions.csv"},
-        }
-    },
-}
 
 
 @router.post(
@@ -48,7 +35,7 @@ _FILE_BODY: dict[str, Any] = {
     "checked is bounded. With an `Idempotency-Key` a repeated request is the same check.",
     status_code=202,
     responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 507),
-    openapi_extra={"requestBody": _FILE_BODY},
+    openapi_extra=upload_body("your predictions", file="my_predictions.csv"),
 )
 async def create_validation(
     request: Request,
