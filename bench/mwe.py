@@ -4,14 +4,13 @@ The reference reads gold, training data and prediction anew for every language, 
 solves the same assignment problems; both sides must agree on every count. They take turns in one process, seconds are
 the processor's, and the best turn of each counts, so that the ratios hold on a busy machine too. `--official
 evaluate.py` runs the official script as well, where it is at hand: a process per language, beside one of `python -m
-scoring`. Conformance files where there are any, else made-up ones.
+evergold.scoring`. The files are made up from a seed, of the size of edition 1.1's.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import subprocess
 import sys
@@ -32,7 +31,6 @@ from evergold.scoring.errors import Problems  # noqa: E402
 from evergold.scoring.tasks.mwe_identification import TASK, Gold, Options  # noqa: E402
 from tests.evergold.scoring import mwe_reference  # noqa: E402
 
-CONFORMANCE = Path(os.environ.get("EVERGOLD_CONFORMANCE") or ROOT.parent / "shared" / "conformance") / "parseme11"
 OPTIONS = Options(unseen_against="train")
 MEGABYTE = 1_000_000
 
@@ -53,9 +51,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of the tables")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        pairs = conformance_pairs() or made_up_pairs(Path(folder))
+        pairs = made_up_pairs(Path(folder))
         result = {
-            "data": "conformance" if pairs[0].gold.is_relative_to(CONFORMANCE) else "made up",
             "scoring": measure_scoring(pairs, chosen.turns),
             "parsing": measure_parsing(pairs, chosen.turns),
             "memory": measure_memory(pairs, Path(folder)),
@@ -68,17 +65,6 @@ def main() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------ data
-
-
-def conformance_pairs() -> list[Pair]:
-    """Every prediction for edition 1.1, compared with train where there is train."""
-    pairs = []
-    for prediction in sorted(CONFORMANCE.glob("*/test.system.*.cupt")):
-        folder = prediction.parent
-        train = [path for path in [folder / "train.cupt"] if path.is_file()]
-        name = f"{folder.name} {prediction.name.split('.')[2]}"
-        pairs.append(Pair(name, folder / "test.cupt", prediction, train))
-    return pairs
 
 
 def made_up_pairs(folder: Path) -> list[Pair]:
@@ -303,7 +289,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def tables(result: dict[str, Any]) -> str:
-    lines = [f"{'pair (' + result['data'] + ')':<24} {'warm':>9} {'cold':>9} {'reference':>11}  ratio warm   cold"]
+    lines = [f"{'pair':<24} {'warm':>9} {'cold':>9} {'reference':>11}  ratio warm   cold"]
     for row in [*result["scoring"]["pairs"], {"pair": "all", **result["scoring"]["all"]}]:
         lines.append(
             f"{row['pair']:<24} {row['warm']:>6.1f} ms {row['cold']:>6.1f} ms {row['reference']:>8.1f} ms "

@@ -1,7 +1,8 @@
 """The whole server on its embedded default: upload to scored, p50 and p95 over many uploads, and its memory.
 
-Starts `evergold serve` on a fresh data folder with the SemEval-2022 competition, uploads a file for its dev set again
-and again, one at a time, and long-polls each to its end. Loopback only; stops by itself.
+Starts `evergold serve` on a fresh data folder with a competition of idiom detection, uploads a file of the size of
+SemEval-2022's development data again and again, one at a time, and long-polls each to its end. Loopback only; stops
+by itself.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -23,8 +25,30 @@ from pathlib import Path
 
 import httpx
 
+from bench.scoring import SEED, generate_detection
+
 ROOT = Path(__file__).resolve().parent.parent
-CONFORMANCE = Path(os.environ.get("EVERGOLD_CONFORMANCE") or ROOT.parent / "shared" / "conformance")
+PHASES = """\
+version: 1
+competitions:
+  - name: bench
+    title: "Bench"
+    tasks:
+      - {name: detection, type: idiom-detection, title: "Detection"}
+    boards:
+      - name: zero-shot
+        title: "Zero-shot"
+        task: detection
+        columns:
+          - {metric: macro_f1, split: zero_shot/all, title: "All"}
+          - {metric: macro_f1, split: one_shot/all, title: "One-shot"}
+    phases:
+      - name: open
+        title: "Open"
+        start: "2020-01-01 00:00 UTC"
+        limits: {per_day: 100000}
+        tasks: {detection: {gold: gold.csv}}
+"""
 START_SECONDS = 60
 PASSWORD = "bench-password-1"
 
@@ -63,26 +87,22 @@ def measure(folder: Path, uploads: int) -> dict[str, object]:
 
 def prepare(folder: Path) -> tuple[str, Path]:
     """phases.yaml and gold in `folder`; the target of the uploads and the file."""
-    source = CONFORMANCE / "semeval2022"
-    if not source.exists():
-        raise SystemExit(f"no data at {source}: set EVERGOLD_CONFORMANCE")
-    (folder / "phases.yaml").write_text('version: 1\ninclude: ["competitions/*/competition.yaml"]\n')
-    evergold(folder, "import", "semeval2022", str(source / "repository"), "--no-apply")
-    return (
-        "competitions/semeval2022-task2/phases/practice/tasks/idiom-detection",
-        source / "submissions" / "A_noisy.csv",
-    )
-
-
-def evergold(folder: Path, *arguments: str) -> None:
-    """One command of the command line, in the bench's folder."""
-    subprocess.run([sys.executable, "-m", "evergold.cli", *arguments], cwd=folder, env=environment(folder), check=True)
+    (folder / "phases.yaml").write_text(PHASES, encoding="utf-8")
+    gold, prediction = generate_detection(folder, random.Random(SEED))
+    (folder / "gold").mkdir()
+    gold.rename(folder / "gold" / "gold.csv")
+    return "competitions/bench/phases/open/tasks/detection", prediction
 
 
 def environment(folder: Path) -> dict[str, str]:
     """The caller's, without other settings of ours, with this checkout importable from the bench's folder."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("EVERGOLD_")}
-    return {**kept, "PYTHONPATH": str(ROOT), "EVERGOLD_DATA_DIR": str(folder / "var")}
+    return {
+        **kept,
+        "PYTHONPATH": str(ROOT),
+        "EVERGOLD_DATA_DIR": str(folder / "var"),
+        "EVERGOLD_GOLD_DIR": str(folder / "gold"),
+    }
 
 
 @contextmanager

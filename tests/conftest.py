@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import Engine, event
 
-from tests import lanes, lean, postgres, services
+from tests import conformance, lanes, lean, postgres, services
 
 if TYPE_CHECKING:
     from app.models import User
@@ -34,6 +34,13 @@ def pytest_report_header() -> str:
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Whether the organisers' own files were there to compare with."""
+    terminalreporter.line(
+        conformance.summary([str(report.longrepr) for report in terminalreporter.getreports("skipped")])
+    )
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Lanes are given to all; what is for `make soak` stays away; the dear ones begin."""
     for item in items:

@@ -1,0 +1,56 @@
+"""Whoever has the repository can run every benchmark: their data lie in it, or are made from a seed."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.processes import REPOSITORY
+
+BENCHMARKS = sorted((REPOSITORY / "bench").glob("[a-z]*.py"))
+
+
+@pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
+def test_no_benchmark_looks_outside_the_repository(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    assert re.findall(r"ROOT\.parent|CONFORMANCE|expanduser|Path\.home", source) == []
+
+
+def test_files_of_the_idiom_tasks_are_the_same_at_every_run(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    from bench.scoring import generate_detection, generate_similarity
+
+    for generate in (generate_detection, generate_similarity):
+        contents = []
+        for turn in ("first", "second"):
+            (tmp_path / turn).mkdir(exist_ok=True)
+            contents.append([path.read_bytes() for path in generate(tmp_path / turn, random.Random(1))])
+        assert contents[0] == contents[1]
+
+
+def test_the_benchmark_of_the_idiom_tasks_runs_and_agrees_with_the_reference() -> None:
+    """It ends with an error where a score differs from that of scikit-learn or scipy."""
+    command = [sys.executable, "-m", "bench.scoring", "--turns", "1", "--json"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert [(row["task"], row["rows"]) for row in json.loads(done.stdout)] == [
+        ("idiom-detection", 2 * 739),
+        ("idiom-similarity", 2 * (1775 + 406)),
+    ]
+
+
+def test_made_up_cupt_files_are_the_same_at_every_run(tmp_path: Path) -> None:
+    from bench.mwe import made_up_file, made_up_sentence
+
+    texts = []
+    for _ in range(2):
+        chance = random.Random(7)
+        texts.append(made_up_file([made_up_sentence(chance) for _ in range(50)], chance))
+    assert texts[0] == texts[1]
+    assert ":VID" in texts[0]
