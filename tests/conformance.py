@@ -1,7 +1,7 @@
 """Where the conformance data lie: beside the checkout, or where EVERGOLD_CONFORMANCE says; without them tests skip.
 
 They are the organisers' own files and no part of this project, so they are an extra: what they show is also tested in
-kind with files of our own (golden/, official_shapes.py). The end of a test run says in one line whether they were there.
+kind with files of our own (golden/, official_shapes.py). The end of a test run says in a line whether they were there.
 """
 
 from __future__ import annotations

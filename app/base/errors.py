@@ -1,4 +1,5 @@
-"""Expected conflicts, each with its HTTP status and a stable code; turned into HTTP in one place, `app.web.main`.
+"""Expected conflicts, each with its HTTP status and a stable code; turned into HTTP in one place,
+`app.web.http.errors`.
 
 One JSON error shape everywhere: {"error": {"code", "message", "details"}}. Anything else is our bug: 500.
 """

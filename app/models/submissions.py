@@ -1,4 +1,4 @@
-"""What happens: submissions, their runs and scores. Written by `app.submissions.accept` and `app.runs.life` only."""
+"""What happens: submissions, their runs and scores. Written by `app.submissions.accept` and `app.runs` only."""
 
 from __future__ import annotations
 

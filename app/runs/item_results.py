@@ -1,8 +1,8 @@
 """What the items of a run came to, one by one: kept with the run, open, and only where its gold is declared public.
 
-Workers hand over what the task type's `item_results` gives; `app.runs.life` keeps it if gold is public when it is
-recorded.
-It says what gold is. So it is shown only as long as gold is declared public, and forgotten when that is taken back.
+Workers hand over what the task type's `item_results` gives; `app.runs.outcomes` keeps it if gold is public when it
+is recorded. It says what gold is. So it is shown only as long as gold is declared public, and forgotten when that is
+taken back.
 """
 
 from __future__ import annotations

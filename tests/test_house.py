@@ -1,0 +1,105 @@
+"""Every thing has one address: folders say what lives in them, and what a text names by its module is there."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.processes import REPOSITORY
+
+PACKAGES = ("app", "evergold", "workers")
+FOLDERS = sorted(
+    path.parent.relative_to(REPOSITORY)
+    for package in ("app", "evergold")
+    for path in (REPOSITORY / package).rglob("__init__.py")
+    if "build" not in path.parts
+)
+#: What is imported from the folder itself: the tables, the task types, what teams use, the groups of commands.
+MORE_THAN_A_DOCSTRING = {
+    "app/cli",
+    "app/declarations/check",
+    "app/models",
+    "evergold/cli",
+    "evergold/client",
+    "evergold/scoring",
+    "evergold/scoring/tasks",
+}
+#: Written as modules are: groups of entry points, files of a user and of a server.
+NO_MODULES = {
+    "evergold.commands",
+    "evergold.tasks",
+    "evergold.db",
+    "evergold.json",
+    "evergold/credentials.json",
+    "workers.key",
+    "workers.key.retired",
+}
+TEXTS = [
+    *sorted(REPOSITORY.glob("*.md")),
+    *sorted((REPOSITORY / "docs").rglob("*.md")),
+    *sorted(
+        path
+        for folder in (*PACKAGES, "tests", "bench", "demo", "migrations", "requirements")
+        for path in (REPOSITORY / folder).rglob("*.py")
+        if "build" not in path.parts
+    ),
+]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=str)
+def test_a_folder_says_what_lives_there_and_has_nothing_else_in_its_init(folder: Path) -> None:
+    tree = ast.parse((REPOSITORY / folder / "__init__.py").read_text(encoding="utf-8"))
+    text = ast.get_docstring(tree)
+    assert text, "a sentence about what lives there, and what does not"
+    assert len(text.split()) >= 5
+    assert (len(tree.body) > 1) is (folder.as_posix() in MORE_THAN_A_DOCSTRING)
+
+
+@pytest.mark.parametrize("package", ["app", "evergold"])
+def test_every_folder_with_modules_is_a_package(package: str) -> None:
+    folders = {path.parent for path in (REPOSITORY / package).rglob("*.py") if "build" not in path.parts}
+    assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
+def test_no_module_lies_flat_in_app() -> None:
+    assert [path.name for path in (REPOSITORY / "app").glob("*.py")] == ["__init__.py"]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.relative_to(REPOSITORY).as_posix())
+def test_modules_that_a_text_names_are_there(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    dotted = re.findall(r"`((?:app|evergold|workers)(?:\.\w+)+)(?=[`( ])", text)
+    assert [name for name in dotted if name not in NO_MODULES and not is_there(name)] == []
+    files = re.findall(r"`((?:app|evergold|workers|scoring|migrations|bench|demo)/[\w/.-]*\w)`", text)
+    assert [name for name in files if name not in NO_MODULES and not (REPOSITORY / name).exists()] == []
+
+
+def test_a_name_that_is_not_there_is_noticed() -> None:
+    assert is_there("app.base.errors.NotFound")
+    assert not is_there("app.errors")
+    assert not is_there("app.base.errors.Nothing")
+
+
+@cache
+def is_there(name: str) -> bool:
+    """Whether it is a module, or something that stands in one, by its first name there."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        module = ".".join(parts[:length])
+        path = REPOSITORY.joinpath(*parts[:length])
+        if path.with_suffix(".py").is_file() or (path / "__init__.py").is_file():
+            return length == len(parts) or _has(module, parts[length])
+    return False
+
+
+def _has(module: str, name: str) -> bool:
+    spec = importlib.util.find_spec(module)
+    assert spec
+    assert spec.origin
+    source = Path(spec.origin).read_text(encoding="utf-8")
+    return bool(re.search(rf"^\s*(?:async def |def |class |from \S+ import .*)?\b{name}\b", source, re.MULTILINE))
