@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.base.config import get_settings
 from app.base.db import get_engine, writing
-from app.base.storage import stored_path
+from app.base.storage import check_path
 from app.runs.validations import (
     CheckClaim,
     claim_validation,
@@ -68,7 +68,7 @@ def warnings_of(claim: CheckClaim) -> tuple[Problem, ...]:
     with ready_for(task, gold_is_sealed=claim.sealed_gold is not None):
         gold = gold_of(task, options, claim).content if claim.items_sha256 is None else None
         items = read_items(task, options, claim, gold)
-        prediction = task.read_prediction(stored_path(get_settings().storage_dir, claim.sha256), items, options)
+        prediction = task.read_prediction(check_path(get_settings().storage_dir, claim.validation_id), items, options)
     warnings: tuple[Problem, ...] = prediction.warnings
     return warnings
 
@@ -91,7 +91,7 @@ def _outcome(claim: CheckClaim) -> tuple[Problem, ...] | InvalidPrediction:
     try:
         return warnings_of(claim)
     except InvalidPrediction as error:
-        return with_excerpts(error, stored_path(get_settings().storage_dir, claim.sha256))
+        return with_excerpts(error, check_path(get_settings().storage_dir, claim.validation_id))
 
 
 def _record(engine: Engine, claim: CheckClaim, outcome: tuple[Problem, ...] | InvalidPrediction) -> bool:

@@ -1,4 +1,5 @@
-"""The sweep's part for files that are only checked: the old are forgotten, what crashes left behind is put right."""
+"""The sweep's part for files that are only checked: they go when their check has ended, its answer after a day; what
+crashes left behind is put right."""
 
 from __future__ import annotations
 
@@ -11,13 +12,19 @@ from app.base.db import writing
 from app.base.queue import send_validation
 from app.runs.validations import mark_check_sent, requeue_lost_checks
 from app.runs.workers import unserved_task_types
+<<<<<<< HEAD
 from app.submissions.validations import forget_validations
 from evergold.scoring.tasks import needs_gpu
+=======
+from app.submissions.validations import clear_check_files, forget_validations
+from evergold.scoring.tasks import TASKS
+>>>>>>> fb71f34 (A check's file goes when the check has ended; files of rejected submissions are given up in time)
 
 
 def look_after_validations(engine: Engine, now: datetime) -> int:
     """Once; how many of them workers were told about again."""
     with writing(engine) as session:
+        clear_check_files(session, get_settings().storage_dir, now)
         forget_validations(session, now)
         unserved = unserved_task_types(session, now)
         waiting = requeue_lost_checks(session, attempts=get_settings().attempts, now=now, unserved=unserved)

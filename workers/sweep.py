@@ -18,7 +18,7 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.base.config import get_settings
+from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
 from app.base.logs import configure_logging
 from app.base.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_run
@@ -30,6 +30,7 @@ from app.operations.unowned import Cleared, clear_unowned
 from app.rescoring.pace import look_after_rescorings, rescoring_runs_to_announce
 from app.runs.sweep import mark_sent, requeue_lost_runs
 from app.runs.workers import forget_silent_workers, unserved_task_types
+from app.submissions.rejected import clear_rejected_files
 from evergold.scoring.tasks import TASKS, needs_gpu
 from workers.check_sweep import look_after_validations
 from workers.climbing import watch_climbing
@@ -112,6 +113,14 @@ def _announce(waiting: Sequence[tuple[int, str]], *, later: bool = False) -> lis
     return sent
 
 
+def clear_rejected(engine: Engine, settings: Settings, now: datetime) -> None:
+    """Give up the files of what was rejected long ago."""
+    with writing(engine) as session:
+        files = clear_rejected_files(session, settings.rejected_days, now)
+    if files:
+        log.info("rejected_files_given_up", files=files)
+
+
 def clear_storage(engine: Engine, folder: Path, now: float) -> None:
     """Take away what was stored for nothing; a folder that is not there, or only for reading, is somebody else's."""
     try:
@@ -137,6 +146,7 @@ def main() -> None:
             try:
                 sweep(engine, datetime.now(UTC))
                 if time.monotonic() >= clear_at:
+                    clear_rejected(engine, settings, datetime.now(UTC))
                     for folder in (settings.storage_dir, settings.sealed_dir):
                         clear_storage(engine, folder, time.time())
                     clear_at = time.monotonic() + CLEAR_SECONDS

@@ -55,6 +55,7 @@ class Settings(BaseSettings):
     lease_seconds: int = Field(60, gt=0, description="a run whose worker was silent for this long is given to another")
     run_limit_seconds: int = Field(3600, gt=0, description="a run that takes longer is stopped")
     lean: bool = Field(False, description="no worker with torch is meant to be here: what waits for one is no fault")
+    rejected_days: int = Field(30, ge=0, description="how long the files of rejected submissions are kept; 0: for ever")
     sweep_seconds: float = Field(30.0, gt=0, description="how often the sweep looks for lost runs")
     attempts: int = Field(3, gt=0, description="how often a run is tried before it is marked failed")
     answers_mebibytes: int = Field(64, ge=0, description="memory for public pages and boards made ready; 0: none kept")
@@ -77,6 +78,7 @@ class Settings(BaseSettings):
     password_resets_per_hour: int = Field(30, ge=0, description="asked for, per address")
     password_resets_per_hour_and_account: int = Field(5, ge=0, description="asked for, per account")
     validations_per_hour: int = Field(60, ge=0, description="files that are only checked, per person")
+    checked_mebibytes_per_day: int = Field(2048, ge=0, description="of files that are only checked, per person")
     questions_per_hour: int = Field(10, ge=0, description="to organisers, per person")
     uploads_per_minute: int = Field(600, ge=0, description="per team: a bound for scripts gone wild, not for teams")
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+from uuid import UUID
 
 from app.base.errors import EmptyUpload, StorageFull, UploadTooLarge
 
@@ -32,8 +33,10 @@ class StoredFile:
 class UploadWriter:
     """Takes a file piece by piece and stores it at `finish`; `discard` (also after an error) leaves nothing behind."""
 
-    def __init__(self, folder: Path, limit_bytes: int) -> None:
+    def __init__(self, folder: Path, limit_bytes: int, *, target: Path | None = None) -> None:
+        """target: where it is to lie, instead of under its sha256."""
         self._folder = folder
+        self._target = target
         self._limit_bytes = limit_bytes
         self._digest = hashlib.sha256()
         self._size_bytes = 0
@@ -65,7 +68,7 @@ class UploadWriter:
             raise EmptyUpload("The file is empty (0 bytes).")
         stored = StoredFile(self._digest.hexdigest(), self._size_bytes)
         try:
-            self._move_to(stored_path(self._folder, stored.sha256))
+            self._move_to(self._target or stored_path(self._folder, stored.sha256))
         except OSError as error:
             self._give_up(error)
         self._ended = True
@@ -148,6 +151,11 @@ def stored_path(folder: Path, sha256: str) -> Path:
     if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
         raise ValueError(f"not a sha256: {sha256!r}")
     return folder / sha256[:2] / sha256
+
+
+def check_path(folder: Path, validation_id: UUID) -> Path:
+    """Where a file that is only checked lies (or would lie) until its check has ended: apart, and for that alone."""
+    return folder / "checks" / str(validation_id)
 
 
 def _make_folder(folder: Path) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
 from app.models.accounts import User
-from app.models.columns import NAME_CHARACTERS, STORED_FILE
+from app.models.columns import NAME_CHARACTERS, stored_file_unless
 from app.models.competitions import PhaseTask
 from app.models.teams import Team
 
@@ -31,7 +31,7 @@ TERMINAL = frozenset({RunStatus.SCORED, RunStatus.REJECTED, RunStatus.FAILED})
 
 
 class Submission(Base):
-    """The file that was sent; never changes after it was accepted."""
+    """The file that was sent; never changes after it was accepted, but that the file of a rejected one may go."""
 
     __tablename__ = "submissions"
     __table_args__ = (
@@ -43,7 +43,7 @@ class Submission(Base):
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
     phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), index=True)
-    sha256: Mapped[str] = mapped_column(String(64), info=STORED_FILE)
+    sha256: Mapped[str] = mapped_column(String(64), info=stored_file_unless("file_cleared_at"))
     size_bytes: Mapped[int]
     filename: Mapped[str] = mapped_column(String(200), default="")
     track: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # None where the competition had no tracks
@@ -51,6 +51,7 @@ class Submission(Base):
     description: Mapped[str] = mapped_column(Text, default="")
     idempotency_key: Mapped[str | None] = mapped_column(String(200))
     submitted_at: Mapped[datetime]
+    file_cleared_at: Mapped[datetime | None]  # since when a rejected one's file is not kept any more
 
     team: Mapped[Team] = relationship(lazy="raise")
     user: Mapped[User] = relationship(lazy="raise")

@@ -13,7 +13,6 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
 from app.models.accounts import User
-from app.models.columns import STORED_FILE
 from app.models.competitions import PhaseTask
 
 
@@ -43,7 +42,7 @@ class Validation(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
     # A task that is taken back before anybody submitted takes its validations along.
     phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id", ondelete="CASCADE"), index=True)
-    sha256: Mapped[str] = mapped_column(String(64), info=STORED_FILE)
+    sha256: Mapped[str] = mapped_column(String(64))  # its file lies apart, see `app.base.storage.check_path`
     size_bytes: Mapped[int]
     filename: Mapped[str] = mapped_column(String(200), default="")
     idempotency_key: Mapped[str | None] = mapped_column(String(200))

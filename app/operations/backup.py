@@ -32,7 +32,7 @@ from app.operations.backup_format import (
     kind_of,
     written,
 )
-from app.operations.unowned import naming_columns
+from app.operations.unowned import naming_columns, still_names
 from evergold.version import VERSION
 
 ROWS_AT_ONCE = 500
@@ -77,15 +77,23 @@ def _snapshot(engine: Engine) -> Iterator[Connection]:
 def _dump(connection: Connection, table: Table, place: Path, into: Target, named: Named) -> BackupTable:
     """Write the rows, and note which files they name."""
     columns = [BackupColumn(name=column.name, kind=kind_of(column)) for column in table.columns]
-    digests = [index for index, column in enumerate(table.columns) if column in _NAMING]
+    naming = [(index, column) for index, column in enumerate(table.columns) if column in _NAMING]
     path, rows = place / f"{table.name}.jsonl", 0
-    query = select(*table.columns, *(column.is_(None) for column in table.columns)).order_by(*table.primary_key)
+    are_null = (column.is_(None) for column in table.columns)
+    names = (still_names(column) for _, column in naming)
+    query = select(*table.columns, *are_null, *names).order_by(*table.primary_key)
     with path.open("w", encoding="utf-8", newline="\n") as lines:
         for row in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(query):
-            values, are_null = row[: len(columns)], row[len(columns) :]
-            lines.write(written(columns, values, are_null))
+            values, nulls, named_here = (
+                row[: len(columns)],
+                row[len(columns) : 2 * len(columns)],
+                row[2 * len(columns) :],
+            )
+            lines.write(written(columns, values, nulls))
             named["sealed" if table.name == _SEALED else "storage"].update(
-                values[index] for index in digests if values[index] is not None
+                values[index]
+                for (index, _), is_named in zip(naming, named_here, strict=True)
+                if is_named and values[index] is not None
             )
             rows += 1
     described = BackupTable(

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy import Column, Engine, select
+from sqlalchemy import Column, ColumnElement, Engine, select, true
 from sqlalchemy.orm import Session
 
 import app.models  # noqa: F401 - fills Base.metadata
@@ -70,8 +70,14 @@ def named_in_tables(engine: Engine, digests: Iterable[str]) -> set[str]:
         return {digest for column in naming_columns() for digest in _named(session, column, wanted)}
 
 
+def still_names(column: Column[str]) -> ColumnElement[bool]:
+    """For a row: that it has not given its file up."""
+    given_up_at = column.info.get("unless")
+    return true() if given_up_at is None else column.table.columns[given_up_at].is_(None)
+
+
 def _named(session: Session, column: Column[str], digests: list[str]) -> Iterable[str]:
-    return session.scalars(select(column).where(column.in_(digests)).distinct())
+    return session.scalars(select(column).where(column.in_(digests), still_names(column)).distinct())
 
 
 # --------------------------------------------------------------------------------------------------------------- files

@@ -262,7 +262,7 @@ def _counting(rescoring: Rescoring) -> Select[Submission]:
             and_(RescoredTask.phase_task_id == Submission.phase_task_id, RescoredTask.rescoring_id == rescoring.id),
         )
         .join(ScoringRun, and_(ScoringRun.submission_id == Submission.id, ScoringRun.is_current))
-        .where(ScoringRun.status.in_(wanted))
+        .where(ScoringRun.status.in_(wanted), Submission.file_cleared_at.is_(None))
     )
 
 

@@ -29,7 +29,6 @@ class CheckClaim:
     validation_id: UUID
     token: str
     attempt: int
-    sha256: str
     task_type: str
     options: dict[str, Any]
     gold: str
@@ -67,7 +66,6 @@ def claim_validation(
         validation_id=validation_id,
         token=token,
         attempt=attempt,
-        sha256=validation.sha256,
         task_type=task.task_type,
         options=phase_task.options_of(task),
         gold=phase_task.gold or "",

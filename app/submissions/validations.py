@@ -5,9 +5,11 @@ A validation is its sender's alone, not even organisers see it. Its life with a 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
+from pathlib import Path
+from uuid import UUID, uuid4
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
@@ -15,6 +17,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.base.errors import IdempotencyConflict, LimitReached, NotFound
 from app.base.storage import StoredFile
+from app.base.text import readable_size
 from app.competitions.limits import check_gold_present, check_phase_open
 from app.models import CHECKED, Phase, PhaseTask, User, Validation
 from app.submissions.accept import base_name, check_words
@@ -22,6 +25,8 @@ from app.teams.registration import check_registered
 
 #: How long its answer can be read; then nothing is left of it.
 KEPT = timedelta(days=1)
+#: So old is no file whose check is still being accepted.
+UNCOMMITTED = timedelta(hours=1)
 #: How many files of one person may wait or be checked at a time.
 AT_ONCE = 3
 #: When it is worth asking again whether one of those was checked by now.
@@ -51,9 +56,14 @@ def accept_validation(
     upload: StoredFile,
     filename: str = "",
     idempotency_key: str | None = None,
+    validation_id: UUID | None = None,
+    bytes_per_day: int = 0,
     now: datetime,
 ) -> AcceptedValidation:
-    """The queued validation; the caller commits, then sends. `phase_task` as `find_phase_task` gives it."""
+    """The queued validation; the caller commits, then sends. `phase_task` as `find_phase_task` gives it.
+
+    validation_id: for which its file lies in storage already; bytes_per_day: as in `check_bytes_today`.
+    """
     check_words("", "", idempotency_key)
     idempotency_key = idempotency_key or None
     session.execute(select(User.id).where(User.id == user.id).with_for_update())  # one at a time is counted
@@ -61,7 +71,9 @@ def accept_validation(
         return _replayed(earlier, phase_task, upload)
     check_may_validate(session, user, phase_task, now)
     _check_at_once(session, user, now)
+    check_bytes_today(session, user, bytes_per_day, now, more=upload.size_bytes)
     validation = Validation(
+        id=validation_id or uuid4(),
         user_id=user.id,
         phase_task_id=phase_task.id,
         sha256=upload.sha256,
@@ -98,9 +110,50 @@ def get_validation(session: Session, validation_id: UUID, viewer: User | None, n
 
 
 def forget_validations(session: Session, now: datetime) -> int:
-    """Take away those whose day is over; how many. Their files then belong to nobody, see `app.operations.unowned`."""
+    """Take away those whose day is over; how many."""
     over = Validation.asked_at <= now - KEPT
     return len(session.scalars(delete(Validation).where(over).returning(Validation.id)).all())
+
+
+def check_bytes_today(session: Session, user: User, limit_bytes: int, now: datetime, *, more: int = 0) -> None:
+    """Raises LimitReached if this user's files of the last day and `more` bytes exceed the limit (0: none); right only
+    under the user's lock."""
+    mine = (Validation.user_id == user.id, Validation.asked_at > now - KEPT)
+    used, first = session.execute(
+        select(func.sum(Validation.size_bytes), func.min(Validation.asked_at)).where(*mine)
+    ).one()
+    if limit_bytes and (used or 0) + max(more, 1) > limit_bytes:
+        raise LimitReached(
+            f"Within one day this server checks {readable_size(limit_bytes)} of files for each person, and you "
+            f"have sent {readable_size(used or 0)}; `evergold validate` checks as many as you like at home.",
+            limit=limit_bytes,
+            used=used or 0,
+            per="day",
+            retry_at=((first or now) + KEPT).isoformat(),
+        )
+
+
+def clear_check_files(session: Session, folder: Path, now: datetime) -> int:
+    """Remove the files of checks that have ended, and those that no check came to own; how many."""
+    paths = [path for path in (folder / "checks").glob("*") if _is_id(path.name)]
+    waiting = select(Validation.id).where(Validation.id.in_([UUID(path.name) for path in paths]))
+    ended = set(session.scalars(waiting.where(Validation.status.in_(CHECKED))))
+    needed = set(session.scalars(waiting)) - ended
+    removed = 0
+    for path in paths:
+        with suppress(FileNotFoundError):  # another sweep was here
+            is_old = path.stat().st_mtime < (now - UNCOMMITTED).timestamp()
+            if UUID(path.name) in ended or (UUID(path.name) not in needed and is_old):
+                path.unlink()
+                removed += 1
+    return removed
+
+
+def _is_id(name: str) -> bool:
+    try:
+        return str(UUID(name)) == name
+    except ValueError:
+        return False
 
 
 def _check_at_once(session: Session, user: User, now: datetime) -> None:

@@ -502,6 +502,7 @@ def _make_submissions() -> None:
         sa.Column("description", sa.Text(), nullable=False),
         sa.Column("idempotency_key", sa.String(length=200), nullable=True),
         sa.Column("submitted_at", UtcDateTime(), nullable=False),
+        sa.Column("file_cleared_at", UtcDateTime(), nullable=True),
         sa.ForeignKeyConstraint(
             ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_submissions_phase_task_id_phase_tasks")
         ),

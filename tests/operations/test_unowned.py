@@ -46,6 +46,7 @@ NOT_FILES = {
     "runs.claim_token",
     "team_invitations.secret_hash",
     "validations.claim_token",
+    "validations.sha256",  # its file lies apart, and goes when the check has ended
 }
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime, timedelta
-from uuid import UUID
+from pathlib import Path
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import Engine, func, select
 
 from app.base.db import reading, writing
 from app.base.errors import GoldMissing, IdempotencyConflict, LimitReached, NotFound, PhaseNotOpen
+from app.base.storage import StoredFile, UploadWriter, check_path
 from app.competitions.limits import quota
 from app.models import PhaseTask, ScoringRun, Submission, Team, User, Validation, ValidationStatus
-from app.operations.unowned import named_in_tables
 from app.runs.validations import (
     CheckClaim,
     claim_validation,
@@ -27,8 +29,10 @@ from app.runs.validations import (
 from app.submissions.validations import (
     AT_ONCE,
     KEPT,
+    UNCOMMITTED,
     AcceptedValidation,
     accept_validation,
+    clear_check_files,
     forget_validations,
     get_validation,
 )
@@ -38,6 +42,8 @@ from tests.threads import in_threads
 from tests.world import DAY, NOW, SECOND, add_competition, add_user, answer_to, the_phase_task, upload_of
 
 MINUTE = timedelta(minutes=1)
+#: A day after it the phase is still open.
+START = NOW - timedelta(hours=2)
 WRONG = Problem("duplicate-id", "id 203 appears twice, first on line 9", line=14)
 
 
@@ -183,8 +189,6 @@ def test_after_a_day_nothing_is_left_of_it(engine: Engine, ada: User) -> None:
         assert forget_validations(session, later) == 1
     with reading(engine) as session:
         assert session.scalars(select(Validation.id)).all() == [young]
-    digests = [upload_of(content).sha256 for content in ("old", "young")]
-    assert named_in_tables(engine, digests) == {digests[1]}, "the file of the old one belongs to nobody now"
 
 
 def test_a_task_that_is_taken_back_takes_its_checks_along(engine: Engine, ada: User) -> None:
@@ -195,6 +199,53 @@ def test_a_task_that_is_taken_back_takes_its_checks_along(engine: Engine, ada: U
         assert session.scalar(select(func.count()).select_from(Validation)) == 0
 
 
+# --------------------------------------------------------------------------------------------------------------- files
+
+
+def test_a_file_goes_when_its_check_has_ended(engine: Engine, ada: User, tmp_path: Path) -> None:
+    waiting, ended = ask(engine, ada, "waiting"), ask(engine, ada, "ended")
+    nobody_s, arriving = uuid4(), uuid4()
+    for validation_id in (waiting, ended, nobody_s, arriving):
+        store_check(tmp_path, validation_id)
+    long_ago = (NOW - UNCOMMITTED - SECOND).timestamp()
+    for validation_id in (waiting, nobody_s):
+        os.utime(check_path(tmp_path, validation_id), (long_ago, long_ago))
+    os.utime(check_path(tmp_path, arriving), (NOW.timestamp(), NOW.timestamp()))
+    (tmp_path / "checks" / "somebody's notes").write_text("not ours")
+    with writing(engine) as session:
+        assert record_valid(session, sure(claim(engine, ended)), warnings=[], now=NOW)
+    with writing(engine) as session:
+        assert clear_check_files(session, tmp_path, NOW) == 2
+        assert clear_check_files(session, tmp_path, NOW) == 0
+    left = {path.name for path in (tmp_path / "checks").iterdir()}
+    assert left == {str(waiting), str(arriving), "somebody's notes"}
+
+
+def store_check(folder: Path, validation_id: UUID) -> None:
+    writer = UploadWriter(folder, 10**6, target=check_path(folder, validation_id))
+    writer.write(b"x")
+    writer.finish()
+
+
+def test_files_of_a_day_are_bounded_for_each_person(engine: Engine, ada: User) -> None:
+    eve = add_user(engine, "eve")
+
+    def send(user: User, size_bytes: int, now: datetime) -> str:
+        upload = StoredFile(upload_of(str(now)).sha256, size_bytes)
+        with writing(engine) as session:
+            task = the_phase_task(session)
+            accepted = accept_validation(session, user=user, phase_task=task, upload=upload, bytes_per_day=100, now=now)
+        with writing(engine) as session:
+            record_valid(session, sure(claim(engine, accepted.validation.id, now)), warnings=[], now=now)
+        return "accepted"
+
+    assert [answer_to(lambda size=size: send(ada, size, START)) for size in (60, 41)] == ["accepted", "limit_reached"]  # type: ignore[misc]
+    assert answer_to(lambda: send(eve, 100, START)) == "accepted", "another person has their own"
+    assert answer_to(lambda: send(ada, 40, START + SECOND)) == "accepted", "to the byte"
+    assert answer_to(lambda: send(ada, 1, START + KEPT - SECOND)) == "limit_reached"
+    assert answer_to(lambda: send(ada, 60, START + KEPT)) == "accepted", "a day after the first"
+
+
 # ------------------------------------------------------------------------------------------------------- with a worker
 
 
@@ -202,7 +253,6 @@ def test_a_claim_has_what_reading_needs(engine: Engine, ada: User) -> None:
     held = sure(claim(engine, ask(engine, ada)))
     assert (held.task_type, held.gold) == ("idiom-detection", "gold.csv")
     assert (held.items_sha256, held.sealed_gold) == (None, None)
-    assert held.sha256 == upload_of("x").sha256
 
 
 @pytest.mark.both

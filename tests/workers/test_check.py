@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import Engine, func, select, update
@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from app.base import queue
 from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.base.storage import store_upload, stored_path
+from app.base.storage import UploadWriter, check_path, store_upload
 from app.models import CompetitionTask, PhaseTask, ScoringRun, User, Validation, ValidationStatus
 from app.submissions.validations import KEPT, accept_validation
 from evergold.scoring.task import AnyTask
@@ -37,12 +37,14 @@ REPEATED = PREDICTION + "2,EN,zero_shot,0\none field\n"
 
 
 def ask(engine: Engine, user: User, content: str = PREDICTION) -> UUID:
-    stored = store_upload([content.encode()], get_settings().storage_dir, 10**6)
+    folder, validation_id = get_settings().storage_dir, uuid4()
+    writer = UploadWriter(folder, 10**6, target=check_path(folder, validation_id))
+    writer.write(content.encode())
+    stored, now = writer.finish(), datetime.now(UTC)
     with writing(engine) as session:
-        accepted = accept_validation(
-            session, user=user, phase_task=the_phase_task(session), upload=stored, now=datetime.now(UTC)
-        )
-    return accepted.validation.id
+        task = the_phase_task(session)
+        accept_validation(session, user=user, phase_task=task, upload=stored, validation_id=validation_id, now=now)
+    return validation_id
 
 
 def check(engine: Engine, validation_id: UUID) -> Validation:
@@ -215,4 +217,6 @@ def test_kill_9_in_the_middle_loses_nothing(engine: Engine, open_for_ever: User,
     look_after_validations(engine, datetime.now(UTC) + timedelta(seconds=2))
     found = check(engine, validation_id)
     assert (found.status, found.attempts) == (ValidationStatus.VALID, 2)
-    assert stored_path(get_settings().storage_dir, found.sha256).is_file()
+    assert check_path(get_settings().storage_dir, validation_id).is_file(), "the sweep's to remove"
+    look_after_validations(engine, datetime.now(UTC))
+    assert not check_path(get_settings().storage_dir, validation_id).exists()

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from app.base import links
 from app.base.db import reading, writing
+from app.base.errors import NotFound
 from app.feedback.scores import own_scores_of, own_scores_of_all
 from app.models import RunStatus
 from app.runs.stages import stage_of
@@ -180,6 +181,11 @@ def withdraw(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> Sub
 def download_submission(request: Request, server: ServerHere, user: ApiUser, submission_id: UUID) -> Response:
     with reading(server.engine) as session:
         submission = get_submission(session, submission_id, user)
+    if submission.file_cleared_at is not None:
+        days = server.settings.rejected_days
+        raise NotFound(
+            f"This file was rejected, and such files are kept for {days} days; what was wrong with it stays."
+        )
     name = submission.filename or str(submission.id)
     return stored_file_response(request, server, submission.sha256, name, is_public=False)
 

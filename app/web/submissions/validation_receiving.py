@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from uuid import UUID
+from functools import partial
+from uuid import UUID, uuid4
 
 import structlog
 from anyio.to_thread import run_sync
 from fastapi import Request
 
+from app.base.config import MEBIBYTE
 from app.base.db import reading, writing
 from app.base.queue import send_validation
+from app.base.storage import UploadWriter, check_path
 from app.cards.edits import field_names
 from app.cards.kept import form_of
 from app.competitions.find import find_phase_task
 from app.competitions.limits import declared_limits
 from app.models import User
 from app.submissions.accept import check_words
-from app.submissions.validations import accept_validation, check_may_validate, find_validation_replay
+from app.submissions.validations import (
+    accept_validation,
+    check_bytes_today,
+    check_may_validate,
+    find_validation_replay,
+)
 from app.web.http.context import Server
 from app.web.http.multipart import Upload, receive_upload
 from app.web.http.rate_limits import limits_of
@@ -48,14 +56,23 @@ async def receive_validation(
 ) -> ReceivedValidation:
     """`more_fields`: what a form sends besides, which is not kept; `before_file` sees them before the file."""
     limit_bytes, of_card = await run_sync(_refuse_early, request, server, user, target, idempotency_key)
+    folder, validation_id = server.settings.storage_dir, uuid4()
+    path = check_path(folder, validation_id)
     upload = await receive_upload(
         incoming_of(request),
-        folder=server.settings.storage_dir,
+        folder=folder,
         limit_bytes=limit_bytes,
         fields=more_fields | of_card,
         before_file=before_file,
+        into=UploadWriter(folder, limit_bytes, target=path),
     )
-    return await run_sync(_accept, server, user, target, upload, idempotency_key)
+    received = None
+    try:
+        received = await run_sync(_accept, server, user, target, upload, idempotency_key, validation_id)
+    finally:
+        if received is None or not received.created:  # refused, or an earlier one's
+            await run_sync(partial(path.unlink, missing_ok=True))
+    return received
 
 
 def _refuse_early(
@@ -70,12 +87,19 @@ def _refuse_early(
         limits.hit(limits.rules.validations, f"user {user.id}", now)
         if not (key and find_validation_replay(session, user, key, now)):
             check_may_validate(session, user, phase_task, now)
+            check_bytes_today(session, user, _bytes_per_day(server), now)
         declared = declared_limits(phase_task.phase, phase_task)
         of_card = field_names(form_of(phase_task))
         return min(declared.upload_bytes, server.settings.upload_limit_bytes), of_card
 
 
-def _accept(server: Server, user: User, target: Target, upload: Upload, key: str | None) -> ReceivedValidation:
+def _bytes_per_day(server: Server) -> int:
+    return server.settings.checked_mebibytes_per_day * MEBIBYTE
+
+
+def _accept(
+    server: Server, user: User, target: Target, upload: Upload, key: str | None, validation_id: UUID
+) -> ReceivedValidation:
     with writing(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
         accepted = accept_validation(
@@ -85,6 +109,8 @@ def _accept(server: Server, user: User, target: Target, upload: Upload, key: str
             upload=upload.file,
             filename=upload.filename,
             idempotency_key=key,
+            validation_id=validation_id,
+            bytes_per_day=_bytes_per_day(server),
             now=server.clock(),
         )
         is_for_gpu = needs_gpu(phase_task.task.task_type)

@@ -8,6 +8,7 @@ import io
 import re
 import threading
 import time
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -16,9 +17,10 @@ import pytest
 from sqlalchemy import select
 
 from app.base.db import reading, writing
+from app.base.storage import check_path
 from app.models import ScoringRun, Validation
 from app.runs.validations import claim_validation, record_invalid, record_valid
-from app.submissions.validations import AT_ONCE
+from app.submissions.validations import AT_ONCE, clear_check_files
 from app.web.http.rate_limits import RateLimits
 from evergold.scoring.errors import Problem
 from tests import world
@@ -45,6 +47,10 @@ def asked(person: Person, content: bytes = CONTENT) -> dict[str, Any]:
     return document
 
 
+def check_file_of(site: Site, validation: dict[str, Any]) -> Path:
+    return check_path(site.settings.storage_dir, UUID(validation["id"]))
+
+
 def end(site: Site, validation_id: str, problems: list[Problem] | None = None) -> None:
     """Let a worker find these problems, or none."""
     with writing(site.engine) as session:
@@ -65,9 +71,45 @@ def test_a_file_is_accepted_for_a_check(site: Site, ada: Person) -> None:
     assert (response.status_code, document["status"], document["filename"]) == (202, "queued", "predictions.csv")
     assert response.headers["Location"] == document["links"]["self"]
     assert document["kept_until"] == "2026-01-11T12:00:00Z"
-    assert file_of(site, CONTENT).read_bytes() == CONTENT
+    assert check_file_of(site, document).read_bytes() == CONTENT
     messages = list((site.settings.data_dir / "broker" / "messages").iterdir())
     assert ["workers.check.check_file" in message.read_text() for message in messages] == [True]
+
+
+def test_its_file_goes_when_it_has_ended_and_takes_no_submission_s_along(site: Site, ada: Person) -> None:
+    ada.submitted(CONTENT)
+    document = asked(ada, CONTENT)
+    end(site, document["id"], WRONG)
+    with writing(site.engine) as session:
+        assert clear_check_files(session, site.settings.storage_dir, NOW) == 1
+    assert not check_file_of(site, document).exists()
+    assert file_of(site, CONTENT).read_bytes() == CONTENT, "the same content, submitted"
+    assert len(ada.client.get(document["links"]["self"]).json()["problems"]) == 2, "the answer stays for a day"
+
+
+def test_what_is_refused_or_sent_twice_leaves_no_file(site: Site, ada: Person) -> None:
+    key = {"headers": {"Idempotency-Key": "k"}}
+    assert [ask(ada, **key).status_code, ask(ada, **key).status_code] == [202, 202]
+    assert ask(ada, b"another file\n", **key).status_code == 409
+    assert len(site.stored()) == 1
+    for _ in range(AT_ONCE - 1):
+        asked(ada)
+    assert ask(ada).status_code == 429
+    assert len(site.stored()) == AT_ONCE
+
+
+def test_the_bytes_of_a_day_are_bounded(site: Site, ada: Person, eve: Person) -> None:
+    site.settings.checked_mebibytes_per_day = 1
+    for _ in range(2):
+        end(site, asked(ada, b"x" * 500_000)["id"])
+    refused = ask(ada, b"x" * 500_000)
+    assert (refused.status_code, refused.json()["error"]["details"]["per"]) == (429, "day")
+    assert int(refused.headers["Retry-After"]) == 24 * 3600
+    assert ask(eve, b"x" * 500_000).status_code == 202
+    end(site, asked(ada, b"x" * 48_576)["id"])
+    sent_before = site.stored()
+    assert ask(ada, b"x").status_code == 429, "before a byte of it is read"
+    assert site.stored() == sent_before
 
 
 def test_nothing_is_submitted_and_nothing_used_up(site: Site, ada: Person) -> None:
