@@ -12,13 +12,8 @@ from app.base.db import writing
 from app.base.queue import send_validation
 from app.runs.validations import mark_check_sent, requeue_lost_checks
 from app.runs.workers import unserved_task_types
-<<<<<<< HEAD
-from app.submissions.validations import forget_validations
-from evergold.scoring.tasks import needs_gpu
-=======
 from app.submissions.validations import clear_check_files, forget_validations
-from evergold.scoring.tasks import TASKS
->>>>>>> fb71f34 (A check's file goes when the check has ended; files of rejected submissions are given up in time)
+from evergold.scoring.tasks import needs_gpu
 
 
 def look_after_validations(engine: Engine, now: datetime) -> int:

@@ -88,7 +88,7 @@ def test_its_file_goes_when_it_has_ended_and_takes_no_submission_s_along(site: S
 
 
 def test_what_is_refused_or_sent_twice_leaves_no_file(site: Site, ada: Person) -> None:
-    key = {"headers": {"Idempotency-Key": "k"}}
+    key: dict[str, Any] = {"headers": {"Idempotency-Key": "k"}}
     assert [ask(ada, **key).status_code, ask(ada, **key).status_code] == [202, 202]
     assert ask(ada, b"another file\n", **key).status_code == 409
     assert len(site.stored()) == 1
