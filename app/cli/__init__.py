@@ -23,6 +23,7 @@ from app.cli import (
     server,
     workers,
 )
+from evergold.cli.output import EXPLAINED, CommandError
 
 commands = typer.Typer()
 for part in (
@@ -43,3 +44,20 @@ for part in (
     workers,
 ):
     commands.add_typer(part.commands)
+
+
+def _of_database(error: Exception) -> CommandError | None:
+    """A database that is away, empty or another's is no bug of a command."""
+    if not type(error).__module__.startswith("sqlalchemy."):
+        return None
+    from sqlalchemy.exc import DBAPIError
+
+    if not isinstance(error, DBAPIError):
+        return None
+    from app.base.config import get_settings
+    from app.server.prepare import printable_address, reason_of
+
+    return CommandError(f"The database ({printable_address(get_settings())}) cannot be used: {reason_of(error)}")
+
+
+EXPLAINED.append(_of_database)

@@ -31,7 +31,7 @@ from evergold.cli import (
     team,
     validate,
 )
-from evergold.cli.output import Code, CommandError, complain, print_json, remark, say
+from evergold.cli.output import EXPLAINED, Code, CommandError, complain, print_json, remark, say
 from evergold.cli.server_commands import INSTALL_SERVER, server_command
 from evergold.version import VERSION
 
@@ -99,6 +99,11 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # `evergold … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Code.ERROR
+    except Exception as error:
+        explained = next((known for explain in EXPLAINED if (known := explain(error))), None)
+        if explained is None:
+            raise
+        return _tell(explained, as_json=_wants_json(arguments))
     return result if isinstance(result, int) else Code.OK
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +20,8 @@ ServerOption = Annotated[
     typer.Option("--server", metavar="URL", help="The server; default: EVERGOLD_SERVER, else that of the last log-in."),
 ]
 #: Refusals that are nobody's mistake: a limit, or a phase that is not open.
+#: What a page says above a form whose fields are marked.
+_LOOK_THERE = "Please correct what is marked."
 _REFUSALS = frozenset({"limit_reached", "phase_not_open", "gold_missing", "no_choice", "registration_needed"})
 
 
@@ -65,9 +67,15 @@ def refused(error: Refused, address: str) -> CommandError:
         message += " (`evergold login` gets a token.)"
     fields = error.details.get("fields")
     if isinstance(fields, dict):
-        message = " ".join([message, *(f"{name}: {sentence}" for name, sentence in fields.items())])
+        message = _once(message, fields)
     code = Code.REFUSED if error.code in _REFUSALS else Code.ERROR
     return CommandError(message, code, name=error.code, details=error.details)
+
+
+def _once(message: str, fields: Mapping[str, str]) -> str:
+    """What is wrong with each field, behind a message that says more than to look there."""
+    further = [f"{name}: {sentence}" for name, sentence in fields.items() if sentence != message]
+    return " ".join(further if further and message == _LOOK_THERE else [message, *further])
 
 
 def quoted(name: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import Annotated, Any
 
@@ -50,6 +50,10 @@ class CommandError(Exception):
         self.code = code
         self.lines = tuple(lines)
         self.document = {"error": {"code": name, "message": message, "details": dict(details or {})}}
+
+
+#: Whoever joins commands may add what puts an exception of theirs into words; None where it is none.
+EXPLAINED: list[Callable[[Exception], CommandError | None]] = []
 
 
 def say(text: str) -> None:

@@ -63,8 +63,8 @@ class Problem:
 
     code: stable kebab-case word for scripts (`duplicate-id`); message: the sentence without the place;
     file: member of an archive, if there are several; line: counted from 1, the header is line 1;
-    column: name of the column; text: the offending text, shortened. Control characters in any of them are escaped:
-    a problem is one line that can be stored and shown, whatever the file held.
+    column: name of the column; text: the offending text, shortened; lines: how many lines it stands for. Control
+    characters in any of them are escaped: a problem is one line that can be stored and shown, whatever the file held.
     """
 
     code: str
@@ -74,6 +74,7 @@ class Problem:
     column: str | None = None
     text: str | None = None
     severity: Severity = "error"
+    lines: int = 1
 
     def __post_init__(self) -> None:
         for name in ("message", "file", "column", "text"):
@@ -94,8 +95,11 @@ class Problem:
         return f"{place}: {self.message}" if place else self.message
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON form: all fields, plus `sentence`, what `str()` gives."""
-        return {**asdict(self), "sentence": str(self)}
+        """The JSON form: all fields, plus `sentence`, what `str()` gives; `lines` only where there are several."""
+        document = {**asdict(self), "sentence": str(self)}
+        if self.lines == 1:
+            del document["lines"]
+        return document
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Problem:
@@ -122,6 +126,7 @@ class Problems:
         column: str | None = None,
         text: str | None = None,
         severity: Severity = "error",
+        lines: int = 1,
     ) -> None:
         """Note one problem; an error makes `raise_if_any` raise, a warning does not."""
         kept = self.errors if severity == "error" else self.warnings
@@ -129,7 +134,7 @@ class Problems:
             self.omitted += severity == "error"
             return
         quoted = None if text is None else shorten(text)
-        kept.append(Problem(code, message, file, line, column, quoted, severity))
+        kept.append(Problem(code, message, file, line, column, quoted, severity, lines))
 
     def raise_if_any(self, error: type[InvalidFile] = InvalidPrediction) -> None:
         """Raise `error` with everything collected, in order of file and line, unless there is no error."""

@@ -35,7 +35,7 @@ def note_faults(code: str, column: str, faulty: Sequence[T], explain: Callable[[
     if more := faulty[LINES_NAMED:]:
         first = explain(more[0])
         message = f"{len(more)} more lines, this one first, have the same problem: {first.message}"
-        problems.add(code, message, line=first.line, column=column, text=first.text)
+        problems.add(code, message, line=first.line, column=column, text=first.text, lines=len(more))
 
 
 @dataclass(slots=True)

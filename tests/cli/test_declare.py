@@ -86,6 +86,16 @@ def test_check_says_what_is_public_now(evergold: Evergold, tmp_path: Path) -> No
     ]
 
 
+@pytest.mark.parametrize(
+    "command", ["export yaml demo", "audit", "climbers demo", "role list demo", "row list demo/evaluation/detection"]
+)
+def test_a_database_that_is_not_there_is_said_in_one_line_by_every_command(evergold: Evergold, command: str) -> None:
+    code, out, err = evergold(*command.split())
+    assert (code, out) == (Code.ERROR, "")
+    assert err.startswith("Error: The database (SQLite, ")
+    assert err.endswith("cannot be used: unable to open database file.\n")
+
+
 def test_check_without_a_file_says_which_is_missing(evergold: Evergold) -> None:
     code, out, _ = evergold("check")
     assert code == Code.ERROR

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from markupsafe import Markup
 
@@ -79,7 +81,7 @@ ROW_KINDS = {"team": "Teams", "baseline": "Baselines", "historic": "Published re
 ERROR_WORDS = {
     400: ("That request was not complete", "Please go back and try again."),
     401: ("Please log in", "This page is for people who are logged in."),
-    403: ("That is not allowed", "If you came here from a form, reload it and send it again."),
+    403: ("That is not allowed", ""),
     404: ("Nothing here", "The address may be mistyped, or the thing you look for belongs to somebody else."),
     405: ("That does not work here", "Please go back and try again."),
     413: ("That is too large", "Please check that you chose the right file; a zip of it may be small enough."),
@@ -139,3 +141,12 @@ def format_score(value: float, column: BoardColumn) -> str:
     if column.out_of is not None:
         return f"{value:.0f}/{column.out_of}"
     return f"{100 * value if column.percent else value:.{column.decimals}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def how_many_problems(problems: Sequence[Mapping[str, Any]], omitted: int) -> str:
+    """`3 problems`; of mistakes made again and again, all of which are known, `1 kind of problem on 434 lines`."""
+    kinds = len({(problem["code"], problem["column"], problem["file"]) for problem in problems})
+    total = omitted + sum(problem.get("lines", 1) for problem in problems)
+    if omitted or total == kinds or any(problem["line"] is None for problem in problems):
+        return f"{total} problem{'s' if total != 1 else ''}"
+    return f"{kinds} kind{'s' if kinds != 1 else ''} of problem on {total} lines"

@@ -138,7 +138,10 @@ async def _task_type_missing(request: Request, error: Exception) -> Response:
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
-    fields = _fields(cast(RequestValidationError, error))
+    known = cast(RequestValidationError, error)
+    if wants_page(request) and any(fault["loc"][0] == "path" for fault in known.errors()):
+        return error_response(request, 404, "not_found", _HTTP_MESSAGES[404])
+    fields = _fields(known)
     return error_response(request, 422, "invalid_request", "Please correct what is marked.", fields=fields)
 
 

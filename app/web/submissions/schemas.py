@@ -93,6 +93,7 @@ class ProblemOut(ApiModel):
     column: str | None
     text: str | None = Field(description="the offending text, shortened")
     severity: Literal["error", "warning"]
+    lines: int = Field(1, description="how many lines it stands for, this one first")
     sentence: str = Field(
         description="place and message in one", examples=["line 14: id 203 appears twice, first on line 9"]
     )

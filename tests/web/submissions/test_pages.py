@@ -13,6 +13,10 @@ from sqlalchemy import select
 from app.base.db import reading, writing
 from app.models import ScoringRun, User
 from app.people import auth
+from app.runs.claims import claim_run
+from app.runs.outcomes import record_rejection
+from evergold.scoring.errors import Problems
+from evergold.scoring.row_problems import Fault, note_faults
 from tests import world
 from tests.web import markup
 from tests.web.reading import BOARD_PAGE, SUBMIT_PAGE, rows_of, text_of, visit
@@ -174,6 +178,37 @@ def test_a_scored_page_shows_standing_scores_and_signatures(sent: tuple[Site, st
     assert "Macro F1 zero_shot/all 0.7037 signature idiom-detection:1|macro_f1|zero_shot/all" in found
     assert "refresh" not in page
     assert "htmx" not in page
+
+
+def test_one_mistake_on_every_line_is_one_kind_of_problem_and_nothing_was_scored(sent: tuple[Site, str, int]) -> None:
+    """434 equal mistakes: twenty named by line, the others as one more."""
+    site, page, run_id = sent
+    problems = Problems()
+    note_faults(
+        "bad-label", "Label", list(range(2, 436)), lambda line: Fault(line, "'2' is not a label", "2"), problems
+    )
+    with writing(site.engine) as session:
+        held = world.sure(claim_run(session, run_id, worker="worker:1", lease_seconds=60, now=NOW))
+        record_rejection(session, held, problems=problems.errors, omitted=0, now=NOW)
+    found = seen_by_grace(site, page).text
+    assert "1 kind of problem on 434 lines" in text_of(found)
+    assert re.search(r'<li class="done">Checking</li>\s*<li class="">Scoring</li>\s*<li class="rejected"', found)
+
+
+def test_the_title_follows_the_state(sent: tuple[Site, str, int]) -> None:
+    site, page, run_id = sent
+    world.reject(site.engine, run_id)
+    live = seen_by_grace(site, f"{page}/live?seen=queued").text
+    assert re.search(r"<title>\s*Rejected: submission to Detection", live)
+
+
+@pytest.mark.parametrize("path", ["/submissions/not-an-id", "/judging/rounds/x/items/y/0x", "/validations/1"])
+def test_an_id_that_is_none_is_an_address_that_is_none(site: Site, path: str) -> None:
+    with log_in(site) as browser:
+        answer = browser.get(path, headers=BROWSER)
+    assert answer.status_code == 404
+    assert "Nothing here" in answer.text
+    assert "valid" not in text_of(answer.text).lower()
 
 
 def test_a_rejected_page_lists_the_problems_by_line(sent: tuple[Site, str, int]) -> None:
