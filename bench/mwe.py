@@ -19,8 +19,10 @@ import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the checkout's own scoring, wherever this is run from
@@ -114,23 +116,27 @@ def score(pair: Pair, gold: Gold) -> None:
     TASK.score(gold, TASK.read_prediction(pair.prediction, TASK.items_of(gold, OPTIONS), OPTIONS), OPTIONS)
 
 
+def score_cold(pair: Pair) -> None:
+    score(pair, read_gold(pair))
+
+
 def measure_scoring(pairs: Sequence[Pair], turns: int) -> dict[str, Any]:
     """Per pair the best milliseconds of scoring (gold warm), of a cold start, and of the reference."""
-    rows = []
+    best: dict[str, dict[str, float]] = {}
     for pair in pairs:
         gold = read_gold(pair)
         must_agree(pair, gold)
         times: dict[str, list[float]] = {"warm": [], "cold": [], "reference": []}
         for _ in range(turns):
-            times["warm"].append(timed(lambda pair=pair, gold=gold: score(pair, gold)))
-            times["cold"].append(timed(lambda pair=pair: score(pair, read_gold(pair))))
-            times["reference"].append(timed(lambda pair=pair: reference(pair)))
-        rows.append({"pair": pair.name, **{side: 1000 * min(found) for side, found in times.items()}})
-    together = {side: sum(float(row[side]) for row in rows) for side in ("warm", "cold", "reference")}
-    for row in [*rows, together]:
+            times["warm"].append(timed(partial(score, pair, gold)))
+            times["cold"].append(timed(partial(score_cold, pair)))
+            times["reference"].append(timed(partial(reference, pair)))
+        best[pair.name] = {side: 1000 * min(seconds) for side, seconds in times.items()}
+    together = {side: sum(row[side] for row in best.values()) for side in ("warm", "cold", "reference")}
+    for row in [*best.values(), together]:
         row["ratio_warm"] = row["reference"] / row["warm"]
         row["ratio_cold"] = row["reference"] / row["cold"]
-    return {"pairs": rows, "all": together}
+    return {"pairs": [{"pair": name, **row} for name, row in best.items()], "all": together}
 
 
 def reference(pair: Pair) -> dict[tuple[str, str], tuple[int, int, int]]:
@@ -213,14 +219,13 @@ def measure_growth(pair: Pair, turns: int) -> list[dict[str, float]]:
     repeated: dict[int, tuple[Pair, Gold]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for times in (1, 2, 4, 8):
-            paths = [Path(folder) / f"{times}.test.cupt", Path(folder) / f"{times}.test.system.cupt"]
-            for path, source in zip(paths, (pair.gold, pair.prediction), strict=True):
+            longer = Pair(pair.name, Path(folder) / f"{times}.gold.cupt", Path(folder) / f"{times}.system.cupt", [])
+            for path, source in ((longer.gold, pair.gold), (longer.prediction, pair.prediction)):
                 header, _, body = source.read_bytes().partition(b"\n")
                 path.write_bytes(header + b"\n" + body * times)
-            longer = Pair(pair.name, *paths, [])
             repeated[times] = longer, read_gold(longer)
         # One after the other in every turn, so that all sizes have the same quiet moments.
-        found = [{times: timed(lambda one=one: score(*one)) for times, one in repeated.items()} for _ in range(turns)]
+        found = [{times: timed(partial(score, *case)) for times, case in repeated.items()} for _ in range(turns)]
     best = {times: min(turn[times] for turn in found) for times in repeated}
     return [
         {"times": times, "ms": 1000 * seconds, "per_token": seconds / times / best[1]}
@@ -231,7 +236,7 @@ def measure_growth(pair: Pair, turns: int) -> list[dict[str, float]]:
 def count_assignments(pairs: Sequence[Pair]) -> dict[str, float]:
     """In how many sentences with other MWEs on both sides an assignment problem is left; what time pairing takes."""
     solved, asked, seconds = 0, 0, 0.0
-    pairing, assignment = mwe.shared_tokens, mwe_pairing._best_assignment
+    pairing, assignment = mwe_pairing.shared_tokens, mwe_pairing._best_assignment
 
     def counted_assignment(overlaps: Any) -> int:
         nonlocal solved
@@ -246,11 +251,9 @@ def count_assignments(pairs: Sequence[Pair]) -> dict[str, float]:
         seconds += time.process_time() - started
         return shared
 
-    mwe.shared_tokens, mwe_pairing._best_assignment = counted_pairing, counted_assignment
-    try:
-        whole = timed(lambda: [score(pair, read_gold(pair)) for pair in pairs])
-    finally:
-        mwe.shared_tokens, mwe_pairing._best_assignment = pairing, assignment
+    counting = patch.object(mwe, "shared_tokens", counted_pairing)
+    with counting, patch.object(mwe_pairing, "_best_assignment", counted_assignment):
+        whole = sum(timed(partial(score_cold, pair)) for pair in pairs)
     return {"pairings": asked, "assignments": solved, "share_of_a_cold_run": seconds / whole}
 
 

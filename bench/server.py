@@ -165,7 +165,8 @@ def memory_mib(supervisor: int) -> dict[str, float]:
         return {}
     table = subprocess.run(["ps", "-eo", "pid,ppid,rss,args"], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 3) for line in table.splitlines()[1:]]
-    family, found = {supervisor}, {}
+    family = {supervisor}
+    found: dict[str, float] = {}
     for _ in range(4):  # children, grandchildren, …
         family |= {int(row[0]) for row in rows if int(row[1]) in family}
     parents = {int(row[1]) for row in rows}

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
-from typing import cast
 
 
 @dataclass
@@ -92,7 +91,7 @@ class _Conversation(socketserver.StreamRequestHandler):
         lines = []
         while (line := self.rfile.readline()) != b".\r\n":
             lines.append(line[1:] if line.startswith(b"..") else line)
-        return cast(EmailMessage, message_from_bytes(b"".join(lines).replace(b"\r\n", b"\n"), policy=default))
+        return message_from_bytes(b"".join(lines).replace(b"\r\n", b"\n"), policy=default)
 
     def _say(self, line: str) -> None:
         self.wfile.write(f"{line}\r\n".encode())

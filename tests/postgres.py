@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -80,7 +80,7 @@ class Postgres:
             **self._options,
         }
         settings = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
-        command = [self._binaries / "postgres", "-D", self._folder / "data", *settings]
+        command: list[str | Path] = [self._binaries / "postgres", "-D", self._folder / "data", *settings]
         self._service = self._run("postgres", command)
         wait_until(lambda: _accepts(self.address), "PostgreSQL answers", self._service)
 
@@ -90,7 +90,7 @@ class Postgres:
             stop(self._service, signal.SIGQUIT if crash else signal.SIGINT)
             self._service = None
 
-    def _run(self, name: str, command: list[str | Path]) -> Service:
+    def _run(self, name: str, command: Sequence[str | Path]) -> Service:
         environment = {"LC_ALL": "C", "PATH": os.environ.get("PATH", ""), "TZ": "UTC"}
         return start(name, command, self._folder, environment, user=self._user)
 

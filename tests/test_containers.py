@@ -119,8 +119,7 @@ def test_images_run_as_nobody_special_and_read_only(services: dict[str, Any]) ->
 
 @pytest.mark.parametrize("name", OURS)
 def test_command_of_each_service_is_one_of_ours(services: dict[str, Any], name: str) -> None:
-    command = services[name].get("command") or re.search(r'^CMD \["(\w+)"', stages()["web"], re.MULTILINE)
-    arguments = command if isinstance(command, list) else [command.group(1)]
+    arguments = services[name].get("command") or re.findall(r'^CMD \["(\w+)"', stages()["web"], re.MULTILINE)
     known = subprocess.run(
         [sys.executable, "-m", "evergold.cli", arguments[0], "--help"],
         cwd=ROOT,

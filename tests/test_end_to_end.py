@@ -61,11 +61,11 @@ pytestmark = pytest.mark.services
 
 
 @contextmanager
-def register(server: Server, username: str) -> Iterator[httpx.Client]:
+def register(address: str, username: str) -> Iterator[httpx.Client]:
     """A new account with a token, as a client that uses it."""
     password = "correct horse battery"
     form = {"username": username, "email": f"{username}@example.org", "password": password}
-    with Visitor(base_url=server.address, timeout=90.0) as client:
+    with Visitor(base_url=address, timeout=90.0) as client:
         made = client.post(f"{API}/register", json=form)
         assert made.status_code == 201, made.text
         token = client.post(f"{API}/tokens", json={"name": "test", "username": username, "password": password})
@@ -103,7 +103,7 @@ def board_rows(client: httpx.Client, board: str) -> dict[str, Any]:
 
 
 def test_from_registration_to_the_board(server: Server) -> None:
-    with register(server, "ada") as ada:
+    with register(server.address, "ada") as ada:
         accepted = upload(ada, GOOD)
         assert accepted.status_code == 202, accepted.text
         location = accepted.headers["Location"]
@@ -126,7 +126,7 @@ def test_from_registration_to_the_board(server: Server) -> None:
 
 def test_a_board_is_answered_from_the_cache_until_it_changes(server: Server) -> None:
     board = f"{SWANS}/evaluation/boards/zero-shot"
-    with register(server, "etta") as etta:
+    with register(server.address, "etta") as etta:
         first = etta.get(board)
         assert etta.get(board, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
         until_final(etta, upload(etta, GOOD).headers["Location"])
@@ -135,7 +135,7 @@ def test_a_board_is_answered_from_the_cache_until_it_changes(server: Server) -> 
 
 
 def test_a_broken_file_is_rejected_by_line_and_costs_nothing(server: Server) -> None:
-    with register(server, "bob") as bob:
+    with register(server.address, "bob") as bob:
         rejected = until_final(bob, upload(bob, BROKEN).headers["Location"])
         assert rejected["status"] == "rejected"
         assert rejected["scores"] == []
@@ -151,7 +151,7 @@ def test_a_broken_file_is_rejected_by_line_and_costs_nothing(server: Server) -> 
 
 
 def test_limits_phases_and_retries_are_the_servers_to_decide(server: Server) -> None:
-    with register(server, "cat") as cat:
+    with register(server.address, "cat") as cat:
         first = upload(cat, GOOD, **{"Idempotency-Key": "once"})
         again = upload(cat, GOOD, **{"Idempotency-Key": "once"})
         assert (again.status_code, again.json()["id"]) == (202, first.json()["id"])
@@ -164,7 +164,7 @@ def test_limits_phases_and_retries_are_the_servers_to_decide(server: Server) -> 
 
 
 def test_somebody_elses_submission_is_not_found(server: Server) -> None:
-    with register(server, "dan") as dan, register(server, "eve") as eve:
+    with register(server.address, "dan") as dan, register(server.address, "eve") as eve:
         location = upload(dan, GOOD).headers["Location"]
         for path in (location, f"{location}/file"):
             theirs = eve.get(path)
@@ -182,7 +182,7 @@ def test_a_worker_killed_in_mid_run_costs_nothing(server: Server) -> None:
     """Its gold is a pipe that nobody writes to: the worker hangs where it opens it, and is killed there."""
     gold = server.gold / "swans" / "stalled.csv"
     os.mkfifo(gold)
-    with register(server, "fay") as fay:
+    with register(server.address, "fay") as fay:
         accepted = upload(fay, GOOD, f"{SWANS}/stalled")
         location, submission_id = accepted.headers["Location"], UUID(accepted.json()["id"])
         deadline = time.monotonic() + SCORING_SECONDS
@@ -204,7 +204,7 @@ def test_a_worker_killed_in_mid_run_costs_nothing(server: Server) -> None:
 
 
 def test_an_upload_while_the_broker_is_away_is_accepted_and_scored_later(server: Server) -> None:
-    with register(server, "gus") as gus:
+    with register(server.address, "gus") as gus:
         server.break_broker()
         accepted = upload(gus, GOOD)
         assert accepted.status_code == 202, accepted.text
@@ -222,7 +222,7 @@ def test_semeval2022_scores_as_the_official_evaluator(server: Server, name: str)
     expected = json.loads(conformance("semeval2022", "submissions", "expected.json").read_text())["subtask_a"][name]
     practice = f"{API}/competitions/semeval2022-task2/phases/practice"
     team = name.replace("_", "-").lower()
-    with register(server, team) as client:
+    with register(server.address, team) as client:
         scored = until_final(client, upload(client, content, practice).headers["Location"])
         assert scored["status"] == "scored"
         for setting, board in (("zero_shot", "zero-shot"), ("one_shot", "one-shot")):
@@ -239,7 +239,7 @@ def test_semeval2022_noisy_submission_has_the_published_figures(server: Server) 
     """0.7037 (zero-shot, all) and 0.9373 (one-shot, all)."""
     content = conformance("semeval2022", "submissions", "A_noisy.csv").read_bytes()
     practice = f"{API}/competitions/semeval2022-task2/phases/practice"
-    with register(server, "harish") as harish:
+    with register(server.address, "harish") as harish:
         until_final(harish, upload(harish, content, practice).headers["Location"])
         figures = [
             round(board_rows(harish, f"{practice}/boards/{board}")["harish"]["cells"][0]["value"], 4)

@@ -37,7 +37,7 @@ def server() -> Iterator[ParaphraseServer]:
 
 @pytest.fixture(scope="module")
 def team(server: ParaphraseServer) -> Iterator[httpx.Client]:
-    with register(server, "ada") as client:
+    with register(server.address, "ada") as client:
         yield client
 
 

@@ -70,7 +70,7 @@ def scored(client: httpx.Client) -> dict[str, Any]:
 
 
 def test_unseen_f1_on_the_boards_of_its_track_is_the_official_one(server: Server) -> None:
-    with register(server, "aoife") as aoife:
+    with register(server.address, "aoife") as aoife:
         scored(aoife)
         expected = official("Unseen-in-train: MWE-based")
         for board in ("unseen", "unseen-open"):
@@ -86,14 +86,14 @@ def test_unseen_f1_on_the_boards_of_its_track_is_the_official_one(server: Server
 
 
 def test_the_text_report_is_the_official_one_line_by_line(server: Server) -> None:
-    with register(server, "brigid") as brigid:
+    with register(server.address, "brigid") as brigid:
         link = brigid.get(scored(brigid)["links"]["report"]).json()["links"]["texts"]["parseme"]
         text = brigid.get(link).raise_for_status().text
         assert [line for line in text.splitlines() if line.strip()] == official_lines()
 
 
 def test_the_heat_map_has_the_official_f1_of_every_category(server: Server) -> None:
-    with register(server, "cormac") as cormac:
+    with register(server.address, "cormac") as cormac:
         page = scored(cormac)["links"]["page"]
     with httpx.Client(base_url=server.address, headers={"Accept": "text/html"}, follow_redirects=True) as browser:
         form = {"username": "cormac", "password": PASSWORD, "csrf_token": csrf_of(browser.get("/login").text)}
@@ -108,7 +108,7 @@ def test_the_heat_map_has_the_official_f1_of_every_category(server: Server) -> N
 
 
 def test_without_a_track_nothing_is_accepted(server: Server) -> None:
-    with register(server, "dara") as dara:
+    with register(server.address, "dara") as dara:
         refused = upload(dara)
         assert refused.status_code == 422
         assert "'closed', 'open'" in refused.json()["error"]["details"]["fields"]["track"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -136,16 +137,19 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         "ROOT": tmp_path,
         "VENV": venv,
         "PYTHON": venv / "bin/python",
+        "UV": venv / "bin/uv",
         "INTERRUPTED": venv / ".evergold-installing",
         "ran": [],
     }.items():
         monkeypatch.setattr(module, name, value, raising=False)
 
-    def run(command: Sequence[str], optional: bool = False) -> bool:
+    def run(command: Sequence[str], optional: bool = False, environment: dict[str, str] | None = None) -> bool:
         module.ran.append(" ".join(command))
         if "-m venv" in module.ran[-1]:
             (venv / "bin").mkdir()
             (venv / "bin/python").symlink_to(sys.executable)
+        if "installers.txt" in module.ran[-1]:
+            (venv / "bin/uv").touch()
         return True
 
     monkeypatch.setattr(module, "run", run)
@@ -187,7 +191,7 @@ def test_interrupted_installation_is_begun_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(install, "pip", interrupted)
+        patch.setattr(install, "packages", interrupted)
         with pytest.raises(KeyboardInterrupt):
             install.main("run")
     (tmp_path / ".venv/half").write_text("of a package")
@@ -216,21 +220,124 @@ def test_machine_without_valkey_goes_on_without(
     install.main("run")
     assert "the broker will work over files" in capsys.readouterr().out
     assert install.is_installed("run")
-    assert any(command.endswith("install -r requirements/run.txt") for command in install.ran)
+    assert any(command.endswith("-r requirements/run.txt") for command in install.ran)
 
 
-def refuse(install: ModuleType, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
-    """Whatever has this in its command line fails."""
+def refuse(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch, named: str, leaving: Callable[[], None] = lambda: None
+) -> None:
+    """Whatever has this in its command line fails; `leaving` removes what it would have made."""
     real = install.run
 
-    def run(command: Sequence[str], optional: bool = False) -> bool:
-        real(command, optional)
+    def run(command: Sequence[str], optional: bool = False, environment: dict[str, str] | None = None) -> bool:
+        real(command, optional, environment)
         if named not in " ".join(command):
             return True
         assert optional, "the set-up would have ended here"
+        leaving()
         return False
 
     monkeypatch.setattr(install, "run", run)
+
+
+# ---------------------------------------------------------------------------------------------------------- uv and pip
+
+
+def test_uv_installs_everything_but_torch(install: ModuleType) -> None:
+    install.main("run", "bertscore")
+    by_uv = [command for command in install.ran if f"{install.UV} " in command]
+    assert [re.findall(r"[\w-]+\.txt|--editable \S+", command) for command in by_uv] == [
+        ["run.txt", "embedded.txt"],
+        ["--editable ./evergold", "--editable ."],
+    ]
+    assert any("-m pip" in command and "bertscore.txt" in command for command in install.ran)
+
+
+def test_installers_come_from_the_pip_that_called_and_else_from_pythons_own(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse(install, monkeypatch, "--python")  # the system's pip, which some systems leave out
+    monkeypatch.setattr(install, "packages", lambda *arguments, optional=False: True)
+    install.main("run")
+    venv, by_the_callers, own_pip, by_own = install.ran
+    assert "-m venv --without-pip" in venv
+    assert by_the_callers.startswith(f"{sys.executable} -m pip")
+    assert own_pip.endswith("-m ensurepip --default-pip")
+    assert by_own.startswith(f"{install.PYTHON} -m pip")
+    assert "-r requirements/installers.txt" in by_own
+
+
+def test_machine_without_uv_installs_by_pip_and_says_that_it_takes_longer(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refuse(install, monkeypatch, "installers.txt", leaving=lambda: install.UV.unlink(missing_ok=True))
+    install.main("run")
+    assert "There is no uv for this machine" in capsys.readouterr().out
+    assert not any(f"{install.UV} " in command for command in install.ran)
+    assert any("-m pip" in command and "-r requirements/run.txt" in command for command in install.ran)
+    assert install.is_installed("run")
+
+
+def test_what_uv_does_not_find_pip_tries(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse(install, monkeypatch, f"{install.UV} ")
+    install.main("run")
+    tried = [command for command in install.ran if "-r requirements/run.txt" in command]
+    assert [f"{install.UV} " in command for command in tried] == [True, False]
+    assert install.is_installed("run")
+
+
+def test_uv_looks_where_pip_is_configured_to_look(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of pip's files; a setting for `install` counts more than one for everything, and the environment most."""
+    (tmp_path / "pip.conf").write_text(
+        "[global]\nindex-url = https://wide.example/simple\nfind-links = /wheels\n  /more\ntimeout = 60\n"
+        "[install]\nindex-url = https://narrow.example/simple\n"
+    )
+    for name in list(os.environ):
+        if name.startswith(("PIP_", "UV_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    monkeypatch.setenv("PIP_TIMEOUT", "90")
+    monkeypatch.setattr(install, "PYTHON", Path(sys.executable))
+    for_uv = install.uv_environment(install.pip_settings())
+    expected = {
+        "UV_DEFAULT_INDEX": "https://narrow.example/simple",
+        "UV_FIND_LINKS": "/wheels,/more",
+        "UV_HTTP_TIMEOUT": "90",
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+        "PATH": os.environ["PATH"],
+    }
+    assert {name: for_uv.get(name) for name in expected} == expected
+
+
+def test_what_the_environment_says_to_uv_itself_counts_most(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://own.example/simple")
+    assert install.uv_environment({"index-url": "https://pip.example/simple"})["UV_DEFAULT_INDEX"] == (
+        "https://own.example/simple"
+    )
+
+
+def test_pip_without_an_index_is_uv_without_one(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(install, "pip_settings", lambda: {"no-index": "true", "find-links": "/wheels"})
+    install.main("run")
+    assert all(command.endswith("--no-index") for command in install.ran if f"{install.UV} " in command)
+
+
+def test_the_set_up_says_what_it_is_doing(install: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    install.main("run", "bertscore")
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    starts = (
+        "Setting up .venv: run, bertscore",
+        "An environment of ",
+        "The packages",
+        "Evergold itself",
+        "What scores",
+    )
+    assert [line[: len(start)] for line, start in zip(lines, starts, strict=False)] == list(starts)
+    assert re.fullmatch(r"Ready after \d+ s\.", lines[-1])
 
 
 def test_torch_comes_and_goes_without_installing_anything_else_again(install: ModuleType) -> None:
@@ -265,7 +372,7 @@ def test_machine_without_torch_goes_on_without_and_says_so_in_one_line(
     assert install.is_installed("run")
     assert not install.is_installed("bertscore"), "so the next start tries again"
     said = capsys.readouterr().out.splitlines()
-    assert [line for line in said if "torch" in line] == [install.NO_BERTSCORE]
+    assert [line for line in said if "cannot be installed" in line] == [install.NO_BERTSCORE]
     install.ran.clear()
     install.main("run")
     assert install.ran == [], "LEAN=1 does not"

@@ -162,9 +162,14 @@ def a_place(**settings: float) -> Iterator[Place]:
         sweep = start_sweep(folder, environment)
         web = start_web(folder, environment, port)
         place = Place(folder, environment, database, broker, engine, port, web, sweep)
-        stack.callback(lambda: [kill(service) for service in (place.web, place.sweep, *place.workers)])
+        stack.callback(kill_all, place)
         wait_for_web(place)
         yield place
+
+
+def kill_all(place: Place) -> None:
+    for service in (place.web, place.sweep, *place.workers):
+        kill(service)
 
 
 def start_web(folder: Path, environment: dict[str, str], port: int) -> Service:

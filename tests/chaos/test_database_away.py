@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -131,7 +132,7 @@ def test_a_worker_keeps_what_it_scored_until_the_database_is_back(
     reached = threading.Event()
     score_claim = score.score_claim
 
-    def score_then_lose_the_database(*arguments: object) -> object:
+    def score_then_lose_the_database(*arguments: Any) -> object:
         outcome = score_claim(*arguments)
         server.stop()
         reached.set()

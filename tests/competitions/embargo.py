@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.boards.leaderboard import Leaderboard, board_version, build_leaderboard
 from app.boards.snapshots import freeze_due
-from app.competitions.find import find_board, find_competition
+from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import SeenAs
 from app.models import Competition, CompetitionTask, EntryRule, Phase, PhaseTask, User
 from app.submissions.accept import accept_submission
@@ -68,7 +68,7 @@ def enter(
         accepted = accept_submission(
             session,
             user=user,
-            phase_task=world.find_phase_task(session, COMPETITION, phase, TASK),
+            phase_task=find_phase_task(session, COMPETITION, phase, TASK),
             upload=world.upload_of(f"{user.username} {phase} {at}"),
             now=at,
             **more,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -148,7 +149,7 @@ def test_who_may_see_a_submission(engine: Engine) -> None:
     assert sees(bob).startswith("There is no such submission")
 
 
-def pages(engine: Engine, user: User, limit: int, **filters: str) -> list[list[Submission]]:
+def pages(engine: Engine, user: User, limit: int, **filters: Any) -> list[list[Submission]]:
     """All pages of the user's list."""
     found: list[list[Submission]] = []
     after = None

@@ -143,7 +143,7 @@ def board(engine: Engine, track: str | None) -> Leaderboard:
         )
 
 
-def shown(engine: Engine, track: str | None) -> list[tuple[int | None, str, str | None, float | None, int]]:
+def shown(engine: Engine, track: str | None) -> list[tuple[int | None, str, str | None, float | None, int | None]]:
     rows = board(engine, track).rows
     return [(row.rank, row.team, row.track, row.cells[0].value, row.entries) for row in rows]
 

@@ -211,7 +211,7 @@ def test_borrowed_eyes_see_what_participants_see(embargoed: Engine, seen_as: See
 
 def test_slices_leave_what_ranks_or_what_stands_in_columns(engine: Engine) -> None:
     add_competition(engine)
-    only = {}
+    only: dict[Slices, Any] = {}
     for slices in Slices:
         with writing(engine) as session:
             session.scalars(select(Phase)).one().visibility = {"slices": slices.value}

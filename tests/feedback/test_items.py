@@ -32,8 +32,8 @@ EN = ("zero_shot/en",)
 def labels(*pairs: str) -> list[ItemResult]:
     """`01`: gold 0, predicted 1; ids are 1, 2, …"""
     return [
-        ItemResult(str(number), EN, gold, own, is_right=gold == own)
-        for number, (gold, own) in enumerate(pairs, start=1)
+        ItemResult(str(number), EN, pair[0], pair[1], is_right=pair[0] == pair[1])
+        for number, pair in enumerate(pairs, start=1)
     ]
 
 
@@ -160,7 +160,7 @@ def test_the_gold_of_both_must_be_public(engine: Engine, two: tuple[UUID, UUID])
 
 
 @pytest.mark.parametrize("visibility", [{"precision": 2}, {"slices": "columns"}, {"slices": "none"}])
-def test_scores_in_part_show_no_items(engine: Engine, two: tuple[UUID, UUID], visibility: dict[str, object]) -> None:
+def test_scores_in_part_show_no_items(engine: Engine, two: tuple[UUID, UUID], visibility: dict[str, Any]) -> None:
     add_user(engine, "root", is_administrator=True)
     hide(engine, **visibility)
     assert seen(engine, two) == ItemComparison(hidden_words=SCORES_IN_PART)

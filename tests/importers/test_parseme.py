@@ -186,8 +186,8 @@ def test_editions_differ_by_options_and_boards(
         assert boards[name]["rank_by"] == {"metric": metric, "split": split}
         columns = boards[f"{name}-by-language"]["columns"]
         view = split.removeprefix("macro")
-        shown = [("macro", "languages"), ("macro" + view, metric), ("fr" + view, metric), ("hr" + view, metric)]
-        assert [(column["split"], column["metric"]) for column in columns] == shown
+        expected = [("macro", "languages"), ("macro" + view, metric), ("fr" + view, metric), ("hr" + view, metric)]
+        assert [(column["split"], column["metric"]) for column in columns] == expected
     shown = [column["metric"] for column in boards[next(iter(rankings))]["columns"]]
     assert ("entropy" in shown) is (edition == "2.0")
 

@@ -17,7 +17,8 @@ from app.base.storage import store_file
 from app.boards.leaderboard import Leaderboard, build_leaderboard
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.declarations.apply.apply import apply_phases
-from app.declarations.check import CompetitionDeclaration, check_phases, load_competitions
+from app.declarations.check import check_phases, load_competitions
+from app.declarations.model import CompetitionDeclaration
 from app.importers.semeval2022 import import_semeval2022
 from app.models import HistoricRow, RunStatus, ScoringRun, User
 from app.operations.migrate import upgrade

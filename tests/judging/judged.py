@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.base.storage import store_upload
+from app.base.storage import StoredFile, store_upload
 from app.competitions.find import find_competition
 from app.judging.annotators import appoint
 from app.judging.rounds import RoundForm, find_round, start_round
@@ -84,7 +84,7 @@ def enter(engine: Engine, user: User, texts: Texts, bertscores: Mapping[str, flo
     }
     sha256 = stored(files)
     size = (get_settings().storage_dir / sha256[:2] / sha256).stat().st_size
-    upload = world.StoredFile(sha256, size)
+    upload = StoredFile(sha256, size)
     accepted = world.submit(engine, user, stored=upload, method=f"method of {user.username}")
     scores = [
         Score("bertscore", language, bertscores.get(language), None if language in texts else NOT_ENTERED, "s")

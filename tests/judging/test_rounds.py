@@ -336,7 +336,7 @@ def test_scores_by_hand(engine: Engine, systems: dict[str, UUID], olga: User, an
             if marks == "no":
                 say(engine, user, text_with(engine, paraphrase), removed="no")
             elif marks:
-                a, b, c = marks
+                a, b, c = tuple(marks)
                 say(engine, user, text_with(engine, paraphrase), mwe_sense=a, rest_sense=b, naturalness=c)
     with reading(engine) as session:
         found = document_of(session, judging.the_round(session))

@@ -7,7 +7,7 @@ differ, else this would compare nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +41,7 @@ class Pair:
     what: str
     one: Hidden
     other: Hidden
-    visibility: dict[str, Any]
+    visibility: Mapping[str, Any]
     looking: Sequence[str] = ("anonymous", "participant")
     judged: Sequence[str] = TEAMS
     told_on_purpose: frozenset[str] = frozenset()

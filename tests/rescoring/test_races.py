@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from app.base.errors import EvergoldError
 from app.competitions.find import find_competition
 from app.models import Rescoring, RescoringState, RunStatus, ScoringRun, User
 from app.rescoring.publishing import publish_rescoring
+from app.runs.claims import Claim
 from tests.competitions.embargo import MINUTE, enter, freeze, look, rows
 from tests.rescoring.rescored import current_of, drop, look_after, progress, publish, runs_of, score_set, start, the_set
 from tests.runs.queued import sweep
@@ -104,6 +106,11 @@ def test_an_upload_at_the_moment_of_publishing_is_scored_against_the_new_gold(en
         assert version_of(engine, run_id) == 2
 
 
+def finish_into(done: list[bool], engine: Engine, held: Claim) -> None:
+    """Record scores, and whether they counted."""
+    done.append(finish(engine, held, scores_of(OLD, 0.9)))
+
+
 def test_a_worker_that_ends_at_the_moment_of_publishing_loses_nothing(engine: Engine, ada: User) -> None:
     """Either its scores come first, and the set has to wait for them; or they come late, and it is scored again."""
     for round_ in range(4):
@@ -113,8 +120,8 @@ def test_a_worker_that_ends_at_the_moment_of_publishing_loses_nothing(engine: En
         done: list[bool] = []
         told = answers(
             [
-                lambda held=held, done=done: done.append(finish(engine, held, scores_of(OLD, 0.9))),
-                lambda number=number: publish(engine, number),
+                partial(finish_into, done, engine, held),
+                partial(publish, engine, number),
             ]
         )
         run = the_run(engine, run_id)
@@ -210,14 +217,14 @@ def test_errors_of_a_race_are_ours_to_tell(engine: Engine, ada: User) -> None:
                 unexpected.append(error)
 
         calls: list[Callable[[], object]] = [
-            lambda number=number: publish(engine, number),
-            lambda number=number: publish(engine, number),
-            lambda: look_after(engine),
-            lambda: freeze(engine, NOW),
-            *(lambda one=one: finish(engine, sure(one), scores_of(OLD, 0.5)) for one in held),
-            *(lambda user=user: submit(engine, user, content=user.username) for user in others),
+            partial(publish, engine, number),
+            partial(publish, engine, number),
+            partial(look_after, engine),
+            partial(freeze, engine, NOW),
+            *(partial(finish, engine, sure(claimed), scores_of(OLD, 0.5)) for claimed in held),
+            *(partial(submit, engine, user, content=user.username) for user in others),
         ]
-        in_threads(len(calls), lambda n, calls=calls: guarded(calls[n]))
+        in_threads(len(calls), lambda n: guarded(calls[n]))  # noqa: B023 - done before the next round
         assert unexpected == []
         assert set(current_runs(engine).values()) == {1}
         if the_set(engine, number).state == RescoringState.OPEN:

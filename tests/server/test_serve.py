@@ -46,7 +46,7 @@ class Server:
 
     @property
     def address(self) -> str:
-        return re.findall(r"Evergold runs at (\S+)", self.service.said())[-1]
+        return str(re.findall(r"Evergold runs at (\S+)", self.service.said())[-1])
 
     def get(self, path: str) -> Any:
         return httpx.get(f"{self.address}{path}", timeout=20).raise_for_status().json()
@@ -86,7 +86,8 @@ def serving(
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
     """`evergold serve` on a free port, up and answering."""
-    command = [*program, "serve", "--port", "0", "--data-dir", folder / "var", "--phases", phases, *options]
+    command: list[str | Path] = [*program, "serve", "--port", "0", "--data-dir", folder / "var"]
+    command += ["--phases", phases, *options]
     service = start("serve", command, folder, {**services.environment_of(), **(environment or {})})
     said_before = service.said()
     try:
@@ -101,7 +102,7 @@ def serving(
 
 def refusal(folder: Path, *options: str, environment: Mapping[str, str] | None = None) -> str:
     """The one line with which a start is refused."""
-    command = [*START, "serve", "--data-dir", folder / "var", *options]
+    command: list[str | Path] = [*START, "serve", "--data-dir", folder / "var", *options]
     if "--port" not in options:
         command += ["--port", "0"]
     if "--phases" not in options:
@@ -110,7 +111,7 @@ def refusal(folder: Path, *options: str, environment: Mapping[str, str] | None =
         command, env={**services.environment_of(), **(environment or {})}, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == Code.ERROR, done.stdout + done.stderr
-    said = done.stderr.strip()
+    said = str(done.stderr).strip()
     assert "Traceback" not in said
     assert said.startswith("Error: ")
     return said.removeprefix("Error: ")
@@ -185,7 +186,8 @@ def test_kill_9_of_the_supervisor_leaves_nothing_and_a_new_start_waits_for_that(
 
 
 def test_stop_while_starting_leaves_nothing(folder: Path) -> None:
-    command = [*START, "serve", "--port", "0", "--data-dir", folder / "var", "--phases", REPOSITORY / "phases.yaml"]
+    command: list[str | Path] = [*START, "serve", "--port", "0", "--data-dir", folder / "var"]
+    command += ["--phases", REPOSITORY / "phases.yaml"]
     service = start("serve", command, folder, services.environment_of())
     wait_until(lambda: len(processes_of(folder / "var")) >= 4, "it has begun to start", service)
     service.process.terminate()
@@ -195,7 +197,7 @@ def test_stop_while_starting_leaves_nothing(folder: Path) -> None:
 
 
 def test_set_up_that_was_killed_half_way_is_completed(folder: Path) -> None:
-    command = [*START, "serve", "--demo", "--port", "0", "--data-dir", folder / "var"]
+    command: list[str | Path] = [*START, "serve", "--demo", "--port", "0", "--data-dir", folder / "var"]
     command += ["--phases", REPOSITORY / "phases.yaml"]
     service = start("serve", command, folder, services.environment_of())
     wait_until(lambda: (folder / "var/evergold.db").exists(), "the database is begun", service)

@@ -59,7 +59,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     get_settings().data_dir.mkdir(parents=True, exist_ok=True)
     found = get_engine(get_settings().database_address)
     upgrade(found)
-    assert [finding for finding in check_phases(declaration, now=EVALUATION) if finding.is_error] == []
+    assert [finding for finding in check_phases(declaration, now=EVALUATION) if finding.severity == "error"] == []
     with writing(found) as session:
         loaded = load_competitions(declaration)
         apply_phases(session, loaded, storage_dir=get_settings().storage_dir, now=EVALUATION - HOUR)

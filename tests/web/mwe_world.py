@@ -11,6 +11,7 @@ from sqlalchemy import Engine, select, update
 from app.base.db import writing
 from app.models import Board, Competition, CompetitionTask, User
 from app.runs.outcomes import record_scores
+from app.submissions.accept import accept_submission
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
 from tests import world
@@ -35,7 +36,7 @@ def scored_submission(engine: Engine, user: User, folder: Path = GOLDEN) -> UUID
     languages = sorted(path.name.lower() for path in (folder / "gold").iterdir())
     become_mwe(engine, languages)
     with writing(engine) as session:
-        accepted = world.accept_submission(
+        accepted = accept_submission(
             session,
             user=user,
             phase_task=world.the_phase_task(session),

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Engine, select, update
 
 from app.base.db import writing
-from app.models import Board, Competition, CompetitionTask, HistoricRow, Phase, Team, TeamKind
+from app.models import Board, Competition, CompetitionTask, HistoricRow, Phase, Team, TeamKind, User
 from app.runs.outcomes import record_scores
 from evergold.scoring.task import Score
 from tests import world
@@ -41,7 +41,7 @@ def become_paraphrasing(engine: Engine) -> None:
 def enter(engine: Engine, name: str, scores: Scores, *, kind: TeamKind = TeamKind.TEAM) -> None:
     """A team whose submission has these scores, and the mean of them."""
     with writing(engine) as session:
-        user = world.User(username=name.lower(), email=f"{name}@example.org", display_name=name, created_at=NOW)
+        user = User(username=name.lower(), email=f"{name}@example.org", display_name=name, created_at=NOW)
         session.add(user)
     accepted = world.submit(engine, user, content=name)
     with writing(engine) as session:

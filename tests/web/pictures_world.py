@@ -9,6 +9,7 @@ from sqlalchemy import Engine, update
 from app.base.db import writing
 from app.models import Team, TeamKind
 from app.runs.outcomes import record_scores
+from app.submissions.accept import accept_submission
 from evergold.scoring.task import Score
 from tests import world
 from tests.web.mwe_world import become_mwe
@@ -38,7 +39,7 @@ def enter(engine: Engine, name: str, now: datetime = NOW) -> int:
     username = name.lower().replace(" ", "-")
     user = world.add_user(engine, username, name)
     with writing(engine) as session:
-        accepted = world.accept_submission(
+        accepted = accept_submission(
             session,
             user=user,
             phase_task=world.the_phase_task(session),

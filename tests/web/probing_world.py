@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +84,8 @@ def embeddings(level: str = "sent") -> bytes:
         setting = "neut" if context == "neut" else "nat"
         tensors.setdefault(f"{language}/{setting}/{level}", []).append((sim, float(np.sqrt(1 - sim * sim))))
     file = io.BytesIO()
-    np.savez(file, **{name: np.array(rows) for name, rows in tensors.items()})
+    arrays: dict[str, Any] = {name: np.array(rows) for name, rows in tensors.items()}
+    np.savez(file, **arrays)
     return file.getvalue()
 
 

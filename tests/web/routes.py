@@ -58,7 +58,7 @@ def addresses(app: FastAPI) -> list[Address]:
             _of_type(route, UUID),
         )
         for route in routes_of(app.router.routes)
-        for method in route.methods
+        for method in route.methods or ()
     }
     return sorted(found, key=lambda address: (address.template, address.method))
 

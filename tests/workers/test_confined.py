@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def run_confined(block: str, **limits: int) -> subprocess.CompletedProcess[str]:
 )
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # the refused sockets are left to the garbage collector
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_scoring_has_no_network(reach) -> None:
+def test_scoring_has_no_network(reach: Callable[[], object]) -> None:
     with confined(LIMITS), pytest.raises(NetworkRefused):
         reach()
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib import metadata
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select
@@ -15,6 +16,7 @@ from structlog.testing import capture_logs
 
 from app.base.db import make_engine, reading
 from app.models import SelfCheck, Worker
+from app.runs.workers import announce_worker
 from tests.processes import wait_until
 from workers import presence
 from workers.presence import Presence, beating, retire, tell
@@ -114,12 +116,11 @@ def test_a_package_that_is_just_being_installed_is_left_out(monkeypatch: pytest.
 def test_nobody_is_forked_while_it_writes(sqlite_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """A child that is forked in the middle of a write would inherit locks that nobody opens any more."""
     inside, go_on = threading.Event(), threading.Event()
-    announce = presence.announce_worker
 
-    def slowly(*of: object) -> None:
+    def slowly(*of: Any) -> None:
         inside.set()
         go_on.wait(10)
-        announce(*of)  # type: ignore[arg-type]  # passed on as they came
+        announce_worker(*of)
 
     monkeypatch.setattr(presence, "announce_worker", slowly)
     writer = threading.Thread(target=tell, args=(sqlite_engine, Presence(processes=1)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine
@@ -54,7 +55,12 @@ def test_what_is_reported_can_be_seen_while_the_run_goes_on(engine: Engine, held
 def test_nothing_new_is_not_written_again(engine: Engine, held: Claim, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int | None] = []
     write = progress._write
-    monkeypatch.setattr(progress, "_write", lambda *of: (written.append(of[2].done), write(*of))[1])
+
+    def counted(*arguments: Any) -> Any:
+        written.append(arguments[2].done)
+        return write(*arguments)
+
+    monkeypatch.setattr(progress, "_write", counted)
     with telling(engine, held):
         for done in range(200):
             report_progress(done, 200)

@@ -46,7 +46,12 @@ def test_a_worker_with_torch_scores_with_its_own_settings(
 ) -> None:
     seen = []
     usual = TASKS[TYPE].score
-    needing_torch(monkeypatch, lambda *of: (seen.append(current_settings()), usual(*of))[1])
+
+    def score(*arguments: Any) -> Any:
+        seen.append(current_settings())
+        return usual(*arguments)
+
+    needing_torch(monkeypatch, score)
     run_id = upload(engine, ada)
     score_submission(run_id)
     assert the_run(engine, run_id).status == RunStatus.SCORED

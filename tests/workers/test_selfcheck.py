@@ -170,7 +170,7 @@ def test_a_process_that_breaks_or_hangs_is_a_refusal(
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{script}"\n')
     python.chmod(python.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(selfcheck.sys, "executable", str(python))
+    monkeypatch.setattr(sys, "executable", str(python))
     monkeypatch.setattr(selfcheck, "LIMIT_SECONDS", 1.0)
     assert check_in_process() == Found(SelfCheck.REFUSED, (words,))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -77,7 +78,7 @@ def test_for_bertscore_alone_it_checks_again_until_it_may(
 ) -> None:
     equip(monkeypatch, REFUSED, REFUSED, PASSED)
     waited: list[list[tuple[SelfCheck | None, list[str]]]] = []
-    monkeypatch.setattr(start.time, "sleep", lambda seconds: waited.append(seen(sqlite_engine)))
+    monkeypatch.setattr(time, "sleep", lambda seconds: waited.append(seen(sqlite_engine)))
     assert start.choose_queues("gpu", Presence(processes=1), sqlite_engine) == ("gpu",)
     assert waited == [[(SelfCheck.REFUSED, [])]] * 2, "organisers see it, and that it takes nothing"
 

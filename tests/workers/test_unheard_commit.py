@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 
 from app.base.db import reading, writing
 from app.models import RunStatus, User
+from app.runs.outcomes import record_scores
 from tests.sealed import make_key, seal_gold
 from tests.workers.files import GOLD, upload
 from tests.world import board_version_number, the_run
@@ -26,7 +27,7 @@ pytestmark = [pytest.mark.both, pytest.mark.usefixtures("workplace")]
 def unserved(monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection breaks right after the commit of the first transaction that records scores."""
     monkeypatch.setattr(lease, "ASK_AGAIN_SECONDS", 0.01)
-    record_scores, tries = score.record_scores, list[bool]()
+    tries: list[bool] = []
 
     @contextmanager
     def breaking_once(engine: Engine) -> Iterator[Any]:

@@ -1,8 +1,8 @@
 """A slow, obvious evaluator of identified MWEs: reads everything into dictionaries, filters lists, tries all pairings.
 
-Written from the definitions alone, sharing no code with `scoring`. The tests compare with it, the benchmark too; for
-that it works as the official evaluator does: every line a dictionary of what is not `_`, and whenever its MWEs
-are needed they are put together from the lines anew.
+Written from the definitions alone, sharing no code with `evergold.scoring`. The tests compare with it, the benchmark
+too; for that it works as the official evaluator does: every line a dictionary of what is not `_`, and whenever its
+MWEs are needed they are put together from the lines anew.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def mwes_of(sentence: list[dict[str, str]], ranges_count: bool = True) -> list[A
             for code in field.split(";") if field != "*" else []:
                 number, _, category = code.partition(":")
                 codes[number] = codes.get(number) or category or None
-        for number, category in codes.items():
+        for number, first_category in codes.items():
             tokens.setdefault(number, []).append(position)
-            categories.setdefault(number, category)
+            categories.setdefault(number, first_category)
     return [Annotated(frozenset(positions), categories[number]) for number, positions in tokens.items()]
 
 

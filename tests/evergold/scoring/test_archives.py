@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given, strategies as st
@@ -104,7 +105,7 @@ def test_zip_without_a_file_is_refused(members: tuple[tuple[str, bytes], ...]) -
         read_members(make_zip(*members))
 
 
-def tar(mode: str) -> bytes:
+def tar(mode: Literal["w:", "w:gz", "w:bz2", "w:xz"]) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode=mode) as archive:
         info = tarfile.TarInfo("a.csv")

@@ -120,7 +120,7 @@ def test_kendall_takes_ties_into_account() -> None:
 def test_pearson_and_kendall_are_scipys() -> None:
     random = np.random.default_rng(4)
     for size in (2, 3, 5, 30):
-        x, y = random.integers(0, 6, size) + 0.0, random.normal(size=size)
+        x, y = floats(*random.integers(0, 6, size)), floats(*random.normal(size=size))
         x[0], x[1] = 7.0, -1.0  # never constant
         assert pearson(x, y) == pytest.approx(pearsonr(x, y).statistic, abs=1e-12)
         assert kendall(x, y) == pytest.approx(kendalltau(x, y).statistic, abs=1e-12)

@@ -122,7 +122,7 @@ def test_declared_languages_fix_those_of_gold_and_items() -> None:
         ("en", "the language PT is not one of the options' languages: en"),
         ("en,pt,gl", "no item is in gl, which the options list under languages"),
     ):
-        options = read_options(TASK, {"languages": declared})
+        options = Options.model_validate({"languages": declared})
         with pytest.raises(InvalidGold) as gold:
             TASK.read_gold(GOLDEN / "gold.csv", options)
         with pytest.raises(InvalidItems) as items:

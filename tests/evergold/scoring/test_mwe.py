@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -287,7 +287,7 @@ def read(gold: str, prediction: str, train: Sequence[str]) -> tuple[GoldMwes, Pr
     return prepare(corpus, training), read_predicted_mwes(prediction.encode(), corpus.items, problems), problems
 
 
-def nonzero(table: dict[tuple[str, str], tuple[int, int, int]]) -> dict[tuple[str, str], tuple[int, ...]]:
+def nonzero(table: Mapping[tuple[str, str], tuple[float, float, float]]) -> dict[tuple[str, str], tuple[float, ...]]:
     """Views are MWE-based only, and what is nowhere is not in our table."""
     views = (*VIEWS, *TRAINING_VIEWS)
     return {

@@ -213,8 +213,8 @@ def test_folders_may_be_written_in_small_letters(tmp_path: Path) -> None:
 
 
 def test_other_files_are_passed_over_with_a_warning(tmp_path: Path) -> None:
-    members = {"FR/test.system.cupt": FRENCH.read_bytes(), "FR/dev.system.cupt": "x", "README.md": "x"}
-    path = zipped(tmp_path / "s.zip", members)
+    others = {"FR/dev.system.cupt": b"x", "README.md": b"x"}
+    path = zipped(tmp_path / "s.zip", {"FR/test.system.cupt": FRENCH.read_bytes(), **others})
     prediction = TASK.read_prediction(path, TASK.read_items(GOLD, OPTIONS), OPTIONS)
     unexpected = [warning.file for warning in prediction.warnings if warning.code == "unexpected-file"]
     assert unexpected == ["FR/dev.system.cupt", "README.md"]

@@ -31,7 +31,7 @@ def scored(site: Site, ada: Person, eve: Person) -> Site:
 def test_every_phase_opens_and_closes_in_the_calendar_and_keeps_its_identity_when_moved(site: Site) -> None:
     with site.client() as public:
         first = public.get(CALENDAR)
-        events = {event["UID"]: event for event in Calendar.from_ical(first.content).walk("VEVENT")}
+        events = {str(event["UID"]): event for event in Calendar.from_ical(first.content).walk("VEVENT")}
         assert {"idioms-evaluation-opens@evergold", "idioms-evaluation-closes@evergold"} <= set(events)
         closes = events["idioms-evaluation-closes@evergold"].decoded("DTSTART")
         assert public.get(CALENDAR, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
@@ -40,7 +40,7 @@ def test_every_phase_opens_and_closes_in_the_calendar_and_keeps_its_identity_whe
         with writing(site.engine) as session:
             session.execute(update(Phase).values(ends_at=closes + timedelta(days=1)))
         moved = public.get(CALENDAR, headers={"If-None-Match": first.headers["ETag"]})
-        found = {event["UID"]: event for event in Calendar.from_ical(moved.content).walk("VEVENT")}
+        found = {str(event["UID"]): event for event in Calendar.from_ical(moved.content).walk("VEVENT")}
         assert found["idioms-evaluation-closes@evergold"].decoded("DTSTART") == closes + timedelta(days=1)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import select
 
-from app.models import TeamKind
-from tests import world
+from app.base.db import writing
+from app.models import Team, TeamKind, TeamMember, User
 from tests.web import markup
 from tests.web.paraphrase_world import become_paraphrasing, enter, publish, set_visibility
 from tests.web.reading import BOARD_PAGE, text_of, visit
@@ -143,10 +144,10 @@ def test_digits_that_the_board_does_not_show_are_not_drawn(board: Site, nobody: 
 
 def test_a_viewers_own_point_is_marked(board: Site, nobody: httpx.Client) -> None:
     register(board, "dee")
-    with world.writing(board.engine) as session:
-        dee = session.scalars(world.select(world.User).where(world.User.username == "dee")).one()
-        team = session.scalars(world.select(world.Team).where(world.Team.name == "Ada")).one()
-        session.add(world.TeamMember(team_id=team.id, user_id=dee.id, competition_id=team.competition_id))
+    with writing(board.engine) as session:
+        dee = session.scalars(select(User).where(User.username == "dee")).one()
+        team = session.scalars(select(Team).where(Team.name == "Ada")).one()
+        session.add(TeamMember(team_id=team.id, user_id=dee.id, competition_id=team.competition_id))
     mine = [point for one in numbers(nobody)["series"] for point in one["points"] if point["is_mine"]]
     assert mine == []
     with board.client() as browser:

@@ -9,11 +9,13 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import Request
 from sqlalchemy import update
 
 from app.base.db import writing
 from app.models import Team
 from app.web.boards import pictures_page as page_of_pictures
+from app.web.html.rendering import render
 from tests import world
 from tests.competitions.embargo import hide
 from tests.web import markup, paraphrase_world, pictures_world
@@ -183,9 +185,8 @@ def test_the_page_is_made_once_for_everybody_but_not_for_every_choice(
     parseme: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
-    render = page_of_pictures.render
 
-    def counted(request, *arguments, **context):  # type: ignore[no-untyped-def]
+    def counted(request: Request, *arguments: Any, **context: Any) -> Any:
         made.append(str(request.url.query))
         return render(request, *arguments, **context)
 

@@ -122,6 +122,7 @@ def test_they_fit_a_phone_and_follow_its_width(look: Looks, parseme: Site) -> No
     assert page.evaluate(too_wide) == 0
     canvas = page.locator("canvas").first
     narrow = canvas.bounding_box()
+    assert narrow is not None
     page.set_viewport_size({"width": 900, "height": 700})
     page.wait_for_function("(width) => document.querySelector('canvas').clientWidth > width", arg=narrow["width"] + 200)
     assert page.evaluate(too_wide) == 0

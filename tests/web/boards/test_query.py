@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
+from fastapi import Request
 
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import Role, TeamKind, User
 from app.people.roles import grant_role
 from app.web.boards import page as board_page
+from app.web.html.rendering import render
 from app.web.http.context import Server
 from tests import world
 from tests.competitions.embargo import enter, freeze, hide
@@ -262,9 +265,8 @@ def test_both_boards_are_one_click_apart(site: Site, nobody: httpx.Client) -> No
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows with every board's page that is made."""
     seen: list[str] = []
-    render = board_page.render
 
-    def counted(request, *arguments, **context):  # type: ignore[no-untyped-def]
+    def counted(request: Request, *arguments: Any, **context: Any) -> Any:
         seen.append(str(request.url.query))
         return render(request, *arguments, **context)
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -59,7 +60,7 @@ def test_the_track_comes_with_the_upload_and_stands_in_the_answer(ada: Person) -
 
 @pytest.mark.usefixtures("tracks")
 @pytest.mark.parametrize("fields", [{}, {"track": ""}, {"track": "both"}])
-def test_a_missing_or_unknown_track_is_a_wrong_field(site: Site, ada: Person, fields: dict[str, str]) -> None:
+def test_a_missing_or_unknown_track_is_a_wrong_field(site: Site, ada: Person, fields: dict[str, Any]) -> None:
     response = ada.submit(**fields)
     assert (response.status_code, response.json()["error"]["code"]) == (422, "invalid_form")
     assert "'closed', 'open'" in response.json()["error"]["details"]["fields"]["track"]

@@ -141,9 +141,9 @@ def test_a_team_chooses_on_the_page_and_over_the_api(planted: Planted) -> None:
     planted.site.set_clock(CLOSE)
     late = client.put(f"/api/v1{mine}/choice")
     assert (late.status_code, late.json()["error"]["code"]) == (409, "no_choice")
-    page = planted.owner_browser.post(f"{mine}/choice", data=form)
-    assert page.status_code == 409
-    assert "Teams could choose until 2026-01-10 13:00 UTC" in text_of(page.text)
+    refused = planted.owner_browser.post(f"{mine}/choice", data=form)
+    assert refused.status_code == 409
+    assert "Teams could choose until 2026-01-10 13:00 UTC" in text_of(refused.text)
 
 
 def test_a_choice_by_a_forged_form_is_refused(planted: Planted) -> None:

@@ -155,7 +155,8 @@ def vectors_with(similarities: Path, items: Path) -> bytes:
             setting = "neut" if context == "neut" else "nat"
             tensors.setdefault(f"{language}/{setting}/{level}", []).append((sim, np.sqrt(1 - sim * sim)))
     file = io.BytesIO()
-    np.savez_compressed(file, **{name: np.array(rows) for name, rows in tensors.items()})
+    arrays: dict[str, Any] = {name: np.array(rows) for name, rows in tensors.items()}
+    np.savez_compressed(file, **arrays)
     return file.getvalue()
 
 

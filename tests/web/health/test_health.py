@@ -127,7 +127,7 @@ def test_with_a_token_in_the_settings_that_is_what_counts(well: Site, ada: Perso
     with well.client() as client:
         assert client.get("/metrics").status_code == 403
         for wrong in ("Bearer scrape", "scrape-me", "Bearer", "Bearer schräg"):
-            refused = client.get("/metrics", headers={"Authorization": wrong.encode()})  # type: ignore[dict-item]
+            refused = client.get("/metrics", headers={b"Authorization": wrong.encode()})
             assert refused.status_code == 403
         right = {"Authorization": "Bearer scrape-me", "X-Forwarded-For": "198.51.100.7"}
         assert client.get("/metrics", headers=right).status_code == 200

@@ -27,9 +27,9 @@ def busy(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The phase ends in a second; whatever arrives waits for five until somebody has time for it."""
     with writing(site.engine) as session:
         session.execute(update(Phase).values(ends_at=END))
-    refuse_early: Callable[..., int] = receiving._refuse_early
+    refuse_early: Callable[..., object] = receiving._refuse_early
 
-    def late(*arguments: Any) -> int:
+    def late(*arguments: Any) -> object:
         site.set_clock(LATER)
         return refuse_early(*arguments)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
+from fastapi import Request
 from sqlalchemy import select
 
 from app.base.db import writing
-from app.models import Competition, PhaseTask
+from app.models import Board, Competition, PhaseTask
 from app.web.boards import page as board_page
+from app.web.html.rendering import render
 from app.web.http.kept_answers import Answer, KeptAnswers, answer_of
 from tests import world
 from tests.competitions.embargo import INSTANT, declare, freeze, hide
@@ -41,9 +44,8 @@ def nobody(scored: Site) -> Iterator[httpx.Client]:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows with every board's page that is made."""
     seen: list[str] = []
-    render = board_page.render
 
-    def counted(request, *arguments, **context):  # type: ignore[no-untyped-def]
+    def counted(request: Request, *arguments: Any, **context: Any) -> Any:
         seen.append(request.url.path)
         return render(request, *arguments, **context)
 
@@ -104,7 +106,7 @@ def test_what_is_not_there_is_not_kept(nobody: httpx.Client, scored: Site) -> No
     missing = BOARD_PAGE.replace("zero-shot", "later")
     assert nobody.get(missing).status_code == 404
     with writing(scored.engine) as session:
-        board = session.scalars(select(board_page.Board).where(board_page.Board.name == "zero-shot")).one()
+        board = session.scalars(select(Board).where(Board.name == "zero-shot")).one()
         board.name = "later"
     assert nobody.get(missing).status_code == 200
 

@@ -10,7 +10,8 @@ from app.web.http.single_flight import SingleFlight
 
 
 def test_who_comes_while_one_is_answered_gets_the_next_answer_together() -> None:
-    asked, gate = [], asyncio.Event()
+    asked: list[int] = []
+    gate = asyncio.Event()
 
     async def ask() -> int:
         asked.append(len(asked))

@@ -14,8 +14,8 @@ from sqlalchemy import Engine, update
 from sqlalchemy.exc import OperationalError
 
 from app.base.db import writing
-from app.models import RunStatus, ScoringRun
-from app.web.http.waiting import PER_PERSON
+from app.models import RunStatus, ScoringRun, Validation
+from app.web.http.waiting import PER_PERSON, Look
 from app.web.submissions import api, validations
 from tests.processes import wait_until
 from tests.web.site import SUBMIT, Person, Site
@@ -27,7 +27,7 @@ POOL_THREADS = 40
 class GatedLook:
     """`look` with a gate before it: what it was asked for, and how many looked at a time."""
 
-    def __init__(self, look: api.Look) -> None:
+    def __init__(self, look: Look) -> None:
         self.gate = threading.Event()
         self.asked: list[int] = []
         self.inside = self.most = 0
@@ -128,7 +128,7 @@ def test_checks_that_are_waited_for_take_places_too(
         assert gated.most == 1
     finally:
         with writing(site.engine) as session:
-            session.execute(update(validations.Validation).values(status="failed"))
+            session.execute(update(Validation).values(status="failed"))
         gated.gate.set()
     assert {answer.result().json()["status"] for answer in sent} == {"failed"}
 

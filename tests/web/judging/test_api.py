@@ -100,7 +100,7 @@ def test_an_organiser_says_who_organises_and_who_judges(site: Site, olga: Person
 )
 def test_all_of_it_is_for_organisers(site: Site, olga: Person, eve: Person, method: str, path: str) -> None:
     assert olga.client.post(START, json={"annotators": [{"language": "en", "username": "eve"}]}).status_code == 201
-    body = {"json": {}} if path == START else {}
+    body: dict[str, Any] = {"json": {}} if path == START else {}
     assert eve.client.request(method, path, **body).status_code == 403  # an annotator organises nothing
     with site.client() as nobody:
         assert nobody.request(method, path, **body).status_code == 401

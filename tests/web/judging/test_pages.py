@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from typing import Any
 from uuid import UUID
 
 import httpx
@@ -70,13 +71,13 @@ def start(olga: httpx.Client, **fields: str) -> httpx.Response:
     return send(olga, START, START, **{"name": "human", "annotators": "en anna", "seed": "1", **fields})
 
 
-def judge(browser: httpx.Client, place: int, headers: dict[str, str] | None = None, **said: str) -> httpx.Response:
+def judge(browser: httpx.Client, place: int, headers: dict[str, str] | None = None, **said: Any) -> httpx.Response:
     address = f"{ROUND}/items/en/{place}"
     fields = {**said, "csrf_token": csrf_of(browser.get(address).text)}
     return browser.post(address, data=fields, headers=headers or {})
 
 
-WHOLE = {"removed": "yes", "mwe_sense": "3", "rest_sense": "2", "naturalness": "1"}
+WHOLE: dict[str, Any] = {"removed": "yes", "mwe_sense": "3", "rest_sense": "2", "naturalness": "1"}
 
 
 # ------------------------------------------------------------------------------------------------------------ starting

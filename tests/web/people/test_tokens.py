@@ -73,7 +73,7 @@ def test_somebody_elses_token_does_not_exist(ada: Person, eve: Person) -> None:
 def test_a_header_that_is_no_token_is_an_error_everywhere(site: Site, header: str) -> None:
     with site.client() as client:
         for path in ("/api/v1/me", "/api/v1/submissions"):
-            response = client.get(path, headers={"Authorization": header.encode("latin-1")})  # type: ignore[dict-item]
+            response = client.get(path, headers={b"Authorization": header.encode("latin-1")})
             assert response.status_code == 401
             assert response.headers["WWW-Authenticate"] == "Bearer"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -92,7 +93,7 @@ def test_publishing_waits_where_that_is_asked_for(
         waited.append(seconds)
         score_set(site.engine, number, {entered["ada"]: 0.4, entered["bob"]: 0.5})
 
-    monkeypatch.setattr(rescore.time, "sleep", sleep)
+    monkeypatch.setattr(time, "sleep", sleep)
     assert evergold("rescore", "publish", f"{COMPETITION}/{number}", "--wait")[0] == Code.OK
     assert waited == [rescore.ASK_SECONDS]
 

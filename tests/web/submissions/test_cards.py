@@ -47,15 +47,14 @@ def scored(site: Site, person: Person, **fields: Any) -> dict[str, Any]:
 def test_a_card_comes_as_json_or_in_fields_of_its_own(site: Site, ada: Person, eve: Person) -> None:
     ask(site.engine)
     by_json = ada.submitted(method="XLM-R", card=json.dumps(CARD))
-    by_fields = eve.submitted(
-        **{
-            "method": "XLM-R",
-            "code": LINK,
-            "summary": "How it works.",
-            "field-parameters": "560",
-            "field-ensemble": "no",
-        }
-    )
+    fields: dict[str, Any] = {
+        "method": "XLM-R",
+        "code": LINK,
+        "summary": "How it works.",
+        "field-parameters": "560",
+        "field-ensemble": "no",
+    }
+    by_fields = eve.submitted(**fields)
     cards = [
         person.client.get(f"/api/v1/submissions/{sent['id']}/card").json()["card"]
         for person, sent in ((ada, by_json), (eve, by_fields))

@@ -32,8 +32,8 @@ def entered(site: Site, user: User, hours: int, results: list[ItemResult] | None
 def labels(*pairs: str) -> list[ItemResult]:
     """`01`: gold 0, predicted 1; ids are i1, i2, …"""
     return [
-        ItemResult(f"i{number}", EN, gold, own, is_right=gold == own)
-        for number, (gold, own) in enumerate(pairs, start=1)
+        ItemResult(f"i{number}", EN, pair[0], pair[1], is_right=pair[0] == pair[1])
+        for number, pair in enumerate(pairs, start=1)
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
+from typing import Any
 
 import httpx
 import pytest
@@ -26,7 +27,7 @@ from tests.world import DAY, NOW, SECOND
 # ------------------------------------------------------------------------------------------------------------- upload
 
 
-def form_of(browser: httpx.Client, content: bytes = CONTENT, **fields: str) -> dict[str, object]:
+def form_of(browser: httpx.Client, content: bytes = CONTENT, **fields: str) -> dict[str, Any]:
     """What a browser sends when the form of the upload page is submitted."""
     page = browser.get(SUBMIT_PAGE).text
     action = html.unescape(re.findall(r'action="([^"]*/submit[^"]*)"', page)[0])
@@ -36,7 +37,7 @@ def form_of(browser: httpx.Client, content: bytes = CONTENT, **fields: str) -> d
 
 def test_an_upload_leads_to_its_submission(site: Site) -> None:
     with log_in(site) as browser:
-        response = browser.post(**form_of(browser, method="XLM-R", description="line 1\nline 2"))  # type: ignore[arg-type]
+        response = browser.post(**form_of(browser, method="XLM-R", description="line 1\nline 2"))
         assert response.history[0].status_code == 303
         markup.check(response.text)
         found = text_of(response.text)
@@ -59,7 +60,7 @@ def test_the_form_says_what_is_needed(site: Site) -> None:
 def test_a_double_click_submits_once(site: Site) -> None:
     with log_in(site) as browser:
         form = form_of(browser)
-        first, second = (browser.post(**form) for _ in range(2))  # type: ignore[arg-type]
+        first, second = (browser.post(**form) for _ in range(2))
         assert first.url == second.url
         assert site.submissions() == 1
         browser.post(**form_of(browser))  # a new form, the same file: meant twice
@@ -87,7 +88,7 @@ def test_a_refused_upload_comes_back_with_the_reason(
     with log_in(site) as browser:
         form = form_of(browser, content, method="my <method>")
         prepare(site)
-        response = browser.post(**form)  # type: ignore[arg-type]
+        response = browser.post(**form)
     markup.check(response.text)
     assert response.status_code == status
     assert said in text_of(response.text)
@@ -102,9 +103,9 @@ def test_an_upload_without_its_token_is_refused(site: Site) -> None:
         form = form_of(browser)
         for token in ("", "wrong"):
             form["data"] = {"csrf_token": token}
-            assert browser.post(**form).status_code == 403  # type: ignore[arg-type]
+            assert browser.post(**form).status_code == 403
         form["data"] = {}
-        assert browser.post(**form).status_code == 403  # type: ignore[arg-type]
+        assert browser.post(**form).status_code == 403
     assert (site.submissions(), site.stored()) == (0, [])
 
 
@@ -113,7 +114,7 @@ def test_an_upload_of_somebody_who_was_logged_out_leads_back(site: Site) -> None
         form = form_of(browser)
         browser.cookies.clear()
         browser.follow_redirects = False
-        response = browser.post(**form)  # type: ignore[arg-type]
+        response = browser.post(**form)
     assert response.headers["Location"] == f"/login?next={SUBMIT_PAGE}"
 
 
@@ -124,7 +125,7 @@ def test_an_upload_of_somebody_who_was_logged_out_leads_back(site: Site) -> None
 def test_the_form_knows_the_quota(site: Site, used: int, said: str) -> None:
     with log_in(site) as browser:
         for number in range(used):
-            browser.post(**form_of(browser, b"file %d" % number))  # type: ignore[arg-type]
+            browser.post(**form_of(browser, b"file %d" % number))
         assert said in text_of(browser.get(SUBMIT_PAGE).text)
 
 
@@ -254,7 +255,7 @@ def test_others_learn_nothing(sent: tuple[Site, str, int]) -> None:
 def test_my_submissions_are_paged(site: Site) -> None:
     with log_in(site) as browser:
         for number in range(10):
-            browser.post(**form_of(browser, b"file %d" % number))  # type: ignore[arg-type]
+            browser.post(**form_of(browser, b"file %d" % number))
         page = browser.get("/submissions").text
     markup.check(page)
     assert len(rows_of(page)) == 10

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evergold.scoring.probing import PROBES
 from tests.processes import REPOSITORY
 from tests.web import probing_world
-from tests.web.probing_world import COMPOUNDS, PROBES
+from tests.web.probing_world import COMPOUNDS
 from tests.web.reading import text_of
 from tests.web.site import Site
 from tests.whole import open_competition, page, sent, taking_part

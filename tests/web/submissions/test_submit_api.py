@@ -182,8 +182,8 @@ def test_a_key_for_another_competition_is_a_conflict(site: Site, ada: Person) ->
 
 
 def test_keys_are_each_users_own(ada: Person, eve: Person) -> None:
-    keyed = {"headers": {"Idempotency-Key": "run-17"}}
-    assert ada.submitted(**keyed)["id"] != eve.submitted(b"another file", **keyed)["id"]
+    key = {"Idempotency-Key": "run-17"}
+    assert ada.submitted(headers=key)["id"] != eve.submitted(b"another file", headers=key)["id"]
 
 
 def test_a_key_that_is_too_long_is_refused(ada: Person) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import random
 import socket
 import struct
@@ -327,7 +328,7 @@ def test_a_full_disk_is_507_and_nothing_is_half_stored(
     if step == "write":
         monkeypatch.setattr(storage.UploadWriter, "_open", lambda writer: _FullFile())
     elif step == "fsync":
-        monkeypatch.setattr(storage.os, "fsync", full)
+        monkeypatch.setattr(os, "fsync", full)
     else:
         monkeypatch.setattr(Path, "replace", full)
     response = ada.submit()
