@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 from app.base.db import writing
 from app.models import RunStatus, ScoringRun, Validation
 from app.web.http.waiting import PER_PERSON, Look
-from app.web.submissions import api, validations
+from app.web.submissions import waiting as looking
 from tests.processes import wait_until
 from tests.web.site import SUBMIT, Person, Site
 
@@ -50,8 +50,8 @@ def crowd() -> Iterator[ThreadPoolExecutor]:
 
 @pytest.fixture
 def look(monkeypatch: pytest.MonkeyPatch) -> Iterator[GatedLook]:
-    gated = GatedLook(api._stamps)
-    monkeypatch.setattr(api, "_stamps", gated)
+    gated = GatedLook(looking._stamps)
+    monkeypatch.setattr(looking, "_stamps", gated)
     yield gated
     gated.gate.set()
 
@@ -118,8 +118,8 @@ def test_a_person_has_a_few_places_and_others_have_theirs(
 def test_checks_that_are_waited_for_take_places_too(
     site: Site, ada: Person, crowd: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gated = GatedLook(validations._statuses)
-    monkeypatch.setattr(validations, "_statuses", gated)
+    gated = GatedLook(looking._statuses)
+    monkeypatch.setattr(looking, "_statuses", gated)
     check = ada.submit(path=SUBMIT.replace("/submissions", "/validations")).json()["links"]["self"]
     sent = waiting(crowd, ada, check, PER_PERSON)
     try:
@@ -139,7 +139,7 @@ def test_who_waits_is_told_when_the_database_goes_away(
     def away(engine: Engine, wanted: Sequence[UUID]) -> dict[UUID, str]:
         raise OperationalError("select", {}, Exception("gone"))
 
-    monkeypatch.setattr(api, "_stamps", away)
+    monkeypatch.setattr(looking, "_stamps", away)
     answer = ada.client.get(ada.submitted()["links"]["self"], params={"wait": 60}, timeout=60)
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "database_unavailable")
     monkeypatch.undo()
