@@ -12,13 +12,21 @@ def competition(name: str) -> str:
     return f"/competitions/{_q(name)}"
 
 
+def phase(competition_name: str, name: str) -> str:
+    return f"{competition(competition_name)}/phases/{_q(name)}"
+
+
+def task(competition_name: str, phase_name: str, name: str) -> str:
+    return f"{phase(competition_name, phase_name)}/tasks/{_q(name)}"
+
+
 def desk(competition_name: str) -> str:
     """What organisers see in the morning."""
     return f"{competition(competition_name)}/desk"
 
 
-def board(competition_name: str, phase: str, name: str) -> str:
-    return f"{competition(competition_name)}/phases/{_q(phase)}/boards/{_q(name)}"
+def board(competition_name: str, phase_name: str, name: str) -> str:
+    return f"{phase(competition_name, phase_name)}/boards/{_q(name)}"
 
 
 def official(competition_name: str, phase: str, name: str, number: int | None = None) -> str:
@@ -46,12 +54,12 @@ def results(competition_name: str, task: str) -> str:
     return f"{competition(competition_name)}/tasks/{_q(task)}/results"
 
 
-def submit(competition_name: str, phase: str, task: str) -> str:
-    return f"{competition(competition_name)}/phases/{_q(phase)}/tasks/{_q(task)}/submit"
+def submit(competition_name: str, phase_name: str, task_name: str) -> str:
+    return f"{task(competition_name, phase_name, task_name)}/submit"
 
 
-def gold(competition_name: str, phase: str, task: str) -> str:
-    return f"{competition(competition_name)}/phases/{_q(phase)}/tasks/{_q(task)}/gold"
+def gold(competition_name: str, phase_name: str, task_name: str) -> str:
+    return f"{task(competition_name, phase_name, task_name)}/gold"
 
 
 def rescoring(competition_name: str, number: int | None = None) -> str:
@@ -95,9 +103,9 @@ def exports(competition_name: str) -> str:
     return f"{competition(competition_name)}/exports"
 
 
-def validate(competition_name: str, phase: str, task: str) -> str:
+def validate(competition_name: str, phase_name: str, task_name: str) -> str:
     """Where a file goes that is only to be checked."""
-    return f"{competition(competition_name)}/phases/{_q(phase)}/tasks/{_q(task)}/validate"
+    return f"{task(competition_name, phase_name, task_name)}/validate"
 
 
 def validation(validation_id: UUID) -> str:
@@ -105,7 +113,7 @@ def validation(validation_id: UUID) -> str:
 
 
 def validation_live(validation_id: UUID) -> str:
-    return f"/validations/{validation_id}/live"
+    return f"{validation(validation_id)}/live"
 
 
 def submission(submission_id: UUID) -> str:
@@ -115,7 +123,7 @@ def submission(submission_id: UUID) -> str:
 def report(submission_id: UUID, **parameters: str) -> str:
     """With the parameters that are not empty, as the report's own links have them."""
     chosen = urlencode({name: value for name, value in parameters.items() if value})
-    return f"/submissions/{submission_id}/report{f'?{chosen}' if chosen else ''}"
+    return f"{submission(submission_id)}/report{f'?{chosen}' if chosen else ''}"
 
 
 def report_figures(submission_id: UUID) -> str:
@@ -123,17 +131,17 @@ def report_figures(submission_id: UUID) -> str:
 
 
 def choice(submission_id: UUID) -> str:
-    return f"/submissions/{submission_id}/choice"
+    return f"{submission(submission_id)}/choice"
 
 
 def card(submission_id: UUID) -> str:
     """A submission's method card."""
-    return f"/submissions/{submission_id}/card"
+    return f"{submission(submission_id)}/card"
 
 
-def rows(competition_name: str, phase: str, task: str) -> str:
+def rows(competition_name: str, phase_name: str, task_name: str) -> str:
     """What organisers say of the rows of a task in a phase."""
-    return f"{competition(competition_name)}/phases/{_q(phase)}/tasks/{_q(task)}/rows"
+    return f"{task(competition_name, phase_name, task_name)}/rows"
 
 
 def submissions(**filters: str) -> str:
@@ -151,7 +159,7 @@ def compare(a: UUID, b: UUID | None = None, show: str = "all", page: int = 1) ->
 
 
 def submission_live(submission_id: UUID) -> str:
-    return f"/submissions/{submission_id}/live"
+    return f"{submission(submission_id)}/live"
 
 
 def judging(competition_name: str, round_name: str = "", *more: object) -> str:
@@ -178,8 +186,8 @@ def join_team(competition_name: str, secret: str) -> str:
     return f"{team(competition_name, 'join')}?{urlencode({'link': secret})}"
 
 
-def start_judging(competition_name: str, phase: str, task: str) -> str:
-    return f"{competition(competition_name)}/phases/{_q(phase)}/tasks/{_q(task)}/judging"
+def start_judging(competition_name: str, phase_name: str, task_name: str) -> str:
+    return f"{task(competition_name, phase_name, task_name)}/judging"
 
 
 # --------------------------------------------------------------------------------------------------------------- API
@@ -195,23 +203,23 @@ def api_declaration_zip(competition_name: str, number: int | None = None) -> str
 
 
 def api_phase(competition_name: str, name: str) -> str:
-    return f"{api_competition(competition_name)}/phases/{_q(name)}"
+    return API + phase(competition_name, name)
 
 
-def api_task(competition_name: str, phase: str, name: str) -> str:
-    return f"{api_phase(competition_name, phase)}/tasks/{_q(name)}"
+def api_task(competition_name: str, phase_name: str, name: str) -> str:
+    return API + task(competition_name, phase_name, name)
 
 
-def api_file(competition_name: str, phase: str, task: str, name: str) -> str:
-    return f"{api_task(competition_name, phase, task)}/files/{_q(name)}"
+def api_file(competition_name: str, phase_name: str, task_name: str, name: str) -> str:
+    return f"{api_task(competition_name, phase_name, task_name)}/files/{_q(name)}"
 
 
-def api_submit(competition_name: str, phase: str, task: str) -> str:
-    return f"{api_task(competition_name, phase, task)}/submissions"
+def api_submit(competition_name: str, phase_name: str, task_name: str) -> str:
+    return f"{api_task(competition_name, phase_name, task_name)}/submissions"
 
 
-def api_gold(competition_name: str, phase: str, task: str) -> str:
-    return f"{api_task(competition_name, phase, task)}/gold"
+def api_gold(competition_name: str, phase_name: str, task_name: str) -> str:
+    return API + gold(competition_name, phase_name, task_name)
 
 
 def api_board(competition_name: str, phase: str, name: str) -> str:
@@ -235,7 +243,7 @@ def api_judging(competition_name: str, round_name: str = "", *more: object) -> s
 
 
 def api_submission(submission_id: UUID) -> str:
-    return f"{API}/submissions/{submission_id}"
+    return API + submission(submission_id)
 
 
 def api_submission_file(submission_id: UUID) -> str:
@@ -243,7 +251,7 @@ def api_submission_file(submission_id: UUID) -> str:
 
 
 def api_choice(submission_id: UUID) -> str:
-    return f"{api_submission(submission_id)}/choice"
+    return API + choice(submission_id)
 
 
 def api_comparison(submission_id: UUID, other_id: UUID) -> str:
@@ -255,7 +263,7 @@ def api_problems(submission_id: UUID) -> str:
 
 
 def api_validation(validation_id: UUID) -> str:
-    return f"{API}/validations/{validation_id}"
+    return API + validation(validation_id)
 
 
 def api_validation_problems(validation_id: UUID) -> str:
@@ -267,7 +275,7 @@ def api_card(submission_id: UUID) -> str:
 
 
 def api_report(submission_id: UUID) -> str:
-    return f"{api_submission(submission_id)}/report"
+    return API + report(submission_id)
 
 
 def api_report_text(submission_id: UUID, name: str) -> str:

@@ -146,6 +146,13 @@ def _sender(request: Request, visitor: Visitor, page: str) -> User:
 # --------------------------------------------------------------------------------------------------------- once more
 
 
+def with_headers(response: Response, error: EvergoldError, request: Request) -> Response:
+    """A form shown again, with the headers that its error has anywhere else: when to try again."""
+    if isinstance(error, LimitReached):
+        response.headers.update(headers_of(error, request.app.state.server.clock()))
+    return response
+
+
 def form_again(
     page: Callable[..., Response], *errors: type[EvergoldError]
 ) -> Callable[[Callable[P, Answer]], Callable[P, Answer]]:
@@ -161,10 +168,7 @@ def form_again(
     def again(error: EvergoldError, sent: Mapping[str, Any]) -> Response:
         response = page(**{name: value for name, value in sent.items() if name in parameters}, error=error)
         response.status_code = error.status
-        if isinstance(error, LimitReached):
-            now = sent["request"].app.state.server.clock()
-            response.headers.update(headers_of(error, now))
-        return response
+        return with_headers(response, error, sent["request"])
 
     def decorate(route: Callable[P, Answer]) -> Callable[P, Answer]:
         @wraps(route)

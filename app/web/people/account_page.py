@@ -13,12 +13,11 @@ from app.base.errors import EvergoldError, InvalidForm, LimitReached, NameTaken,
 from app.models import TokenScope, User
 from app.people import audit, auth, password_resets
 from app.people.mail_choices import MailKind, choice_of, wants
-from app.web.html.guards import PageUser, form_guard
+from app.web.html.guards import PageUser, form_guard, with_headers
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.schemas import RowId
-from app.web.people.login import with_headers
 from app.web.people.passwords import PasswordTurn, check_password
 
 router = APIRouter()
@@ -175,4 +174,4 @@ def _page(
         token_days=auth.TOKEN_DAYS,
         mails={kind.value: wants(choice, kind) for kind in MailKind},
     )
-    return with_headers(response, typed.error, server) if typed.error else response
+    return with_headers(response, typed.error, request) if typed.error else response

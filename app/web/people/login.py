@@ -6,23 +6,40 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from pydantic import Field
 
 from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NameTaken, NotAuthenticated
 from app.models import User
 from app.people import auth
-from app.web.html.guards import HOME, local_path
+from app.web.html.forms import PageForm
+from app.web.html.guards import HOME, OwnForm, SentFields, form_again, local_path
 from app.web.html.rendering import check_form, render
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
-from app.web.http.errors import headers_of
 from app.web.http.identity import SESSION_COOKIE, VisitorHere, set_session_cookie
 from app.web.people.passwords import PasswordTurn, check_password, register_account
 
 router = APIRouter()
-FormText = Annotated[str, Form()]
 NextPath = Annotated[str, Query(alias="next")]
-NextField = Annotated[str, Form(alias="next")]
+
+
+class LoginForm(PageForm):
+    """username: or an e-mail address; following: where to go on afterwards."""
+
+    username: str = ""
+    password: str = Field("", repr=False)
+    following: str = Field("", alias="next")
+
+
+class AccountForm(PageForm):
+    """A new account; following: as in LoginForm."""
+
+    username: str = ""
+    email: str = ""
+    display_name: str = ""
+    password: str = Field("", repr=False)
+    following: str = Field("", alias="next")
 
 
 @router.get("/login")
@@ -34,75 +51,57 @@ def read_login(
 ) -> Response:
     if visitor.user is not None:
         return RedirectResponse(local_path(following), 303)
-    return render(request, "people/login.html", following=following, username="", error=None, done=done)
+    return _login_page(request, LoginForm(following=following), done)
 
 
-@router.post("/login")
-def log_in(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    turn: PasswordTurn,
-    username: FormText = "",
-    password: FormText = "",
-    following: NextField = "",
-    csrf_token: FormText = "",
-) -> Response:
-    check_form(request, csrf_token)
-    try:
-        user = check_password(request, server, username=username, password=password)
-    except (NotAuthenticated, LimitReached) as error:
-        context = {"following": following, "username": username, "error": error, "done": ""}
-        return with_headers(render(request, "people/login.html", error.status, **context), error, server)
-    return _logged_in(request, server, user, following)
+def _login_page(request: Request, form: LoginForm, done: str = "", error: EvergoldError | None = None) -> Response:
+    context = {"following": form.following, "username": form.username, "done": done, "error": error}
+    return render(request, "people/login.html", **context)
+
+
+@router.post("/login", dependencies=[OwnForm])
+@form_again(_login_page, NotAuthenticated, LimitReached)
+def log_in(request: Request, server: ServerHere, turn: PasswordTurn, form: Annotated[LoginForm, Form()]) -> Response:
+    user = check_password(request, server, username=form.username, password=form.password)
+    return _logged_in(request, server, user, form.following)
 
 
 @router.get("/register")
 def read_register(request: Request, visitor: VisitorHere, following: NextPath = "") -> Response:
     if visitor.user is not None:
         return RedirectResponse(local_path(following), 303)
-    return render(request, "people/register.html", following=following, typed={}, error=None)
+    return _register_page(request, AccountForm(following=following))
 
 
-@router.post("/register")
+def _register_page(request: Request, form: AccountForm, error: EvergoldError | None = None) -> Response:
+    return render(request, "people/register.html", following=form.following, typed=form, error=error)
+
+
+@router.post("/register", dependencies=[OwnForm])
+@form_again(_register_page, InvalidForm, NameTaken, LimitReached)
 def register(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    turn: PasswordTurn,
-    username: FormText = "",
-    email: FormText = "",
-    display_name: FormText = "",
-    password: FormText = "",
-    following: NextField = "",
-    csrf_token: FormText = "",
+    request: Request, server: ServerHere, turn: PasswordTurn, form: Annotated[AccountForm, Form()]
 ) -> Response:
-    check_form(request, csrf_token)
-    typed = {"username": username, "email": email, "display_name": display_name}
-    try:
-        user = register_account(request, server, **typed, password=password)
-    except (InvalidForm, NameTaken, LimitReached) as error:
-        context = {"following": following, "typed": typed, "error": error}
-        return with_headers(render(request, "people/register.html", error.status, **context), error, server)
-    return _logged_in(request, server, user, following)
+    user = register_account(
+        request,
+        server,
+        username=form.username,
+        email=form.email,
+        display_name=form.display_name,
+        password=form.password,
+    )
+    return _logged_in(request, server, user, form.following)
 
 
 @router.post("/logout")
-def log_out(request: Request, server: ServerHere, visitor: VisitorHere, csrf_token: FormText = "") -> Response:
+def log_out(request: Request, server: ServerHere, visitor: VisitorHere, fields: SentFields) -> Response:
     secret = request.cookies.get(SESSION_COOKIE)
     if secret and visitor.login is not None:
-        check_form(request, csrf_token)
+        check_form(request, fields.get(csrf.FORM_FIELD))
         with writing(server.engine) as session:
             auth.end_session(session, secret)
     response = RedirectResponse(HOME, 303)
     response.delete_cookie(SESSION_COOKIE)
-    return response
-
-
-def with_headers(response: Response, error: EvergoldError, server: Server) -> Response:
-    """A form shown again, with the headers that its error has anywhere else: when to try again."""
-    if isinstance(error, LimitReached):
-        response.headers.update(headers_of(error, server.clock()))
     return response
 
 

@@ -10,13 +10,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from pydantic import Field
 
 from app.base.db import reading, writing
 from app.models import User
 from app.people.mail_choices import MailKind, choose, find_link
 from app.web.html.forms import PageForm, Ticked
-from app.web.html.guards import form_guard
+from app.web.html.guards import SentFields, form_guard
 from app.web.html.rendering import check_form, render
+from app.web.http import csrf
 from app.web.http.context import ServerHere
 from app.web.http.identity import VisitorHere
 
@@ -28,7 +30,6 @@ WORDS = {
     MailKind.ANNOUNCEMENTS: "with announcements of competitions",
     MailKind.RESULTS: "about results of submissions",
 }
-FormText = Annotated[str, Form()]
 
 
 class ChoicesForm(PageForm):
@@ -36,6 +37,13 @@ class ChoicesForm(PageForm):
 
     announcements: Ticked = False
     results: Ticked = False
+
+
+class UnsubscribeForm(PageForm):
+    """one_click: said by mail programs; people have the link in the form, or still in the address."""
+
+    link: str = Field("", max_length=LINK_CHARACTERS)
+    one_click: str = Field("", alias="List-Unsubscribe", max_length=40)
 
 
 LinkParameter = Annotated[str, Query(max_length=LINK_CHARACTERS)]
@@ -53,16 +61,15 @@ def send_unsubscribe(
     request: Request,
     server: ServerHere,
     visitor: VisitorHere,
+    form: Annotated[UnsubscribeForm, Form()],
+    fields: SentFields,
     link: LinkParameter = "",
-    typed: Annotated[str, Form(alias="link", max_length=LINK_CHARACTERS)] = "",
-    one_click: Annotated[str, Form(alias="List-Unsubscribe", max_length=40)] = "",
-    csrf_token: FormText = "",
 ) -> Response:
     """A mail program says One-Click, and has neither cookie nor page: who could forge it would need the link."""
-    if one_click != ONE_CLICK:
-        check_form(request, csrf_token)
+    if form.one_click != ONE_CLICK:
+        check_form(request, fields.get(csrf.FORM_FIELD))
     with writing(server.engine) as session:
-        user, kind = find_link(session, typed or link)
+        user, kind = find_link(session, form.link or link)
         choose(session, user, {kind: False})
     return _page(request, user.username, kind, "", done=True)
 

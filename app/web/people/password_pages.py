@@ -10,11 +10,11 @@ from fastapi.responses import RedirectResponse
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NotFound
 from app.people import password_resets
+from app.web.html.guards import with_headers
 from app.web.html.rendering import check_form, render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import client_of, limits_of
-from app.web.people.login import with_headers
 from app.web.people.passwords import PasswordTurn
 
 router = APIRouter(prefix="/password")
@@ -39,7 +39,7 @@ def ask_for_link(
         _ask(request, server, username)
     except (InvalidForm, LimitReached) as error:
         page = render(request, "people/password_forgot.html", error.status, username=username, error=error, sent=False)
-        return with_headers(page, error, server)
+        return with_headers(page, error, request)
     return render(request, "people/password_forgot.html", username=username, error=None, sent=True)
 
 

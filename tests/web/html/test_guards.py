@@ -142,8 +142,9 @@ def test_errors_that_a_route_does_not_name_are_passed_on() -> None:
 
 def test_an_upload_is_shown_again_too() -> None:
     @form_again(wish_page)
-    async def wish(competition: str, form: Wish) -> Response:
+    async def wish(request: Request, competition: str, form: Wish) -> Response:
         raise InvalidForm("No file was chosen.")
 
-    answer = asyncio.run(wish(competition="demo", form=Wish(text="more")))
+    request = Request({"type": "http"})
+    answer = asyncio.run(wish(request=request, competition="demo", form=Wish(text="more")))
     assert (answer.status_code, answer.body) == (422, b"demo: more, False, No file was chosen.")
