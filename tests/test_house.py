@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import importlib.util
 import re
+import subprocess
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -77,6 +79,13 @@ def test_modules_that_a_text_names_are_there(path: Path) -> None:
     assert [name for name in dotted if name not in NO_MODULES and not is_there(name)] == []
     files = re.findall(r"`((?:app|evergold|workers|scoring|migrations|bench|demo)/[\w/.-]*\w)`", text)
     assert [name for name in files if name not in NO_MODULES and not (REPOSITORY / name).exists()] == []
+
+
+def test_types_of_everything_in_python_are_checked() -> None:
+    """But of configuration: `make types` reads what `files` names."""
+    checked = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]["files"]
+    tracked = subprocess.run(["git", "ls-files", "*.py"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert [name for name in tracked.stdout.split() if not name.startswith(tuple(checked))] == []
 
 
 def test_a_name_that_is_not_there_is_noticed() -> None:
