@@ -22,6 +22,7 @@ class UploadForm {
     this.checked = document.querySelector("[data-checked]");
     this.key = new URL(form.action).searchParams.get("key");
     this.wasTried = false;
+    this.isLoggedOut = false;
     this.request = null;
     this.part("drop-words").hidden = false;
     this.file.addEventListener("change", () => this.fileChosen());
@@ -80,6 +81,7 @@ class UploadForm {
     if (this.request || this.buttons.some((button) => button.disabled)) return;
     if (!this.file.files.length) return this.refuse("Please choose a file first.");
     if (this.isTooLarge()) return this.file.focus();
+    if (this.isLoggedOut) return this.renewed(event.submitter);
     const address = new URL(event.submitter?.getAttribute("formaction") ?? this.form.action, location.href);
     address.searchParams.set("key", this.key);
     this.refuse("");
@@ -143,6 +145,11 @@ class UploadForm {
       this.checked.querySelector("h2").focus();
       return this.found(page.querySelector("#live"));
     }
+    if (at.pathname === "/login") {
+      this.isLoggedOut = true;
+      return this.refuse("Your log-in has expired, and nothing was uploaded. Log in in another tab, then send it again: " +
+        "your file and all you wrote are still here.");
+    }
     if (request.status < 400 && isNew) return location.assign(at);
     const alerts = [...page.querySelectorAll("main [role=alert]")];
     const alert = alerts.find((one) => !one.hidden && one.textContent.trim());
@@ -150,6 +157,17 @@ class UploadForm {
     const fields = [...page.querySelectorAll(".field.wrong .error[id]")].map((one) => one.textContent.trim());
     this.say("");
     this.refuse([...new Set([told?.textContent.trim() || "The server did not take it.", ...fields])].join(" "));
+  }
+
+  // After another log-in the form needs its token; everything else in it stays.
+  async renewed(button) {
+    const answer = await fetch(this.form.action.split("?")[0]).catch(() => null);
+    const page = new DOMParser().parseFromString(answer?.ok ? await answer.text() : "", "text/html");
+    const token = page.querySelector("form[data-upload] [name=csrf_token]")?.value;
+    if (!token) return this.refuse("You are still not logged in. Log in in another tab, then send it again.");
+    this.form.querySelector("[name=csrf_token]").value = token;
+    this.isLoggedOut = false;
+    this.form.requestSubmit(button);
   }
 
   // ------------------------------------------------------------------------------------------------ a check's answer

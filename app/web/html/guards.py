@@ -34,16 +34,18 @@ Answer = TypeVar("Answer", bound=Response | Awaitable[Response])
 
 
 class LogInFirst(Exception):
-    """Nobody is logged in. back: where to go on afterwards."""
+    """Nobody is logged in. back: where to go on afterwards; was_sent: a form came with it, and is not taken."""
 
-    def __init__(self, back: str) -> None:
+    def __init__(self, back: str, *, was_sent: bool = False) -> None:
         super().__init__(back)
         self.back = back
+        self.was_sent = was_sent
 
 
 async def to_login(request: Request, error: Exception) -> Response:
     """The answer to `LogInFirst`."""
-    return RedirectResponse(f"/login?next={quote(cast(LogInFirst, error).back)}", 303)
+    first = cast(LogInFirst, error)
+    return RedirectResponse(f"/login?next={quote(first.back)}{'&done=expired' if first.was_sent else ''}", 303)
 
 
 def local_path(path: str) -> str:
@@ -139,7 +141,7 @@ def is_guarded(dependant: Dependant) -> bool:
 
 def _sender(request: Request, visitor: Visitor, page: str) -> User:
     if visitor.user is None or visitor.login is None:
-        raise LogInFirst(page.format_map(request.path_params) or request.url.path)
+        raise LogInFirst(page.format_map(request.path_params) or request.url.path, was_sent=True)
     return visitor.user
 
 

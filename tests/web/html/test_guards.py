@@ -88,7 +88,7 @@ def test_whoever_was_logged_out_comes_back_to_the_page_of_the_form(site: Site, s
     start = f"/competitions/{COMPETITION}"
     with site.client(**BROWSER) as anybody:
         answer = anybody.post(f"{start}/{sent}", data={})
-        assert (answer.status_code, answer.headers["Location"]) == (303, f"/login?next={start}/{page}")
+        assert (answer.status_code, answer.headers["Location"]) == (303, f"/login?next={start}/{page}&done=expired")
         assert anybody.get(f"{start}/{page}").status_code != 405
 
 

@@ -115,7 +115,7 @@ def test_an_upload_of_somebody_who_was_logged_out_leads_back(site: Site) -> None
         browser.cookies.clear()
         browser.follow_redirects = False
         response = browser.post(**form)
-    assert response.headers["Location"] == f"/login?next={SUBMIT_PAGE}"
+    assert response.headers["Location"] == f"/login?next={SUBMIT_PAGE}&done=expired"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from app.runs.validations import claim_validation, record_invalid, record_valid
 from evergold.scoring.errors import Problem
 from tests import world
 from tests.web.reading import SUBMIT_PAGE
-from tests.web.site import CONTENT, Site
+from tests.web.site import CONTENT, PASSWORD, Site
 from tests.web.test_browser import DEVICES, Viewer, chromium, look, site, waiting_run  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.browser
@@ -177,6 +177,28 @@ def test_a_refusal_is_told_and_the_file_stays_chosen(form: Viewer, site: Site) -
     assert page.evaluate("document.querySelector('#file').files[0].name") == "dropped.csv"
     assert site.submissions() == 0
     forgive(form, "409 (Conflict)")
+
+
+def test_an_expired_log_in_is_said_and_the_form_stays_as_it_is(form: Viewer, site: Site) -> None:  # noqa: F811
+    page = form.page
+    drop(page)
+    page.get_by_label("Method").fill("mBERT, tuned")
+    page.context.clear_cookies()
+    press(page)
+    expect(page.locator("[data-refused]")).to_contain_text("Your log-in has expired, and nothing was uploaded.")
+    press(page)
+    expect(page.locator("[data-refused]")).to_contain_text("You are still not logged in.")
+    assert (site.submissions(), page.get_by_label("Method").input_value()) == (0, "mBERT, tuned")
+    other = page.context.new_page()
+    other.goto(page.url.split("/competitions")[0] + "/login")
+    other.fill("#username", "ada")
+    other.fill("#password", PASSWORD)
+    other.get_by_role("button", name="Log in").click()
+    expect(other.get_by_role("button", name="Log out")).to_be_visible()
+    press(page)
+    page.wait_for_url("**/submissions/*")
+    expect(page.get_by_text("mBERT, tuned").first).to_be_visible()
+    assert site.submissions() == 1
 
 
 # ---------------------------------------------------------------------------------------------------------- only check

@@ -316,7 +316,7 @@ def test_a_refused_check_comes_back_with_the_reason(site: Site) -> None:
         form = form_of(browser)
         browser.cookies.clear()
         browser.follow_redirects = False
-        assert browser.post(**form).headers["Location"] == f"/login?next={SUBMIT_PAGE}"
+        assert browser.post(**form).headers["Location"] == f"/login?next={SUBMIT_PAGE}&done=expired"
     assert site.stored() == []
 
 

@@ -147,7 +147,7 @@ def test_pages_for_those_who_are_not_logged_in(site: Site) -> None:
         for path in (PAGE, f"{PAGE}/join?link=x"):
             assert anybody.get(path).status_code == 303
         sent = anybody.post(f"{PAGE}/leave", data={})
-        assert sent.headers["Location"] == f"/login?next={PAGE}"
+        assert sent.headers["Location"] == f"/login?next={PAGE}&done=expired"
 
 
 # --------------------------------------------------------------------------------------------------------------- API
