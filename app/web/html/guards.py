@@ -139,6 +139,11 @@ def is_guarded(dependant: Dependant) -> bool:
     return dependant.call in _GUARDS or any(is_guarded(part) for part in dependant.dependencies)
 
 
+def is_own_form(dependant: Dependant) -> bool:
+    """Whether a route, or what it depends on, has `OwnForm`."""
+    return dependant.call is own_form or any(is_own_form(part) for part in dependant.dependencies)
+
+
 def _sender(request: Request, visitor: Visitor, page: str) -> User:
     if visitor.user is None or visitor.login is None:
         raise LogInFirst(page.format_map(request.path_params) or request.url.path, was_sent=True)

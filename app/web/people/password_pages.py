@@ -10,8 +10,8 @@ from fastapi.responses import RedirectResponse
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NotFound
 from app.people import password_resets
-from app.web.html.guards import with_headers
-from app.web.html.rendering import check_form, render
+from app.web.html.guards import OwnForm, with_headers
+from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import client_of, limits_of
@@ -29,12 +29,9 @@ def read_forgot(request: Request, visitor: VisitorHere) -> Response:
     return render(request, "people/password_forgot.html", username="", error=None, sent=False)
 
 
-@router.post("/forgot")
-def ask_for_link(
-    request: Request, server: ServerHere, visitor: VisitorHere, username: FormText = "", csrf_token: FormText = ""
-) -> Response:
+@router.post("/forgot", dependencies=[OwnForm])
+def ask_for_link(request: Request, server: ServerHere, visitor: VisitorHere, username: FormText = "") -> Response:
     """The same answer, after the same work, whether there is such an account or not."""
-    check_form(request, csrf_token)
     try:
         _ask(request, server, username)
     except (InvalidForm, LimitReached) as error:
@@ -56,7 +53,7 @@ def read_new(
     return _form(request, link)
 
 
-@router.post("/new")
+@router.post("/new", dependencies=[OwnForm])
 def choose(
     request: Request,
     server: ServerHere,
@@ -64,9 +61,7 @@ def choose(
     turn: PasswordTurn,
     link: Annotated[str, Form(max_length=200)] = "",
     password: FormText = "",
-    csrf_token: FormText = "",
 ) -> Response:
-    check_form(request, csrf_token)
     try:
         with writing(server.engine) as session:
             password_resets.use(session, link, password, server.settings, server.clock())

@@ -16,7 +16,7 @@ from app.base.config import Settings
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, LimitReached, NotFound
 from app.web import pages
 from app.web.html.forms import PageForm, Ticked
-from app.web.html.guards import SentForm, form_again
+from app.web.html.guards import OwnForm, SentForm, form_again
 from app.web.http.context import Server
 from app.web.main import create_app
 from tests.web.site import BROWSER, Site
@@ -64,8 +64,18 @@ def test_a_guarded_one_starts() -> None:
         create_app(Settings())
 
 
-def test_the_exceptions_are_named_and_no_longer_than_they_are_true(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "WITHOUT_LOGIN", pages.WITHOUT_LOGIN | {"/gone"})
+def test_whoever_cannot_be_logged_in_sends_a_form_of_ours_all_the_same() -> None:
+    part = APIRouter()
+    part.add_api_route("/apply", lambda: None, methods=["POST"], dependencies=[OwnForm])
+    with added(part), pytest.raises(pages.UnguardedForm, match="/apply"):
+        create_app(Settings())
+
+
+@pytest.mark.parametrize("exceptions", ["WITHOUT_LOGIN", "WITHOUT_FORM"])
+def test_the_exceptions_are_named_and_no_longer_than_they_are_true(
+    monkeypatch: pytest.MonkeyPatch, exceptions: str
+) -> None:
+    monkeypatch.setattr(pages, exceptions, getattr(pages, exceptions) | {"/gone"})
     with pytest.raises(pages.UnguardedForm, match="/gone"):
         create_app(Settings())
 
