@@ -24,6 +24,7 @@ version: 1
 competitions:
   - name: rewrite
     title: "Rewriting"
+    registration: {{mode: open}}
     tasks:
       - name: paraphrase
         type: mwe-paraphrase

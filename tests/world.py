@@ -111,12 +111,20 @@ def _board(competition: Competition, task: CompetitionTask, name: str, split: st
 # ---------------------------------------------------------------------------------------------------------- people
 
 
-def add_user(engine: Engine, username: str, display_name: str = "", *, is_administrator: bool = False) -> User:
+def add_user(
+    engine: Engine,
+    username: str,
+    display_name: str = "",
+    *,
+    is_administrator: bool = False,
+    is_confirmed: bool = True,
+) -> User:
     """Somebody who cannot log in: hashing a password would take longer than most tests."""
     with writing(engine) as session:
         user = User(
             username=username,
             email=f"{username}@example.org",
+            email_confirmed_at=NOW if is_confirmed else None,
             display_name=display_name or username.capitalize(),
             is_administrator=is_administrator,
             created_at=NOW,

@@ -12,7 +12,8 @@ from sqlalchemy import Engine
 
 from app.base.config import Settings
 from app.base.db import writing
-from app.people import mail
+from app.people.mail import forget_ended
+from app.people.mail_delivery import send_waiting
 from workers.faults import survived
 
 #: How often the outbox is looked into: somebody may be waiting for a link.
@@ -40,10 +41,10 @@ def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
     forget_at = time.monotonic()
     while not stop.is_set():
         try:
-            mail.send_waiting(engine, settings, _now)
+            send_waiting(engine, settings, _now)
             if time.monotonic() >= forget_at:
                 with writing(engine) as session:
-                    mail.forget_ended(session, _now())
+                    forget_ended(session, _now())
                 forget_at = time.monotonic() + FORGET_SECONDS
         except Exception as error:  # the next round does the same work
             survived("post_failed", error)

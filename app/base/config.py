@@ -75,6 +75,7 @@ class Settings(BaseSettings):
     logins_per_hour_and_account: int = Field(120, ge=0, description="with the right password")
     passwords_per_hour_and_address: int = Field(1000, ge=0, description="checked or made: log-ins, new accounts, …")
     registrations_per_hour: int = Field(60, ge=0, description="per address; a whole lecture hall may share one")
+    registrations_per_day_and_block: int = Field(300, ge=0, description="per block of addresses: /24, or /48 of IPv6")
     password_resets_per_hour: int = Field(30, ge=0, description="asked for, per address")
     password_resets_per_hour_and_account: int = Field(5, ge=0, description="asked for, per account")
     validations_per_hour: int = Field(60, ge=0, description="files that are only checked, per person")

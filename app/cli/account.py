@@ -66,6 +66,24 @@ def promote(username: UserArgument, data_dir: DataDirOption = None, as_json: Jso
         say(f"{user.username} is an administrator." if changed else f"{user.username} was an administrator already.")
 
 
+@account_commands.command()
+def confirm(username: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+    """Vouch that somebody's e-mail address is theirs, as if they had followed the link; their tokens end."""
+    from app.people.audit import actor_name
+    from app.people.email_confirmations import believe
+    from app.people.roles import find_user
+    from app.teams.registration import settle_confirmed
+
+    with server_database(data_dir) as session:
+        user, now = find_user(session, username), datetime.now(UTC)
+        changed = believe(session, user, now, actor=actor_name(None))
+        settle_confirmed(session, user, now)
+    if as_json:
+        print_json({"username": user.username, "email": user.email, "changed": changed})
+    else:
+        say(f"{user.email} is {user.username}'s." if changed else f"{user.email} was confirmed already.")
+
+
 @account_commands.command("reset-link")
 def reset_link(
     username: UserArgument,

@@ -162,9 +162,10 @@ class MethodCardDeclaration(Declaration):
 class RegistrationDeclaration(Declaration):
     """Who may take part."""
 
-    mode: RegistrationMode = Field(
-        RegistrationMode.OPEN,
-        description="open to all; by approval of the organisers; by domain of a confirmed address; or from a list",
+    mode: RegistrationMode | None = Field(
+        None,
+        description="open to all; to all with a confirmed address; by approval of the organisers; by domain of a "
+        "confirmed address; or from a list. Absent: confirmed, or open where all gold is public",
     )
     domains: tuple[Domain, ...] = Field(
         (), max_length=1_000, description="with mode 'domain': what stands behind the @; '*.uni.edu': everything below"

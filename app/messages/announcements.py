@@ -251,7 +251,7 @@ def _mail_all(
             unsubscribe=address,
         )
         subject = f"[{competition.title}] {announcement.title}"
-        send_mail(session, user.email, subject, body, now=now, unsubscribe=address)
+        send_mail(session, user, subject, body, now=now, competition_id=competition.id, unsubscribe=address)
     return len(willing)
 
 

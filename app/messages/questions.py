@@ -23,7 +23,7 @@ from app.models import Competition, Question, User
 from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
 from app.people import audit
 from app.people.mail import public_address, send_mail
-from app.people.roles import addresses_of_organisers
+from app.people.roles import organisers_of
 
 QUESTION_CHARACTERS = 5_000
 ANSWER_CHARACTERS = 20_000
@@ -152,8 +152,9 @@ def ask(
         text=form.text,
         page=_page(settings, competition, question),
     )
-    for address in addresses_of_organisers(session, competition.name):
-        send_mail(session, address, f"[{competition.title}] Question: {form.title}", body, now=now)
+    subject = f"[{competition.title}] Question: {form.title}"
+    for organiser in organisers_of(session, competition.name):
+        send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
     return question
 
 
@@ -227,7 +228,7 @@ def _tell_asker(
         page=_page(settings, competition, question),
     )
     subject = f"[{competition.title}] Answer: {question.title}"
-    send_mail(session, question.asker.email, subject, body, now=now)
+    send_mail(session, question.asker, subject, body, now=now, competition_id=competition.id)
 
 
 def _page(settings: Settings, competition: Competition, question: Question) -> str:

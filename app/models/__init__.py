@@ -51,7 +51,7 @@ from app.models.messages import Announcement as Announcement, MailChoice as Mail
 from app.models.rescoring import RescoredTask as RescoredTask, Rescoring as Rescoring, RescoringState as RescoringState
 from app.models.revisions import Revision as Revision, RevisionFile as RevisionFile, RevisionSource as RevisionSource
 from app.models.roles import CompetitionRole as CompetitionRole, Role as Role
-from app.models.server import Heartbeat as Heartbeat, OutgoingMail as OutgoingMail
+from app.models.server import Heartbeat as Heartbeat, MailLink as MailLink, OutgoingMail as OutgoingMail
 from app.models.submissions import (
     TERMINAL as TERMINAL,
     RunStatus as RunStatus,

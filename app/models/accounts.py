@@ -26,6 +26,7 @@ class User(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     username: Mapped[str] = mapped_column(String(NAME_CHARACTERS), unique=True)  # lower case
     email: Mapped[str] = mapped_column(String(320), unique=True)  # lower case
+    email_confirmed_at: Mapped[datetime | None]  # None: nobody has shown yet that they read mail there
     display_name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     password_hash: Mapped[str | None] = mapped_column(String(200))  # argon2; None: cannot log in (baselines)
     is_administrator: Mapped[bool] = mapped_column(default=False)
@@ -69,16 +70,17 @@ class ApiToken(Base):
 class PasswordReset(Base):
     """A link that lets its holder set a new password once; only the hash of its secret is kept.
 
-    For a name that nobody has there is a row, too, without a user: asking takes the same work either way.
+    email: where it was mailed to, so that who uses it has shown that they read mail there; None: handed over by hand.
     """
 
     __tablename__ = "password_resets"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    email: Mapped[str | None] = mapped_column(String(320))
     secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]  # used, or made worthless by a newer password or address
 
-    user: Mapped[User | None] = relationship(lazy="raise")
+    user: Mapped[User] = relationship(lazy="raise")

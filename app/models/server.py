@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Index, String, Text
+from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.base.db import Base
@@ -13,10 +14,18 @@ from app.base.db import Base
 ADDRESS_CHARACTERS = 320
 
 
+class MailLink(StrEnum):
+    """What the secret link in a mail is for."""
+
+    PASSWORD = "password"  # noqa: S105 - what it is for, no password
+    ADDRESS = "address"
+
+
 class OutgoingMail(Base):
     """A mail, written in the transaction that is its reason and sent later; `app.people.mail` alone changes it.
 
-    Its text is erased once it was sent or given up: it may hold a link that is as good as a password.
+    No secret stands in it: the link that `link` speaks of is made when the mail is handed over. Its text is erased once
+    it was sent; one that was given up keeps it for a while, to be sent again.
     """
 
     __tablename__ = "outgoing_mail"
@@ -24,9 +33,12 @@ class OutgoingMail(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     recipient: Mapped[str] = mapped_column(String(ADDRESS_CHARACTERS))
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)  # whose address it was then
+    competition_id: Mapped[int | None] = mapped_column(ForeignKey("competitions.id"), index=True)  # what it is about
+    link: Mapped[MailLink | None] = mapped_column(String(20))
     subject: Mapped[str] = mapped_column(String(200))
     body: Mapped[str] = mapped_column(Text)
-    status: Mapped[str] = mapped_column(String(20))  # waiting -> sent | given_up
+    status: Mapped[str] = mapped_column(String(20))  # waiting -> sent | given_up | dropped
     attempts: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
     next_attempt_at: Mapped[datetime]

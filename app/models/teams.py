@@ -17,6 +17,7 @@ class RegistrationMode(StrEnum):
     """Who may take part in a competition."""
 
     OPEN = "open"
+    CONFIRMED = "confirmed"  # who has confirmed their address
     APPROVAL = "approval"  # whom the organisers let in
     DOMAIN = "domain"  # whose confirmed address has one of the declared domains
     LIST = "list"  # whose user name or confirmed address is on the declared list

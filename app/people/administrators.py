@@ -22,9 +22,9 @@ def make_account(
     is_administrator: bool = False,
     now: datetime,
 ) -> User:
-    """A new account, made on the command line; raises InvalidForm with a sentence per field, or NameTaken."""
+    """A new account, made on the command line, whose maker vouches for the address; raises InvalidForm or NameTaken."""
     user = register_user(session, username=username, email=email, password=password, display_name=display_name, now=now)
-    user.is_administrator = is_administrator
+    user.is_administrator, user.email_confirmed_at = is_administrator, now
     session.flush()
     deed = "administrator.create" if is_administrator else "account.create"
     audit.record(session, None, deed, f"user {user.username}", now=now)

@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session, joinedload
 from app.base.errors import Forbidden, InvalidForm, NameTaken, NotAuthenticated, NotFound
 from app.models import ApiToken, LoginSession, PasswordReset, TokenScope, User
 from app.people import audit
+from app.people.mail import drop_links
 
 TOKEN_START = "evg_"  # noqa: S105 - the public beginning of every token, so that secret scanners know ours
 PASSWORD_CHARACTERS = (10, 200)
@@ -74,25 +75,36 @@ def set_password(
     session.execute(update(User).where(User.id == user.id).values(password_hash=_hasher().hash(password)))
     ended = delete(LoginSession).where(LoginSession.user_id == user.id)
     session.execute(ended if keep is None else ended.where(LoginSession.id != keep.id))
-    _end_resets(session, user, now)
+    _end_links(session, user, now)
 
 
 def set_email(session: Session, user: User, email: str, now: datetime) -> str:
-    """A new e-mail address, as it is kept; raises InvalidForm or NameTaken. Links sent to the old one end."""
+    """A new e-mail address, as kept, to be confirmed; raises InvalidForm or NameTaken. Links to the old one end."""
     email = email.strip().lower()
     _refuse({"email": _wrong_email(email)})
     try:
         with session.begin_nested():
-            session.execute(update(User).where(User.id == user.id).values(email=email))
+            is_other = (User.id == user.id) & (User.email != email)
+            session.execute(update(User).where(is_other).values(email=email, email_confirmed_at=None))
     except IntegrityError:
         raise NameTaken("This e-mail address belongs to another account.") from None
-    _end_resets(session, user, now)
+    _end_links(session, user, now)
     return email
 
 
-def _end_resets(session: Session, user: User, now: datetime) -> None:
+def end_access(session: Session, user: User, now: datetime, *, keep: LoginSession | None = None) -> None:
+    """End every log-in (but `keep`) and every token of this account."""
+    logins = delete(LoginSession).where(LoginSession.user_id == user.id)
+    session.execute(logins if keep is None else logins.where(LoginSession.id != keep.id))
+    live = (ApiToken.user_id == user.id) & ApiToken.revoked_at.is_(None)
+    session.execute(update(ApiToken).where(live).values(revoked_at=now))
+
+
+def _end_links(session: Session, user: User, now: datetime) -> None:
+    """Links that are out, and mails with links that are not."""
     is_open = (PasswordReset.user_id == user.id) & PasswordReset.ended_at.is_(None)
     session.execute(update(PasswordReset).where(is_open).values(ended_at=now))
+    drop_links(session, user, now)
 
 
 def _check_registration(username: str, email: str, password: str, display_name: str) -> None:
@@ -115,9 +127,13 @@ def _wrong_password(password: str) -> str:
     return "" if low <= len(password) <= high else f"A password has {low} to {high} characters."
 
 
+def is_address(text: str) -> bool:
+    """Whether a text has the form of an e-mail address."""
+    return bool(_EMAIL.match(text)) and text.isprintable() and len(text) <= 320
+
+
 def _wrong_email(email: str) -> str:
-    is_one = _EMAIL.match(email) and email.isprintable() and len(email) <= 320
-    return "" if is_one else "This is not an e-mail address."
+    return "" if is_address(email) else "This is not an e-mail address."
 
 
 def _refuse(sentences: dict[str, str]) -> None:

@@ -1,6 +1,6 @@
-"""Links that prove that an e-mail address is its user's: asked for where a competition lets people in by address.
+"""Links that show that an e-mail address is its user's. Roles, mails and competitions go by such addresses alone.
 
-A proof holds for the address as it was: whoever changes it confirms the new one, too.
+It holds for the address as it was: whoever changes it confirms the new one, too.
 """
 
 from __future__ import annotations
@@ -9,60 +9,60 @@ import hashlib
 import secrets
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from app.base.config import Settings
 from app.base.errors import NotFound
-from app.models import EmailConfirmation, User
-from app.people import audit
-from app.people.mail import public_address, send_mail
+from app.models import EmailConfirmation, LoginSession, MailLink, User
+from app.people import audit, auth, mail
+from app.people.mail import LINK_PLACE, public_address
 
 LINK_HOURS = 48
 #: Links that nobody used are kept as long; the next link that is made takes them away.
 KEPT = timedelta(days=30)
 
-_ASKED = """\
-Hello {username},
+#: Nothing in it was chosen by whoever asked: the address may be a stranger's.
+_ASKED = f"""\
+Hello,
 
-a competition wants to know that this address is yours. Please log in as "{username}" and confirm it here within
-{hours} hours:
+somebody, you we hope, made an account on {{server}} and gave this address. If it was you, log in there and confirm it
+here within {LINK_HOURS} hours:
 
-{link}
+{LINK_PLACE}
 
 If you do not know of this: nothing has changed, and there is nothing you have to do.
 """
 
 
 def is_confirmed(session: Session, user: User) -> bool:
-    """Whether the user has proved that the present address is theirs."""
-    proof = select(EmailConfirmation.id).where(
-        EmailConfirmation.user_id == user.id,
-        EmailConfirmation.email == select(User.email).where(User.id == user.id).scalar_subquery(),
-        EmailConfirmation.confirmed_at.is_not(None),
-    )
-    return session.scalar(proof.limit(1)) is not None
+    """Whether the user has shown that the present address is theirs."""
+    return session.scalar(select(User.email_confirmed_at).where(User.id == user.id)) is not None
 
 
 def send_link(session: Session, user: User, settings: Settings, now: datetime) -> None:
-    """Mail a link to the user's present address."""
+    """Mail a link to the user's present address; its secret is made when the mail is handed over."""
+    body = _ASKED.replace("{server}", public_address(settings, "/"))
+    mail.send_link(session, user, "Is this your address?", body, MailLink.ADDRESS, now)
+
+
+def make_link(session: Session, user: User, settings: Settings, now: datetime) -> str:
+    """A link that confirms the user's present address."""
     unused = EmailConfirmation.confirmed_at.is_(None) & (EmailConfirmation.expires_at <= now - KEPT)
     session.execute(delete(EmailConfirmation).where(unused))
-    email = session.scalars(select(User.email).where(User.id == user.id)).one()
     secret = secrets.token_urlsafe(32)
     session.add(
         EmailConfirmation(
             user_id=user.id,
-            email=email,
+            email=user.email,
             secret_hash=_sha256(secret),
             created_at=now,
             expires_at=now + timedelta(hours=LINK_HOURS),
             confirmed_at=None,
         )
     )
-    link = public_address(settings, f"/account/confirm-email?link={secret}")
-    body = _ASKED.format(username=user.username, hours=LINK_HOURS, link=link)
-    send_mail(session, email, "Is this your address?", body, now=now)
+    session.flush()
+    return public_address(settings, f"/account/confirm-email?link={secret}")
 
 
 def find(session: Session, user: User, secret: str, now: datetime) -> EmailConfirmation:
@@ -78,17 +78,34 @@ def find(session: Session, user: User, secret: str, now: datetime) -> EmailConfi
         )
     )
     if found is None:
-        raise NotFound("This link is too old, or is for another account or address. Please register again for another.")
+        raise NotFound("This link is too old, or is for another account or address. Your account page sends another.")
     return found
 
 
-def confirm(session: Session, user: User, secret: str, now: datetime) -> None:
-    """Believe the address from now on; doing it twice is as good as once. Raises NotFound."""
+def confirm(session: Session, user: User, secret: str, now: datetime, *, keep: LoginSession | None = None) -> None:
+    """Believe the address from now on; doing it twice is as good as once. Raises NotFound. keep: as in `believe`."""
     found = find(session, user, secret, now)
     if found.confirmed_at is None:
         found.confirmed_at = now
         session.flush()
-        audit.record(session, user, "email.confirm", f"user {user.username}", now=now)
+        believe(session, user, now, keep=keep)
+
+
+def believe(
+    session: Session, user: User, now: datetime, *, keep: LoginSession | None = None, actor: User | str | None = None
+) -> bool:
+    """The present address is the user's; False if that was known. actor: as for `audit.record`; default: the user.
+
+    Whoever had the account until now need not be the owner of the address: their log-ins (but `keep`, with which it was
+    confirmed) and tokens end.
+    """
+    unknown = (User.id == user.id) & User.email_confirmed_at.is_(None)
+    changed = session.execute(update(User).where(unknown).values(email_confirmed_at=now).returning(User.id))
+    if changed.first() is None:
+        return False
+    auth.end_access(session, user, now, keep=keep)
+    audit.record(session, actor or user, "email.confirm", f"user {user.username}", now=now)
+    return True
 
 
 def _sha256(secret: str) -> str:

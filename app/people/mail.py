@@ -1,89 +1,92 @@
-"""Mail: written in the transaction that is its reason, sent afterwards by the sweep, tried again until it is through.
+"""Mail: written in the transaction that is its reason, sent afterwards by the sweep (`app.people.mail_delivery`).
 
-So a mail server that is down neither fails a request nor loses a mail. A mail goes out at least once: a crash in the
-one moment between sending and remembering it doubles it. Without `smtp_url` a mail becomes a file in `data_dir/mail`,
-for whoever runs the server to read.
+So a mail server that is down neither fails a request nor loses a mail. Only confirmed addresses are written to, but for
+the links that confirm one or set a password: those mails hold no word that a participant chose.
 """
 
 from __future__ import annotations
 
-import smtplib
-import ssl
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
-from email.errors import MessageError
-from email.headerregistry import Address
-from email.message import EmailMessage
-from email.policy import EmailPolicy
-from email.utils import format_datetime, make_msgid
-from typing import Any
-from urllib.parse import unquote, urlsplit
 
-import structlog
-from sqlalchemy import Engine, delete, func, select, update
+from sqlalchemy import ColumnElement, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from app.base.config import Settings, sender_of
-from app.base.db import reading, writing
-from app.models import OutgoingMail
+from app.base.config import Settings
+from app.models import MailLink, OutgoingMail, User
 
-log = structlog.get_logger(__name__)
-
-WAITING, SENT, GIVEN_UP = "waiting", "sent", "given_up"
+#: dropped: what nobody shall get any more, or ever: a link that a newer password or address made worthless, a decoy.
+WAITING, SENT, GIVEN_UP, DROPPED = "waiting", "sent", "given_up", "dropped"
 SUBJECT_CHARACTERS = 200
 #: What a `base_url` stands for where none is set: mail is then only read by whoever runs the server.
 LOCAL_ADDRESS = "http://127.0.0.1:8321"
-
-CONNECT_SECONDS = 15.0
-#: Nobody else takes a mail up while its sender may still be at it.
-LEASE = timedelta(minutes=5)
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=3)
-GIVE_UP_AFTER = timedelta(days=5)
-#: What was sent or given up stays in the table, without its text, for as long.
+#: Where the link will stand, in the text of a mail that has one.
+LINK_PLACE = "{link}"
+#: What has ended stays in the table for as long: without its text when it was sent, with it when it was given up.
 KEPT = timedelta(days=30)
-AT_ONCE = 50
-_UNSUBSCRIBE = "List-Unsubscribe"
-_PORTS = {"smtps": 465, "smtp+starttls": 587, "smtp": 25}
-
-_ABOUT_ONE_MAIL = (smtplib.SMTPResponseException, smtplib.SMTPRecipientsRefused)
-
-#: Hands a message to somebody who delivers it; raises OSError (which smtplib's errors are) if that fails.
-Deliver = Callable[[OutgoingMail], None]
-
-
-# ------------------------------------------------------------------------------------------------------------ writing
 
 
 def send_mail(
     session: Session,
-    to: str,
+    to: User,
     subject: str,
     body: str,
     *,
     now: datetime | None = None,
-    is_decoy: bool = False,
+    competition_id: int | None = None,
     unsubscribe: str | None = None,
-) -> OutgoingMail:
+) -> OutgoingMail | None:
     """Put a mail into the outbox, in the caller's transaction: it is sent if and only if that commits.
 
-    is_decoy: the same work for a mail that nobody shall get, so that time does not tell who has an account.
-    unsubscribe: the address at which its receiver ends such mails, for their mail program to offer (RFC 8058).
+    None: the user has not confirmed the address, and nothing is written. competition_id: what it is about; answers to
+    it go to the organisers. unsubscribe: the address at which its receiver ends such mails, for their mail program to
+    offer (RFC 8058).
     """
-    now = now or datetime.now(UTC)
-    mail = OutgoingMail(
-        recipient="" if is_decoy else to,
-        subject=" ".join(subject.split())[:SUBJECT_CHARACTERS],
-        body="" if is_decoy else body,
-        status=GIVEN_UP if is_decoy else WAITING,
-        created_at=now,
-        next_attempt_at=now,
-        ended_at=now if is_decoy else None,
-        unsubscribe=unsubscribe,
-    )
+    address, confirmed_at = session.execute(
+        select(User.email, User.email_confirmed_at).where(User.id == to.id)  # `to` may have been loaded before a change
+    ).one()
+    if confirmed_at is None:
+        return None
+    mail = _mail(address, subject, body, now or datetime.now(UTC))
+    mail.user_id, mail.competition_id, mail.unsubscribe = to.id, competition_id, unsubscribe
     session.add(mail)
     session.flush()
     return mail
+
+
+def send_link(
+    session: Session, to: User | None, subject: str, body: str, link: MailLink, now: datetime
+) -> OutgoingMail:
+    """A mail with a secret link, made when it is handed over, where `LINK_PLACE` stands in the text.
+
+    Also to an address that nobody has confirmed: so nothing that a participant chose may stand in subject and text. to:
+    None for the same work and no mail, so that time does not tell who has an account.
+    """
+    address = session.scalar(select(User.email).where(User.id == (to.id if to else 0)))
+    mail = _mail(address or "", subject, body, now)
+    mail.user_id, mail.link = to.id if to else None, link
+    if to is None:
+        mail.status, mail.ended_at, mail.body = DROPPED, now, ""
+    session.add(mail)
+    session.flush()
+    return mail
+
+
+def _mail(address: str, subject: str, body: str, now: datetime) -> OutgoingMail:
+    return OutgoingMail(
+        recipient=address,
+        subject=" ".join(subject.split())[:SUBJECT_CHARACTERS],
+        body=body,
+        status=WAITING,
+        created_at=now,
+        next_attempt_at=now,
+    )
+
+
+def drop_links(session: Session, user: User, now: datetime) -> None:
+    """Mails with links to this user that still wait are not sent any more."""
+    waiting = (OutgoingMail.user_id == user.id) & OutgoingMail.link.is_not(None) & (OutgoingMail.status == WAITING)
+    session.execute(update(OutgoingMail).where(waiting).values(status=DROPPED, ended_at=now, body=""))
 
 
 def public_address(settings: Settings, path: str) -> str:
@@ -96,164 +99,36 @@ def waiting_count(session: Session) -> int:
     return session.scalars(select(func.count()).where(OutgoingMail.status == WAITING)).one()
 
 
-# ------------------------------------------------------------------------------------------------------------ sending
-
-
-def send_waiting(engine: Engine, settings: Settings, clock: Callable[[], datetime]) -> int:
-    """Send what is due; how many went out. A server that cannot be reached ends the round: the next tries again."""
-    due = _due(engine, clock())
-    if not due:
-        return 0
-    sent = 0
-    try:
-        with delivery(settings) as deliver:
-            for mail_id in due:
-                mail = _take(engine, mail_id, clock())
-                if mail is not None:
-                    sent += _send(engine, mail, deliver, clock)
-    except OSError as error:
-        log.warning("mail_server_down", error=_said(error))
-    return sent
-
-
 def forget_ended(session: Session, now: datetime) -> None:
     """Remove what was sent or given up long ago."""
     session.execute(delete(OutgoingMail).where(OutgoingMail.ended_at <= now - KEPT))
 
 
-def _due(engine: Engine, now: datetime) -> list[int]:
-    with reading(engine) as session:
-        is_due = (OutgoingMail.status == WAITING) & (OutgoingMail.next_attempt_at <= now)
-        return list(session.scalars(select(OutgoingMail.id).where(is_due).order_by(OutgoingMail.id).limit(AT_ONCE)))
+# --------------------------------------------------------------------------------------------------------- given up
 
 
-def _take(engine: Engine, mail_id: int, now: datetime) -> OutgoingMail | None:
-    """The mail, ours for as long as the lease; None if another sweep was quicker."""
-    with writing(engine) as session:
-        return session.scalar(
-            update(OutgoingMail)
-            .where(OutgoingMail.id == mail_id, OutgoingMail.status == WAITING, OutgoingMail.next_attempt_at <= now)
-            .values(next_attempt_at=now + LEASE, attempts=OutgoingMail.attempts + 1)
-            .returning(OutgoingMail)
-        )
+def given_up(session: Session, competition_id: int | None = None, *, also_accounts: bool = False) -> list[OutgoingMail]:
+    """Mails that could not be delivered, the latest first: about this competition (None: all that there are).
+
+    also_accounts: and those about accounts, which are about no competition.
+    """
+    query = select(OutgoingMail).where(OutgoingMail.status == GIVEN_UP)
+    if competition_id is not None:
+        query = query.where(_about(competition_id, also_accounts))
+    return list(session.scalars(query.order_by(OutgoingMail.ended_at.desc(), OutgoingMail.id.desc())))
 
 
-def _send(engine: Engine, mail: OutgoingMail, deliver: Deliver, clock: Callable[[], datetime]) -> bool:
-    try:
-        deliver(mail)
-    except (OSError, MessageError, ValueError) as error:  # smtplib's errors are OSErrors
-        now = clock()
-        if _is_hopeless(error) or now - mail.created_at >= GIVE_UP_AFTER:
-            _end(engine, mail, GIVEN_UP, now, _said(error))
-            log.error("mail_given_up", mail_id=mail.id, error=_said(error))
-        else:
-            _put_off(engine, mail, now, _said(error))
-            log.warning("mail_put_off", mail_id=mail.id, attempt=mail.attempts, error=_said(error))
-        if isinstance(error, OSError) and not isinstance(error, _ABOUT_ONE_MAIL):
-            raise  # the connection, or the disk: the others would fail as well
-        return False
-    _end(engine, mail, SENT, clock(), None)
-    log.info("mail_sent", mail_id=mail.id)
-    return True
+def send_again(session: Session, mails: Collection[OutgoingMail], now: datetime) -> int:
+    """Put mails that were given up into the outbox once more, with all their time; how many."""
+    again = session.execute(
+        update(OutgoingMail)
+        .where(OutgoingMail.id.in_([mail.id for mail in mails]), OutgoingMail.status == GIVEN_UP)
+        .values(status=WAITING, attempts=0, created_at=now, next_attempt_at=now, ended_at=None, last_error=None)
+        .returning(OutgoingMail.id)
+    )
+    return len(again.all())
 
 
-def _end(engine: Engine, mail: OutgoingMail, status: str, now: datetime, error: str | None) -> None:
-    _change(engine, mail, status=status, ended_at=now, body="", unsubscribe=None, last_error=error)
-
-
-def _put_off(engine: Engine, mail: OutgoingMail, now: datetime, error: str) -> None:
-    pause = min(FIRST_PAUSE * 2 ** min(mail.attempts - 1, 16), LONGEST_PAUSE)
-    _change(engine, mail, next_attempt_at=now + pause, last_error=error)
-
-
-def _change(engine: Engine, mail: OutgoingMail, **values: object) -> None:
-    with writing(engine) as session:
-        session.execute(update(OutgoingMail).where(OutgoingMail.id == mail.id).values(**values))
-
-
-def _is_hopeless(error: Exception) -> bool:
-    """Whether it will be refused for ever: a mail that is none, or a recipient that there is not (SMTP's 5xx)."""
-    if isinstance(error, smtplib.SMTPRecipientsRefused):
-        return all(code >= 500 for code, _ in error.recipients.values())
-    if isinstance(error, smtplib.SMTPResponseException):
-        return error.smtp_code >= 500 and isinstance(error, smtplib.SMTPDataError)
-    return not isinstance(error, OSError)
-
-
-def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:500]
-
-
-# ----------------------------------------------------------------------------------------------------------- delivery
-
-
-@contextmanager
-def delivery(settings: Settings) -> Iterator[Deliver]:
-    """How mail leaves, as the settings say: over one connection to the mail server, or into files."""
-    address = settings.smtp_url.get_secret_value()
-    if not address:
-        yield lambda mail: _write_file(mail, settings)
-        return
-    with _connected(address) as server:
-        yield lambda mail: _send_message(server, _message(mail, settings))
-
-
-@contextmanager
-def _connected(address: str) -> Iterator[smtplib.SMTP]:
-    parts = urlsplit(address)
-    host, port, context = parts.hostname or "", parts.port or _PORTS[parts.scheme], ssl.create_default_context()
-    server: smtplib.SMTP
-    if parts.scheme == "smtps":
-        server = smtplib.SMTP_SSL(host, port, timeout=CONNECT_SECONDS, context=context)
-    else:
-        server = smtplib.SMTP(host, port, timeout=CONNECT_SECONDS)
-    try:
-        if parts.scheme == "smtp+starttls":
-            server.starttls(context=context)  # raises where the server does not offer it: never in clear by surprise
-        if parts.username:
-            server.login(unquote(parts.username), unquote(parts.password or ""))
-        yield server
-    finally:
-        with suppress(OSError):
-            server.quit()
-
-
-def _send_message(server: smtplib.SMTP, message: EmailMessage) -> None:
-    server.send_message(message)
-
-
-def _write_file(mail: OutgoingMail, settings: Settings) -> None:
-    """For its eyes only who runs the server: it may hold a link that is as good as a password."""
-    folder = settings.data_dir / "mail"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path = folder / f"{mail.id:06d}.eml"
-    path.touch(mode=0o600)
-    path.write_bytes(_message(mail, settings, encoding="8bit").as_bytes())  # links stay in one piece
-    log.info("mail_written", mail_id=mail.id, subject=mail.subject, file=str(path))
-
-
-def _message(mail: OutgoingMail, settings: Settings, encoding: str | None = None) -> EmailMessage:
-    """Raises ValueError or MessageError for addresses that are none."""
-    message = EmailMessage(_KeepsAddressesWhole())
-    sender = sender_of(settings.mail_from)
-    message["From"] = sender
-    message["To"] = Address(addr_spec=mail.recipient)
-    message["Subject"] = mail.subject
-    message["Date"] = format_datetime(mail.created_at)
-    message["Message-ID"] = make_msgid(domain=sender.domain)
-    message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
-    if mail.unsubscribe:
-        message[_UNSUBSCRIBE] = f"<{mail.unsubscribe}>"
-        message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
-    message.set_content(mail.body, cte=encoding)
-    return message
-
-
-class _KeepsAddressesWhole(EmailPolicy):
-    """The library would make encoded words of a long address in a header, and no mail program reads it there."""
-
-    def fold(self, name: str, value: Any) -> str:
-        return f"{name}: {value}{self.linesep}" if name == _UNSUBSCRIBE else super().fold(name, value)
-
-    def fold_binary(self, name: str, value: Any) -> bytes:
-        return self.fold(name, value).encode() if name == _UNSUBSCRIBE else super().fold_binary(name, value)
+def _about(competition_id: int, also_accounts: bool) -> ColumnElement[bool]:
+    own = OutgoingMail.competition_id == competition_id
+    return or_(own, OutgoingMail.competition_id.is_(None)) if also_accounts else own

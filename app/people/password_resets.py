@@ -14,20 +14,22 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.base.config import Settings
 from app.base.errors import NotFound
-from app.models import PasswordReset, User
+from app.models import MailLink, PasswordReset, User
 from app.people import audit, auth
-from app.people.mail import public_address, send_mail
+from app.people.email_confirmations import believe
+from app.people.mail import LINK_PLACE, public_address, send_link, send_mail
 
 #: Rows of links that ran out are kept as long; the next link that is made takes them away.
 KEPT = timedelta(days=30)
 
-_ASKED = """\
-Hello {username},
+#: Nothing in it was chosen by whoever asked: the address may be a stranger's.
+_ASKED = f"""\
+Hello,
 
-somebody, you we hope, asked for a new password for your account "{username}".
-Choose it here within {minutes} minutes; the link works once:
+somebody, you we hope, asked for a new password for the account with this address on {{server}}.
+Choose it here within {{minutes}} minutes; the link works once:
 
-{link}
+{LINK_PLACE}
 
 If it was not you: nothing has changed, and there is nothing you have to do.
 """
@@ -44,13 +46,9 @@ the organisers.
 def ask(session: Session, username_or_email: str, settings: Settings, now: datetime) -> None:
     """Mail a link to whoever has this name; the same statements run when nobody has it."""
     user = auth.find_user(session, username_or_email)
-    link = _make_link(session, user, settings, now)
-    body = _ASKED.format(
-        username=user.username if user else "",
-        minutes=settings.password_reset_minutes,
-        link=link,
-    )
-    send_mail(session, user.email if user else "", "A new password", body, now=now, is_decoy=user is None)
+    body = _ASKED.replace("{minutes}", str(settings.password_reset_minutes))
+    body = body.replace("{server}", public_address(settings, "/"))
+    send_link(session, user, "A new password", body, MailLink.PASSWORD, now)
 
 
 def make_link(session: Session, username_or_email: str, settings: Settings, now: datetime) -> tuple[User, str]:
@@ -59,7 +57,12 @@ def make_link(session: Session, username_or_email: str, settings: Settings, now:
     if user is None:
         raise NotFound(f"Nobody who can log in is called '{username_or_email}'.")
     audit.record(session, None, "reset_link.create", f"user {user.username}", now=now)
-    return user, _make_link(session, user, settings, now)
+    return user, _make_link(session, user, None, settings, now)
+
+
+def make_mailed(session: Session, user: User, settings: Settings, now: datetime) -> str:
+    """A link for a mail to the user's present address that is handed over now."""
+    return _make_link(session, user, user.email, settings, now)
 
 
 def find(session: Session, secret: str, now: datetime) -> PasswordReset:
@@ -68,7 +71,6 @@ def find(session: Session, secret: str, now: datetime) -> PasswordReset:
         select(PasswordReset)
         .where(
             PasswordReset.secret_hash == _sha256(secret),
-            PasswordReset.user_id.is_not(None),
             PasswordReset.ended_at.is_(None),
             PasswordReset.expires_at > now,
         )
@@ -81,26 +83,34 @@ def find(session: Session, secret: str, now: datetime) -> PasswordReset:
 
 
 def use(session: Session, secret: str, password: str, settings: Settings, now: datetime) -> User:
-    """Set the password; every log-in ends, and so does this link. Raises NotFound or InvalidForm."""
+    """Set the password; every log-in ends, and so does this link. Raises NotFound or InvalidForm.
+
+    Who uses a link that was mailed has shown that the address is theirs. Tokens go on, unless they are older than that.
+    """
     reset = find(session, secret, now)
-    user = session.get_one(User, reset.user_id)
+    user = session.get_one(User, reset.user_id, populate_existing=True)
     auth.set_password(session, user, password, now)
     audit.record(session, user, "password.reset", f"user {user.username}", now=now)
-    mail_password_changed(session, user, user.email, "The password", settings, now)
+    if user.email_confirmed_at is None:
+        auth.end_access(session, user, now)
+    if reset.email == user.email:
+        believe(session, user, now)
+    mail_account_changed(session, user, "The password", settings, now)
     return user
 
 
-def mail_password_changed(session: Session, user: User, to: str, what: str, settings: Settings, now: datetime) -> None:
-    """A mail to the user about a change that somebody else should not have made."""
+def mail_account_changed(session: Session, user: User, what: str, settings: Settings, now: datetime) -> None:
+    """A mail to the user about a change that somebody else should not have made; of an address: before it changes."""
     body = _CHANGED.format(what=what, username=user.username, address=public_address(settings, "/"))
-    send_mail(session, to, f"{what} of your account was changed", body, now=now)
+    send_mail(session, user, f"{what} of your account was changed", body, now=now)
 
 
-def _make_link(session: Session, user: User | None, settings: Settings, now: datetime) -> str:
+def _make_link(session: Session, user: User, email: str | None, settings: Settings, now: datetime) -> str:
     session.execute(delete(PasswordReset).where(PasswordReset.expires_at <= now - KEPT))
     secret = secrets.token_urlsafe(32)
     reset = PasswordReset(
-        user_id=user.id if user else None,
+        user_id=user.id,
+        email=email,
         secret_hash=_sha256(secret),
         created_at=now,
         expires_at=now + timedelta(minutes=settings.password_reset_minutes),

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session, contains_eager
 from app.base.errors import Forbidden, NotAuthenticated, NotFound
 from app.models import Competition, CompetitionRole, Role, User
 from app.people.audit import record
+from app.people.auth import is_address
 
 
 def may_organise(session: Session, user: User | None, competition: Competition) -> bool:
@@ -49,16 +50,30 @@ def list_roles(session: Session, competition: Competition) -> list[CompetitionRo
     return list(session.scalars(query))
 
 
-def addresses_of_organisers(session: Session, competition_name: str) -> list[str]:
-    """Whom to write to about a competition: its organisers, or the administrators where it has none; sorted."""
+def organisers_of(session: Session, competition_name: str) -> list[User]:
+    """Whom to write to about a competition: its organisers, or the administrators where it has none; by address.
+
+    Who has not confirmed the address is none of them: they would get no mail.
+    """
     organisers = (
-        select(User.email)
+        select(User)
         .join(CompetitionRole, CompetitionRole.user_id == User.id)
         .join(Competition, Competition.id == CompetitionRole.competition_id)
         .where(Competition.name == competition_name, CompetitionRole.role == Role.ORGANISER)
     )
-    found = session.scalars(organisers).all() or session.scalars(select(User.email).where(User.is_administrator))
-    return sorted(found)
+    for people in (organisers, select(User).where(User.is_administrator)):
+        reachable = session.scalars(people.where(User.email_confirmed_at.is_not(None)).order_by(User.email)).all()
+        if reachable:
+            return list(reachable)
+    return []
+
+
+def addresses_for_replies(session: Session, competition_id: int) -> list[str]:
+    """Where answers to a competition's mails go: its contact, if that is an address, or else its organisers."""
+    competition = session.get_one(Competition, competition_id)
+    if is_address(competition.contact):
+        return [competition.contact]
+    return [user.email for user in organisers_of(session, competition.name)]
 
 
 def grant_role(
@@ -112,10 +127,19 @@ def _what(user: User, role: Role) -> dict[str, str]:
 
 
 def find_user(session: Session, username: str) -> User:
-    """The account with this user name or e-mail address; raises NotFound."""
+    """The account with this user name, or this confirmed e-mail address; raises NotFound.
+
+    An address that nobody has confirmed names nobody: whoever typed it at registration may not be its owner.
+    """
     name = username.strip().lower()
-    same = User.email == name if "@" in name else User.username == name
+    by_address = (User.email == name) & User.email_confirmed_at.is_not(None)
+    same = by_address if "@" in name else User.username == name
     found = session.scalar(select(User).where(same)) if name.isprintable() else None  # PostgreSQL takes no NUL
+    if found is None and "@" in name:
+        raise NotFound(
+            f"No account on this server has confirmed the address '{username}'. Its owner registers with it and "
+            "confirms it on the account page; or name the account by its user name."
+        )
     if found is None:
         raise NotFound(f"There is no account '{username}' on this server.")
     return found

@@ -56,9 +56,10 @@ def mail_teams_of_moves(
             note=rescoring.note,
             page=public_address(settings, f"/competitions/{competition.name}"),
         )
-        for address in _addresses(session, team_id):
-            send_mail(session, address, f"{competition.title} was rescored", body, now=now)
-            mails += 1
+        subject = f"{competition.title} was rescored"
+        for member in _members(session, team_id):
+            mail = send_mail(session, member, subject, body, now=now, competition_id=competition.id)
+            mails += mail is not None
     return mails
 
 
@@ -70,8 +71,8 @@ def _is_seen(session: Session, phase: Phase, board: Board, now: datetime) -> boo
     return sight.own.view.board is not BoardShown.HIDDEN and all(carried)
 
 
-def _addresses(session: Session, team_id: int) -> Sequence[str]:
-    members = select(User.email).join(TeamMember, TeamMember.user_id == User.id).where(TeamMember.team_id == team_id)
+def _members(session: Session, team_id: int) -> Sequence[User]:
+    members = select(User).join(TeamMember, TeamMember.user_id == User.id).where(TeamMember.team_id == team_id)
     return session.scalars(members.order_by(User.email)).all()
 
 

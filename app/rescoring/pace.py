@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from app.base.config import Settings
 from app.models import Competition, CompetitionTask, Rescoring, RescoringState, RunStatus, ScoringRun
 from app.people.mail import public_address, send_mail
-from app.people.roles import addresses_of_organisers
+from app.people.roles import organisers_of
 from app.rescoring.sets import add_missing_runs, progress_of
 from app.runs.claims import with_task
 from app.runs.sweep import RESEND_SECONDS, unclaimed
@@ -105,8 +105,9 @@ def _tell_ready(session: Session, rescoring: Rescoring, settings: Settings, now:
         failed=progress.failed,
         page=public_address(settings, f"/competitions/{competition.name}/rescoring/{rescoring.id}"),
     )
-    for address in addresses_of_organisers(session, competition.name):
-        send_mail(session, address, f"Rescoring set {rescoring.id} of {competition.title} is ready", body, now=now)
+    subject = f"Rescoring set {rescoring.id} of {competition.title} is ready"
+    for organiser in organisers_of(session, competition.name):
+        send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
     session.execute(
         update(Rescoring)
         .where(Rescoring.id == rescoring.id)

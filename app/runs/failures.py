@@ -33,7 +33,7 @@ from app.models import (
 )
 from app.people import audit
 from app.people.mail import send_mail
-from app.people.roles import addresses_of_organisers
+from app.people.roles import organisers_of
 
 #: Who is named in the audit log for what nobody asked for.
 ACTOR = "scoring"
@@ -139,8 +139,9 @@ def _mail_organisers(session: Session, competition: str, body: str, now: datetim
     lately = select(OutgoingMail.id).where(OutgoingMail.subject == subject, OutgoingMail.created_at > now - MAIL_EVERY)
     if session.scalar(lately.limit(1)) is not None:
         return
-    for recipient in addresses_of_organisers(session, competition):
-        send_mail(session, recipient, subject, body, now=now)
+    about = session.scalar(select(Competition.id).where(Competition.name == competition))
+    for organiser in organisers_of(session, competition):
+        send_mail(session, organiser, subject, body, now=now, competition_id=about)
 
 
 def failed_runs(

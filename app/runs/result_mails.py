@@ -54,14 +54,14 @@ def mail_result(session: Session, run_id: int, now: datetime) -> None:
     found = session.execute(
         select(
             MailChoice,
-            User.username,
-            User.email,
+            User,
             Submission.id,
             Submission.filename,
             ScoringRun.status,
             CompetitionTask.title.label("task"),
             Phase.title.label("phase"),
             Competition.title.label("competition"),
+            Competition.id.label("competition_id"),
         )
         .join(User, User.id == MailChoice.user_id)
         .join(Submission, Submission.user_id == User.id)
@@ -77,7 +77,7 @@ def mail_result(session: Session, run_id: int, now: datetime) -> None:
     settings = get_settings()
     address = unsubscribe_address(found.MailChoice, MailKind.RESULTS, settings)
     body = _MAIL.format(
-        username=found.username,
+        username=found.User.username,
         filename=f"{found.filename} " if found.filename else "",
         task=found.task,
         phase=found.phase,
@@ -87,4 +87,5 @@ def mail_result(session: Session, run_id: int, now: datetime) -> None:
         unsubscribe=address,
     )
     subject = f"[{found.competition}] {_SUBJECTS[RunStatus(found.status)]}"
-    send_mail(session, found.email, subject, body, now=now, unsubscribe=address)
+    about = found.competition_id
+    send_mail(session, found.User, subject, body, now=now, competition_id=about, unsubscribe=address)

@@ -20,7 +20,7 @@ from app.competitions.find import find_competition, find_phase_task
 from app.competitions.limits import phase_state
 from app.gold.plain import list_as_public
 from app.models import User
-from app.people.auth import register_user
+from app.people.administrators import make_account
 from app.server.datadir import ServeError
 from app.submissions.accept import accept_submission, find_replay
 
@@ -110,7 +110,7 @@ def submit_demo(session: Session, storage_dir: Path, now: datetime) -> list[int]
 
 def _account(session: Session, team: DemoTeam, now: datetime) -> User:
     user = session.scalar(select(User).where(User.username == team.username))
-    return user or register_user(
+    return user or make_account(
         session,
         username=team.username,
         email=team.email,

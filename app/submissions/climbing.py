@@ -28,7 +28,7 @@ from app.models import (
     TeamKind,
 )
 from app.people.mail import public_address, send_mail
-from app.people.roles import addresses_of_organisers
+from app.people.roles import organisers_of
 
 #: A submission is a small step if it changes at most this share of its lines (one line always is) …
 SMALL_SHARE = 0.02
@@ -96,8 +96,9 @@ def mail_organisers(session: Session, settings: Settings, now: datetime) -> int:
         if climber.told_at is not None:
             continue
         session.add(ClimbingAlert(team_id=team_id, phase_task_id=phase_task_id, times=climber.small_steps, at=now))
-        for address in addresses_of_organisers(session, competition.name):
-            send_mail(session, address, _subject(climber), _body(climber, competition, settings), now=now)
+        body = _body(climber, competition, settings)
+        for organiser in organisers_of(session, competition.name):
+            send_mail(session, organiser, _subject(climber), body, now=now, competition_id=competition.id)
         told += 1
     return told
 

@@ -1,6 +1,6 @@
-"""Who may take part in a competition: open to all, by approval, by domain of the address, or from a list; and terms.
+"""Who may take part in a competition: everybody, or whose address is confirmed, by approval, domain or list; and terms.
 
-Where a competition is open and has no terms, the first upload registers silently. Organisers need no registration.
+Where there are no terms and everybody may, the first upload registers silently. Organisers need no registration.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from app.models import (
 from app.people.audit import record
 from app.people.email_confirmations import is_confirmed, send_link
 from app.people.mail import public_address, send_mail
-from app.people.roles import addresses_of_organisers, may_organise
+from app.people.roles import may_organise, organisers_of
 from app.teams.registration_rules import Rules, rules_of
 
 
@@ -76,7 +76,10 @@ def standing(session: Session, competition: Competition, user: User) -> Standing
     found = Standing(rules, row, None)
     if may_organise(session, user, competition):
         return found
-    return Standing(rules, row, _missing(rules, row, found.has_accepted))
+    missing = _missing(rules, row, found.has_accepted)
+    if missing is None and rules.mode is RegistrationMode.CONFIRMED and not is_confirmed(session, user):
+        missing = Missing.CONFIRMATION  # also of whoever has another address since
+    return Standing(rules, row, missing)
 
 
 def _missing(rules: Rules, row: Registration | None, has_accepted: bool) -> Missing | None:
@@ -118,7 +121,8 @@ def registration_needed(competition: Competition, missing: Missing) -> Registrat
 MISSING_WORDS = {
     Missing.REGISTRATION: "Please register for this competition first.",
     Missing.TERMS: "Please accept the terms of this competition, as they are now, first.",
-    Missing.CONFIRMATION: "Please confirm your e-mail address first: a link was sent to you.",
+    Missing.CONFIRMATION: "Please confirm your e-mail address first: a link was sent to you. Your account page sends "
+    "another; where a server sends no mail, who runs it has the link.",
     Missing.APPROVAL: "The organisers have not answered your registration yet; you will get a mail when they have.",
     Missing.REFUSED: "The organisers have refused your registration for this competition.",
     Missing.NOT_LISTED: "This competition is not open to your e-mail address.",
@@ -242,7 +246,8 @@ def decide(
     session.flush()
     page = public_address(settings, f"/competitions/{competition.name}/registration")
     body = _DECIDED[status].format(username=user.username, title=competition.title, page=page)
-    send_mail(session, _email(session, user), f"{competition.title}: your registration", body, now=now)
+    subject = f"{competition.title}: your registration"
+    send_mail(session, user, subject, body, now=now, competition_id=competition.id)
     return True
 
 
@@ -335,8 +340,9 @@ def _tell_organisers(session: Session, competition: Competition, user: User, set
         title=competition.title,
         page=public_address(settings, f"/competitions/{competition.name}/registrations"),
     )
-    for address in addresses_of_organisers(session, competition.name):
-        send_mail(session, address, f"{competition.title}: a registration waits for you", body, now=now)
+    subject = f"{competition.title}: a registration waits for you"
+    for organiser in organisers_of(session, competition.name):
+        send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
 
 
 def _email(session: Session, user: User) -> str:

@@ -25,12 +25,12 @@ class Rules:
     @property
     def needs_address(self) -> bool:
         """Whether it matters whose an address is."""
-        return self.mode in (RegistrationMode.DOMAIN, RegistrationMode.LIST)
+        return self.mode in (RegistrationMode.CONFIRMED, RegistrationMode.DOMAIN, RegistrationMode.LIST)
 
     @property
     def is_silent(self) -> bool:
-        """Whether nobody has to do anything before the first upload."""
-        return self.mode is RegistrationMode.OPEN and not self.terms
+        """Whether nobody has to register before the first upload; the address may still have to be confirmed."""
+        return self.mode in (RegistrationMode.OPEN, RegistrationMode.CONFIRMED) and not self.terms
 
     def names(self, user: User) -> bool:
         """Whether the user name is on the list."""
@@ -38,6 +38,8 @@ class Rules:
 
     def fits(self, email: str) -> bool:
         """Whether the address is one of those that may take part; `*.uni.edu` stands for what ends with `.uni.edu`."""
+        if self.mode is RegistrationMode.CONFIRMED:
+            return True
         if self.mode is RegistrationMode.LIST:
             return email.lower() in self.allowed
         domain = email.lower().rpartition("@")[2]

@@ -48,6 +48,7 @@ def _make_people() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("username", sa.String(length=100), nullable=False),
         sa.Column("email", sa.String(length=320), nullable=False),
+        sa.Column("email_confirmed_at", UtcDateTime(), nullable=True),
         sa.Column("display_name", sa.String(length=100), nullable=False),
         sa.Column("password_hash", sa.String(length=200), nullable=True),
         sa.Column("is_administrator", sa.Boolean(), nullable=False),
@@ -89,7 +90,8 @@ def _make_people() -> None:
     op.create_table(
         "password_resets",
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("user_id", sa.Integer(), nullable=True),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("email", sa.String(length=320), nullable=True),
         sa.Column("secret_hash", sa.String(length=64), nullable=False),
         sa.Column("created_at", UtcDateTime(), nullable=False),
         sa.Column("expires_at", UtcDateTime(), nullable=False),
@@ -99,22 +101,6 @@ def _make_people() -> None:
         sa.UniqueConstraint("secret_hash", name=op.f("uq_password_resets_secret_hash")),
     )
     op.create_index(op.f("ix_password_resets_user_id"), "password_resets", ["user_id"])
-    op.create_table(
-        "outgoing_mail",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("recipient", sa.String(length=320), nullable=False),
-        sa.Column("subject", sa.String(length=200), nullable=False),
-        sa.Column("body", sa.Text(), nullable=False),
-        sa.Column("status", sa.String(length=20), nullable=False),
-        sa.Column("attempts", sa.Integer(), nullable=False),
-        sa.Column("created_at", UtcDateTime(), nullable=False),
-        sa.Column("next_attempt_at", UtcDateTime(), nullable=False),
-        sa.Column("ended_at", UtcDateTime(), nullable=True),
-        sa.Column("last_error", sa.Text(), nullable=True),
-        sa.Column("unsubscribe", sa.String(length=500), nullable=True),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_outgoing_mail")),
-    )
-    op.create_index("ix_outgoing_mail_status_next_attempt_at", "outgoing_mail", ["status", "next_attempt_at"])
     op.create_table(
         "mail_choices",
         sa.Column("user_id", sa.Integer(), nullable=False),
@@ -161,6 +147,31 @@ def _make_competitions() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_competitions")),
         sa.UniqueConstraint("name", name=op.f("uq_competitions_name")),
     )
+    op.create_table(
+        "outgoing_mail",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("recipient", sa.String(length=320), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=True),
+        sa.Column("competition_id", sa.Integer(), nullable=True),
+        sa.Column("link", sa.String(length=20), nullable=True),
+        sa.Column("subject", sa.String(length=200), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("status", sa.String(length=20), nullable=False),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.Column("next_attempt_at", UtcDateTime(), nullable=False),
+        sa.Column("ended_at", UtcDateTime(), nullable=True),
+        sa.Column("last_error", sa.Text(), nullable=True),
+        sa.Column("unsubscribe", sa.String(length=500), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_outgoing_mail_competition_id_competitions")
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_outgoing_mail_user_id_users")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_outgoing_mail")),
+    )
+    op.create_index("ix_outgoing_mail_status_next_attempt_at", "outgoing_mail", ["status", "next_attempt_at"])
+    op.create_index(op.f("ix_outgoing_mail_competition_id"), "outgoing_mail", ["competition_id"])
+    op.create_index(op.f("ix_outgoing_mail_user_id"), "outgoing_mail", ["user_id"])
     op.create_table(
         "competition_roles",
         sa.Column("competition_id", sa.Integer(), nullable=False),
@@ -1000,10 +1011,10 @@ TABLES = (
     "api_tokens",
     "login_sessions",
     "password_resets",
-    "outgoing_mail",
     "mail_choices",
     "audit_log",
     "competitions",
+    "outgoing_mail",
     "competition_roles",
     "phases",
     "tasks",

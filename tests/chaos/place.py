@@ -27,6 +27,7 @@ version: 1
 competitions:
   - name: storm
     title: "Storm"
+    registration: {mode: open}
     tasks:
       - {name: detection, type: idiom-detection, title: "Detection", options: {languages: [en]}}
     boards:

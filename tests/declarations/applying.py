@@ -51,7 +51,9 @@ def submit(engine: Engine, phase: str = "evaluation") -> int:
     with writing(engine) as session:
         user = session.scalar(select(User).where(User.username == "ada"))
         if user is None:
-            user = User(username="ada", email="ada@example.org", display_name="Ada", created_at=NOW)
+            user = User(
+                username="ada", email="ada@example.org", email_confirmed_at=NOW, display_name="Ada", created_at=NOW
+            )
             session.add(user)
             session.flush()
         asked = find_phase_task(session, "demo", phase, "detection")

@@ -70,7 +70,9 @@ def test_baseline_whose_name_a_team_has_gets_a_note_behind_its_name(sqlite_engin
     demo.change("            gold: demo/evaluation.csv\n", "")
     apply(sqlite_engine, demo)
     with writing(sqlite_engine) as session:
-        user = User(username="m", email="m@example.org", display_name="Majority", created_at=NOW)
+        user = User(
+            username="m", email="m@example.org", email_confirmed_at=NOW, display_name="Majority", created_at=NOW
+        )
         session.add(user)
         session.flush()
         team_for(session, user, find_competition(session, "demo").id, NOW)

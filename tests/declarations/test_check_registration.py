@@ -60,14 +60,14 @@ def test_what_is_right(demo: Competition, lines: tuple[str, ...]) -> None:
             ("registration:", "  mode: list", "  allowed: [ada]", "  domains: [uni.edu]"),
             "9 error: 'domains' belongs to mode 'domain'; here the mode is 'list'",
         ),
-        (("registration: {allowed: [ada]}",), "6 error: 'allowed' belongs to mode 'list'; here the mode is 'open'"),
+        (("registration: {allowed: [ada]}",), "6 error: 'allowed' belongs to mode 'list'; here is no mode"),
         (
             ("registration:", "  mode: list", "  allowed:", "    - ada", "    - Ada"),
             "10 error: 'ada' stands here twice; first on line 9",
         ),
         (
             ("registration: {mode: closed}",),
-            "6 error: 'mode' must be one of open, approval, domain, list, but is 'closed'",
+            "6 error: 'mode' must be one of open, confirmed, approval, domain, list, but is 'closed'",
         ),
         (
             ("registration: {mode: domain, domains: ['@uni.edu']}",),
@@ -91,7 +91,7 @@ def test_what_is_wrong_by_line(demo: Competition, lines: tuple[str, ...], expect
 
 def test_apply_keeps_what_was_said(engine: Engine, demo: Competition) -> None:
     apply(engine, demo)
-    assert (row(engine).registration, row(engine).teams) == ({}, {})
+    assert (row(engine).registration, row(engine).teams) == ({"mode": "confirmed"}, {})
     assert rules_of(row(engine)).is_silent
     declare(
         demo,

@@ -255,7 +255,7 @@ def test_official_scores_stand_on_the_boards(source: Path, server: Path, monkeyp
     apply_imported(source, server)
     engine = get_engine(get_settings().database_address)
     with writing(engine) as session:
-        user = User(username="ada", email="ada@example.org", display_name="Ada", created_at=NOW)
+        user = User(username="ada", email="ada@example.org", email_confirmed_at=NOW, display_name="Ada", created_at=NOW)
         session.add(user)
         session.flush()
         runs = []

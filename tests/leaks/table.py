@@ -18,6 +18,7 @@ GET    /                                                                        
 GET    /account                                                                                           303 200 200 200 200 200 200
 GET    /account/confirm-email                                                                             303 404 404 404 404 404 404
 POST   /account/confirm-email                                                                             303 404 404 404 404 404 404
+POST   /account/confirm-email/send                                                                        303 303 303 303 303 303 303
 POST   /account/email                                                                                     303 422 422 422 422 422 422
 POST   /account/mail                                                                                      303 303 303 303 303 303 303
 POST   /account/password                                                                                  303 422 422 422 422 422 422
@@ -134,6 +135,7 @@ GET    /competitions/{competition}/announcements/{announcement_id}              
 POST   /competitions/{competition}/announcements/{announcement_id}                                        303 403 403 403 403 303 303
 POST   /competitions/{competition}/announcements/{announcement_id}/withdraw                               303 403 403 403 403 303 303
 GET    /competitions/{competition}/desk                                                                   303 403 403 403 403 200 200
+POST   /competitions/{competition}/desk/mail                                                              303 403 403 403 403 303 303
 GET    /competitions/{competition}/edit                                                                   303 403 403 403 403 200 200
 POST   /competitions/{competition}/edit                                                                   303 403 403 403 403 200 200
 GET    /competitions/{competition}/edit/texts                                                             303 403 403 403 403 200 200

@@ -17,8 +17,8 @@ from app.messages.announcements import AnnouncementForm, announcements_of, edit,
 from app.messages.groups import all_groups, group_of
 from app.models import Announcement, AuditEntry, MailChoice, OutgoingMail, Role, TeamKind, User
 from app.people import audit
-from app.people.mail import _message
 from app.people.mail_choices import MailKind, choose, find_link
+from app.people.mail_delivery import Letter, _message
 from app.people.roles import grant_role
 from tests.competitions.embargo import add_phase
 from tests.threads import in_threads
@@ -184,7 +184,7 @@ def test_nobody_learns_another_address(entrants: Engine, olga: User) -> None:
     with reading(entrants) as session:
         mails = session.scalars(select(OutgoingMail).where(OutgoingMail.subject.startswith("["))).all()
     for mail in mails:
-        written = _message(mail, SETTINGS).as_string()
+        written = _message(Letter(mail, mail.body), SETTINGS).as_string()
         assert set(re.findall(r"\w+@example\.org", written)) == {mail.recipient}
         assert "Until **Sunday**." in written
         assert mail.unsubscribe is not None

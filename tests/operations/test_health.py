@@ -194,7 +194,7 @@ def test_the_numbers_are_those_of_the_database(engine: Engine) -> None:
     submit(engine, ada, NOW)
     submit(engine, ada, NOW + MINUTE)
     with writing(engine) as session:
-        send_mail(session, "ada@example.org", "x", "y", now=NOW)
+        send_mail(session, ada, "x", "y", now=NOW)
     sweep_ran(engine, NOW, announced=3, requeued=2, given_up=1)
     add_worker(engine)
     found = numbers(engine, NOW + 90 * SECOND - MINUTE)

@@ -13,17 +13,21 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 
 from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
-from app.models import OutgoingMail
-from app.people import mail
-from app.people.mail import forget_ended, public_address, send_mail, send_waiting, waiting_count
+from app.competitions.find import find_competition
+from app.models import MailLink, OutgoingMail, Role, User
+from app.people import mail_delivery
+from app.people.mail import forget_ended, given_up, public_address, send_again, send_link, send_mail, waiting_count
+from app.people.mail_delivery import send_waiting
+from app.people.roles import grant_role
 from tests.mail_server import MailServer, mail_server
 from tests.services import free_port
 from tests.threads import in_threads
-from tests.world import DAY, HOUR, NOW
+from tests.world import COMPETITION, DAY, HOUR, NOW, add_competition
 
 MINUTE = timedelta(minutes=1)
 SECRET = "the-secret-of-the-link"
@@ -39,9 +43,21 @@ def settings_for(address: str) -> Settings:
     return Settings(smtp_url=address, base_url="https://scores.example.org", mail_from="scores@example.org")
 
 
-def write(engine: Engine, to: str = "ada@example.org", subject: str = "A new password", body: str = SECRET) -> int:
+def write(engine: Engine, to: str = "ada@example.org", subject: str = "News", body: str = SECRET, **more: int) -> int:
     with writing(engine) as session:
-        return send_mail(session, to, subject, body, now=NOW).id
+        mail = send_mail(session, person(session, to), subject, body, now=NOW, **more)
+        assert mail is not None
+        return mail.id
+
+
+def person(session: Session, email: str) -> User:
+    """Whoever has this address, confirmed."""
+    user = session.scalar(select(User).where(User.email == email))
+    if user is None:
+        user = User(username=email, email=email, email_confirmed_at=NOW, display_name="Somebody", created_at=NOW)
+        session.add(user)
+        session.flush()
+    return user
 
 
 def post(engine: Engine, settings: Settings, now: datetime = NOW) -> int:
@@ -70,7 +86,7 @@ def test_a_mail_goes_out_once_as_it_was_written(engine: Engine, server: MailServ
 def test_a_transaction_that_fails_sends_nothing(engine: Engine, server: MailServer) -> None:
     def fail() -> None:
         with writing(engine) as session:
-            send_mail(session, "ada@example.org", "x", "y", now=NOW)
+            send_mail(session, person(session, "ada@example.org"), "x", "y", now=NOW)
             raise RuntimeError("the deed failed")
 
     with pytest.raises(RuntimeError):
@@ -127,8 +143,47 @@ def test_after_five_days_a_mail_is_given_up(engine: Engine, server: MailServer) 
     assert the_mail(engine, mail_id).status == "waiting"
     post(engine, settings_for(server.address), NOW + 5 * DAY)
     given_up = the_mail(engine, mail_id)
-    assert (given_up.status, given_up.body) == ("given_up", "")
+    assert (given_up.status, given_up.body) == ("given_up", SECRET)
     assert "451" in str(given_up.last_error)
+
+
+def test_mail_that_was_given_up_is_sent_again_whole(engine: Engine, server: MailServer) -> None:
+    server.refused.add("ada@example.org")
+    settings, mail_id = settings_for(server.address), write(engine)
+    assert post(engine, settings) == 0
+    server.refused.clear()
+    later = NOW + 20 * DAY
+    with writing(engine) as session:
+        assert [mail.id for mail in given_up(session)] == [mail_id]
+        assert [send_again(session, given_up(session), later) for _ in range(2)] == [1, 0]
+        assert given_up(session) == []
+    assert post(engine, settings, later) == 1
+    assert server.bodies() == [f"{SECRET}\n"]
+
+
+def test_answers_go_to_the_organisers(engine: Engine, server: MailServer) -> None:
+    add_competition(engine)
+    with writing(engine) as session:
+        here = find_competition(session, COMPETITION)
+        for name in ("olga", "otto"):
+            grant_role(session, here, person(session, f"{name}@example.org"), Role.ORGANISER, NOW)
+        number = here.id
+    for to in ("ada@example.org", "olga@example.org"):
+        write(engine, to, competition_id=number)
+    write(engine, "bob@example.org")
+    with writing(engine) as session:
+        contact = "idioms@example.org"
+        find_competition(session, COMPETITION).contact = contact
+    settings = settings_for(server.address)
+    post(engine, settings)
+    assert [message["Reply-To"] for message in server.received] == [contact, contact, None]
+    with writing(engine) as session:
+        find_competition(session, COMPETITION).contact = "ask in the forum"
+    for to in ("ada@example.org", "olga@example.org"):
+        write(engine, to, competition_id=number)
+    post(engine, settings)
+    replies = [message["Reply-To"] for message in server.received[3:]]
+    assert replies == ["olga@example.org, otto@example.org", "otto@example.org"]
 
 
 @pytest.mark.parametrize("address", ["gone@example.org", "no address at all", "a@b@c"])
@@ -150,10 +205,10 @@ def test_two_postmen_send_each_mail_once(engine: Engine, server: MailServer) -> 
 
 def test_a_postman_who_dies_leaves_the_mail_to_the_next(engine: Engine, server: MailServer) -> None:
     mail_id = write(engine)
-    assert mail._take(engine, mail_id, NOW) is not None  # and then nothing more
     settings = settings_for(server.address)
-    assert post(engine, settings, NOW + mail.LEASE - timedelta(seconds=1)) == 0
-    assert post(engine, settings, NOW + mail.LEASE) == 1
+    assert mail_delivery._take(engine, mail_id, settings, NOW) is not None  # and then nothing more
+    assert post(engine, settings, NOW + mail_delivery.LEASE - timedelta(seconds=1)) == 0
+    assert post(engine, settings, NOW + mail_delivery.LEASE) == 1
 
 
 def test_where_encryption_is_asked_for_nothing_goes_in_clear(engine: Engine, server: MailServer) -> None:
@@ -182,7 +237,7 @@ def test_without_a_mail_server_mail_becomes_files_for_the_administrator_alone(en
 
 def test_a_decoy_is_never_sent(engine: Engine, server: MailServer) -> None:
     with writing(engine) as session:
-        send_mail(session, "ada@example.org", "A new password", SECRET, now=NOW, is_decoy=True)
+        send_link(session, None, "A new password", "{link}", MailLink.PASSWORD, NOW)
     assert post(engine, settings_for(server.address)) == 0
     with reading(engine) as session:
         [decoy] = session.scalars(select(OutgoingMail))

@@ -36,6 +36,7 @@ include: ["imported/*/competition.yaml"]
 competitions:
   - name: swans
     title: "Swan songs"
+    registration: {mode: open}
     tasks:
       - {name: detection, type: idiom-detection, title: "Detection", options: {languages: [en]}}
     boards:

@@ -41,7 +41,13 @@ def become_paraphrasing(engine: Engine) -> None:
 def enter(engine: Engine, name: str, scores: Scores, *, kind: TeamKind = TeamKind.TEAM) -> None:
     """A team whose submission has these scores, and the mean of them."""
     with writing(engine) as session:
-        user = User(username=name.lower(), email=f"{name}@example.org", display_name=name, created_at=NOW)
+        user = User(
+            username=name.lower(),
+            email=f"{name}@example.org",
+            email_confirmed_at=NOW,
+            display_name=name,
+            created_at=NOW,
+        )
         session.add(user)
     accepted = world.submit(engine, user, content=name)
     with writing(engine) as session:

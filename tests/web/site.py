@@ -19,12 +19,12 @@ from uuid import UUID
 import httpx
 import uvicorn
 from fastapi import FastAPI
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, delete, func, select
 
 from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.storage import store_upload, stored_path
-from app.models import PublicFile, ScoringRun, Submission, User
+from app.models import OutgoingMail, PublicFile, ScoringRun, Submission, User
 from app.people import auth
 from app.web.http.context import Server
 from app.web.http.rate_limits import RateLimits
@@ -161,15 +161,24 @@ def _wait_for_requests(app: FastAPI) -> None:
 
 
 @contextmanager
-def log_in(site: Site, username: str = "ada") -> Iterator[httpx.Client]:
-    """A browser that registered on the page and is logged in."""
+def log_in(site: Site, username: str = "ada", *, is_confirmed: bool = True) -> Iterator[httpx.Client]:
+    """A browser that registered on the page and is logged in; the address was confirmed, and no mail waits for that."""
     with site.client(**BROWSER) as browser:
         browser.follow_redirects = True
         form = {"username": username, "email": f"{username}@example.org", "password": PASSWORD}
         page = browser.get("/register").text
         page = browser.post("/register", data={**form, "csrf_token": csrf_of(page)}).text
         assert "Log out" in page
+        if is_confirmed:
+            _confirm(site, username)
         yield browser
+
+
+def _confirm(site: Site, username: str) -> None:
+    with writing(site.engine) as session:
+        user = session.scalars(select(User).where(User.username == username)).one()
+        user.email_confirmed_at = site.now
+        session.execute(delete(OutgoingMail).where(OutgoingMail.user_id == user.id))
 
 
 def register(site: Site, username: str = "ada") -> None:

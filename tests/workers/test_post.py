@@ -20,7 +20,7 @@ from app.people.mail import send_mail
 from tests.mail_server import mail_server
 from tests.processes import stop, wait_until
 from tests.services import environment_of, start_sweep
-from tests.world import NOW, claim, submit
+from tests.world import NOW, add_user, claim, submit
 from workers.celery_app import app as celery
 from workers.score import score_submission
 from workers.sweep import sweep
@@ -28,7 +28,10 @@ from workers.sweep import sweep
 
 def write_mail(engine: Engine, body: str) -> None:
     with writing(engine) as session:
-        send_mail(session, "ada@example.org", "News", body)
+        ada = session.scalars(select(User)).first()
+    ada = ada or add_user(engine, "ada")
+    with writing(engine) as session:
+        send_mail(session, ada, "News", body)
 
 
 def waiting(engine: Engine) -> list[str]:

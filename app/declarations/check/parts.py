@@ -19,13 +19,14 @@ def check_registration(competition: Node, found: Findings) -> None:
     if declared is None:
         return
     said = declared.entries.get("mode")
-    mode = said.text if said else RegistrationMode.OPEN
+    mode = said.text if said else None
     for one, needed in _NEEDS.items():
         names = declared.entries.get(needed)
         if mode == one and (names is None or names.value == []):
             found.error(said or declared, f"with mode '{one}', 'registration' needs '{needed}'")
-        if mode != one and names is not None and mode in list(RegistrationMode):
-            found.error(names, f"'{needed}' belongs to mode '{one}'; here the mode is '{mode}'")
+        if mode != one and names is not None and (mode is None or mode in list(RegistrationMode)):
+            here = f"the mode is '{mode}'" if mode else "is no mode"
+            found.error(names, f"'{needed}' belongs to mode '{one}'; here {here}")
         _check_twice(names, found)
 
 

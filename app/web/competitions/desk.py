@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated
 
-from app.base.db import reading
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.base.db import reading, writing
 from app.competitions import desk
 from app.competitions.find import organised
 from app.messages.questions import questions_for
-from app.models import RegistrationStatus, RescoringState
+from app.models import RegistrationStatus, RescoringState, User
+from app.people import audit, mail
 from app.rescoring.sets import list_rescorings
 from app.runs.failures import failed_runs
 from app.runs.workers import live_workers, unserved_task_types
 from app.submissions.climbing import climbing_teams
 from app.teams.registration import list_registrations
-from app.web.html.guards import PageUser
+from app.web.html.guards import PageUser, form_guard
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
 
 router = APIRouter()
 
+DESK = "/competitions/{competition}/desk"
 #: Of what may be many the desk shows the latest; all of them are a click away.
 FAILURES_SHOWN = 5
 
 
-@router.get("/competitions/{competition}/desk")
+@router.get(DESK)
 def read_desk(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     now = server.clock()
     with reading(server.engine) as session:
@@ -47,8 +52,21 @@ def read_desk(request: Request, server: ServerHere, user: PageUser, competition:
             questions=[one for one in questions if one.answered_at is None and one.closed_at is None],
             rescorings=[one for one in list_rescorings(session, found) if one.state == RescoringState.OPEN],
             workers=live_workers(session, now),
+            undelivered=mail.given_up(session, found.id, also_accounts=user.is_administrator),
             unserved=[task.title for task in found.tasks if task.task_type in unserved],
             now=now,
         )
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+@router.post(f"{DESK}/mail")
+def send_mail_again(server: ServerHere, user: Annotated[User, Depends(form_guard(DESK))], competition: str) -> Response:
+    """What could not be delivered, once more; administrators also what is about accounts."""
+    now = server.clock()
+    with writing(server.engine) as session:
+        found = organised(session, user, competition)
+        mails = mail.given_up(session, found.id, also_accounts=user.is_administrator)
+        count = mail.send_again(session, mails, now)
+        audit.record(session, user, "mail.send_again", f"competition {found.name}", {"mails": count}, now=now)
+    return RedirectResponse(f"{DESK.format(competition=found.name)}#mail", 303)

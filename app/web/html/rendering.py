@@ -37,6 +37,7 @@ def render(request: Request, template: str, status: int = 200, /, **context: Any
         .render(
             viewer=visitor.user,
             path=request.url.path,
+            sends_mail=bool(request.app.state.server.settings.smtp_url.get_secret_value()),
             csrf_field=token.field,
             csrf_token=token.masked,
             **context,

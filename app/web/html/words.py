@@ -65,6 +65,7 @@ ENTRY_SHORT = {
 }
 REGISTRATION_MODES = {
     RegistrationMode.OPEN: "Everybody may take part.",
+    RegistrationMode.CONFIRMED: "Everybody who has confirmed their e-mail address may take part.",
     RegistrationMode.APPROVAL: "Whom the organisers approve may take part.",
     RegistrationMode.DOMAIN: "Whose e-mail address has one of these domains may take part:",
     RegistrationMode.LIST: "Whom the organisers have put on their list may take part.",

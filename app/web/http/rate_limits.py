@@ -37,6 +37,7 @@ WAIT_SECONDS = 0.5
 ALONE_SECONDS = 10.0
 _REDIS = ("redis", "rediss", "redis+unix", "valkey", "valkeys", "valkey+unix")
 _IPV6_BITS = 64  # what one customer usually has to choose addresses from
+_BLOCK_BITS = {4: 24, 6: 48}
 T = TypeVar("T")
 
 
@@ -61,6 +62,7 @@ class Rules:
     logins_account: Rule
     passwords_address: Rule
     registrations: Rule
+    registrations_a_day: Rule
     resets_address: Rule
     resets_account: Rule
     confirmations: Rule
@@ -97,6 +99,14 @@ def rules_of(settings: Settings) -> Rules:
             3600,
             "hour",
             "Too many accounts were made from your network; please wait a while.",
+        ),
+        registrations_a_day=Rule(
+            "registrations-a-day",
+            settings.registrations_per_day_and_block,
+            24 * 3600,
+            "day",
+            "Too many accounts were made from your part of the network today; please come back tomorrow, or write to "
+            "the organisers.",
         ),
         resets_address=Rule("resets-address", settings.password_resets_per_hour, 3600, "hour", resets),
         resets_account=Rule("resets-account", settings.password_resets_per_hour_and_account, 3600, "hour", resets),
@@ -201,6 +211,16 @@ def network_of(host: str) -> str:
             return str(address.ipv4_mapped)
         return str(ip_network((address, _IPV6_BITS), strict=False))
     return str(address)
+
+
+def block_of(network: str) -> str:
+    """The block of addresses around a client's network: what one provider or institute has, or one attacker rents."""
+    try:
+        address = ip_network(network).network_address
+    except ValueError:
+        return network
+    bits = _BLOCK_BITS[address.version]
+    return str(ip_network((address, bits), strict=False))
 
 
 def _item(rule: Rule) -> RateLimitItem:

@@ -11,12 +11,13 @@ from fastapi.responses import RedirectResponse
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NameTaken, NotAuthenticated
 from app.models import TokenScope, User
-from app.people import audit, auth, password_resets
+from app.people import audit, auth, email_confirmations, password_resets
 from app.people.mail_choices import MailKind, choice_of, wants
 from app.web.html.guards import PageUser, form_guard, with_headers
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
+from app.web.http.rate_limits import limits_of
 from app.web.http.schemas import RowId
 from app.web.people.passwords import PasswordTurn, check_password
 
@@ -35,7 +36,8 @@ SCOPE_WORDS = {
 }
 DONE = {
     "password": "Your password was changed; you were logged out everywhere else.",
-    "email": "Your address was changed.",
+    "email": "Your address was changed. A link was sent there with which you confirm it.",
+    "confirmation": "A link was written to your address.",
     "mail": "Kept: you get the mails that are ticked below.",
 }
 FormText = Annotated[str, Form()]
@@ -115,7 +117,7 @@ def change_password(
         with writing(server.engine) as session:
             auth.set_password(session, user, password, now, keep=visitor.login)
             audit.record(session, user, "password.change", f"user {user.username}", now=now)
-            password_resets.mail_password_changed(session, user, user.email, "The password", server.settings, now)
+            password_resets.mail_account_changed(session, user, "The password", server.settings, now)
     except (InvalidForm, LimitReached) as error:
         return _page(request, server, user, Typed("password", {}, error))
     return RedirectResponse(f"{ACCOUNT}?done=password", 303)
@@ -135,12 +137,28 @@ def change_email(
     try:
         _confirm(request, server, user, email_password, "email_password")
         with writing(server.engine) as session:
+            password_resets.mail_account_changed(session, user, "The e-mail address", server.settings, now)
             auth.set_email(session, user, email, now)
+            if not email_confirmations.is_confirmed(session, user):
+                email_confirmations.send_link(session, user, server.settings, now)
             audit.record(session, user, "email.change", f"user {user.username}", now=now)
-            password_resets.mail_password_changed(session, user, user.email, "The e-mail address", server.settings, now)
     except (InvalidForm, NameTaken, LimitReached) as error:
         return _page(request, server, user, Typed("email", {"email": email}, error))
     return RedirectResponse(f"{ACCOUNT}?done=email", 303)
+
+
+@router.post("/account/confirm-email/send")
+def send_confirmation(request: Request, server: ServerHere, user: Sender) -> Response:
+    """The link once more; as rare as mails for a forgotten password."""
+    now, limits = server.clock(), limits_of(request)
+    try:
+        with writing(server.engine) as session:
+            if not email_confirmations.is_confirmed(session, user):
+                limits.hit(limits.rules.confirmations, f"user {user.id}", now)
+                email_confirmations.send_link(session, user, server.settings, now)
+    except LimitReached as error:
+        return _page(request, server, user, Typed("confirmation", {}, error))
+    return RedirectResponse(f"{ACCOUNT}?done=confirmation", 303)
 
 
 def _confirm(request: Request, server: Server, user: User, password: str, name: str) -> None:
@@ -158,11 +176,13 @@ def _page(
     with reading(server.engine) as session:
         tokens = [(token, auth.scopes_of(token)) for token in auth.list_tokens(session, user)]
         choice = choice_of(session, user)
+        confirmed = email_confirmations.is_confirmed(session, user)
     response = render(
         request,
         "people/account.html",
         typed.error.status if typed.error else 200,
         user=user,
+        confirmed=confirmed,
         tokens=tokens,
         secret=secret,
         typed=typed,

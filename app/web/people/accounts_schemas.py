@@ -44,6 +44,7 @@ class Account(ApiModel):
         {
             "username": "ada",
             "email": "ada@example.org",
+            "email_confirmed": True,
             "display_name": "Ada Lovelace",
             "is_administrator": False,
             "created_at": "2026-01-10T12:00:00Z",
@@ -52,6 +53,7 @@ class Account(ApiModel):
 
     username: str
     email: str
+    email_confirmed: bool = Field(description="whether it was shown that you read mail there")
     display_name: str
     is_administrator: bool
     created_at: Moment
@@ -119,6 +121,7 @@ def account_out(user: User) -> Account:
     return Account(
         username=user.username,
         email=user.email,
+        email_confirmed=user.email_confirmed_at is not None,
         display_name=user.display_name,
         is_administrator=user.is_administrator,
         created_at=user.created_at,

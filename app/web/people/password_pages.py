@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NotFound
 from app.people import password_resets
+from app.teams.registration import settle_confirmed
 from app.web.html.guards import OwnForm, with_headers
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
@@ -47,10 +48,10 @@ def read_new(
     """Only looks: mail programs and scanners open links, too."""
     try:
         with reading(server.engine) as session:
-            password_resets.find(session, link, server.clock())
+            reset = password_resets.find(session, link, server.clock())
     except NotFound as error:
         return _form(request, "", error)
-    return _form(request, link)
+    return _form(request, link, username=reset.user.username)
 
 
 @router.post("/new", dependencies=[OwnForm])
@@ -64,7 +65,8 @@ def choose(
 ) -> Response:
     try:
         with writing(server.engine) as session:
-            password_resets.use(session, link, password, server.settings, server.clock())
+            user = password_resets.use(session, link, password, server.settings, server.clock())
+            settle_confirmed(session, user, server.clock())
     except (NotFound, InvalidForm) as error:
         return _form(request, link if isinstance(error, InvalidForm) else "", error)
     return RedirectResponse(LOGIN_AFTER_RESET, 303)
@@ -81,7 +83,8 @@ def _ask(request: Request, server: Server, username: str) -> None:
         password_resets.ask(session, name, server.settings, now)
 
 
-def _form(request: Request, link: str, error: EvergoldError | None = None) -> Response:
-    response = render(request, "people/password_new.html", error.status if error else 200, link=link, error=error)
+def _form(request: Request, link: str, error: EvergoldError | None = None, username: str = "") -> Response:
+    context = {"link": link, "error": error, "username": username}
+    response = render(request, "people/password_new.html", error.status if error else 200, **context)
     response.headers["Cache-Control"] = "no-store"  # its address is a secret
     return response

@@ -17,9 +17,9 @@ from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.errors import NameTaken, NotAuthenticated
 from app.models import User
-from app.people import auth
+from app.people import auth, email_confirmations
 from app.web.http.context import Server, ServerHere
-from app.web.http.rate_limits import client_of, limits_of
+from app.web.http.rate_limits import block_of, client_of, limits_of
 from app.web.http.turns import Turns
 
 #: How many passwords may wait for their turn: some seconds' work …
@@ -82,14 +82,19 @@ def register_account(
     For routes with a `PasswordTurn`.
     """
     limits, now, client = limits_of(request), server.clock(), client_of(request)
-    limits.check(limits.rules.registrations, client, now)
+    counted = ((limits.rules.registrations, client), (limits.rules.registrations_a_day, block_of(client)))
+    for rule, key in counted:
+        limits.check(rule, key, now)
     try:
         with writing(server.engine) as session:
             user = auth.register_user(
                 session, username=username, email=email, password=password, display_name=display_name, now=now
             )
+            email_confirmations.send_link(session, user, server.settings, now)
     except NameTaken:  # counts: it tells something about others
-        limits.note(limits.rules.registrations, client)
+        for rule, key in counted:
+            limits.note(rule, key)
         raise
-    limits.note(limits.rules.registrations, client)
+    for rule, key in counted:
+        limits.note(rule, key)
     return user

@@ -141,10 +141,14 @@ def read_confirmation(request: Request, server: ServerHere, user: PageUser, link
 
 @router.post(CONFIRM)
 def confirm(
-    request: Request, server: ServerHere, user: SentForm, form: Annotated[ConfirmationForm, Form()]
+    request: Request,
+    server: ServerHere,
+    user: SentForm,
+    visitor: VisitorHere,
+    form: Annotated[ConfirmationForm, Form()],
 ) -> Response:
     with writing(server.engine) as session:
-        email_confirmations.confirm(session, user, form.link, server.clock())
+        email_confirmations.confirm(session, user, form.link, server.clock(), keep=visitor.login)
         entered = settle_confirmed(session, user, server.clock())
     return _confirmation(request, email="", link="", entered=entered)
 

@@ -10,10 +10,11 @@ from sqlalchemy import select
 
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
-from app.models import Phase, Role, User
+from app.models import OutgoingMail, Phase, Role, User
+from app.people.mail import GIVEN_UP, send_mail
 from app.people.roles import grant_role
 from tests.web.reading import COMPETITION_PAGE
-from tests.web.site import Person, Site, log_in, run_of
+from tests.web.site import Person, Site, csrf_of, log_in, run_of
 from tests.world import COMPETITION, NOW, fail, reject
 
 DESK = f"{COMPETITION_PAGE}/desk"
@@ -36,6 +37,41 @@ def test_only_organisers_have_it(site: Site, olga: httpx.Client) -> None:
     with log_in(site, "ada") as ada:
         assert ada.get(DESK).status_code == 403
         assert DESK not in ada.get(COMPETITION_PAGE).text
+
+
+def give_up(site: Site, subject: str, *, about_account: bool = False) -> None:
+    """A mail to Ada that could not be delivered."""
+    with writing(site.engine) as session:
+        ada = session.scalars(select(User).where(User.username == "ada")).one()
+        here = find_competition(session, COMPETITION)
+        mail = send_mail(session, ada, subject, "x", now=NOW, competition_id=None if about_account else here.id)
+        assert mail is not None
+        mail.status, mail.ended_at, mail.last_error = GIVEN_UP, NOW, "SMTPRecipientsRefused: no such user"
+
+
+def statuses(site: Site) -> dict[str, str]:
+    with reading(site.engine) as session:
+        return {mail.subject: mail.status for mail in session.scalars(select(OutgoingMail))}
+
+
+def test_mail_that_did_not_arrive_is_sent_again_from_here(site: Site, olga: httpx.Client, ada: Person) -> None:
+    assert "did not arrive" not in olga.get(DESK).text
+    give_up(site, "Your registration")
+    give_up(site, "A new password", about_account=True)
+    page = olga.get(DESK).text
+    for said in ("ada@example.org", "Your registration", "no such user", "Send 1 mail again"):
+        assert said in page
+    assert "A new password" not in page, "mail about accounts is the administrators'"
+    form = {"csrf_token": csrf_of(page)}
+    with log_in(site, "eve") as eve:
+        assert eve.post(f"{DESK}/mail", data={"csrf_token": csrf_of(eve.get("/account").text)}).status_code == 403
+    assert "did not arrive" not in olga.post(f"{DESK}/mail", data=form).text
+    assert statuses(site) == {"Your registration": "waiting", "A new password": "given_up"}
+    with writing(site.engine) as session:
+        session.scalars(select(User).where(User.username == "olga")).one().is_administrator = True
+    assert "A new password" in olga.get(DESK).text
+    olga.post(f"{DESK}/mail", data=form)
+    assert set(statuses(site).values()) == {"waiting"}
 
 
 def test_it_says_what_came_in_what_failed_and_who_is_missing(site: Site, olga: httpx.Client, ada: Person) -> None:

@@ -37,6 +37,7 @@ def test_an_account_is_made_once(site: Site) -> None:
     assert made.json() == {
         "username": "ada",
         "email": "ada@example.org",
+        "email_confirmed": False,
         "display_name": "Ada Lovelace",
         "is_administrator": False,
         "created_at": "2026-01-10T12:00:00Z",

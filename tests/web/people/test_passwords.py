@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -11,7 +10,8 @@ import pytest
 from sqlalchemy import select
 
 from app.base.db import reading, writing
-from app.models import AuditEntry, OutgoingMail, User
+from app.models import AuditEntry, MailLink, OutgoingMail, User
+from tests import letters
 from tests.web.limits import limited
 from tests.web.site import BROWSER, PASSWORD, Site, csrf_of, log_in, register
 
@@ -33,9 +33,7 @@ def ask(browser: httpx.Client, name: str, **headers: str) -> httpx.Response:
 
 
 def links(site: Site) -> list[str]:
-    with reading(site.engine) as session:
-        bodies = session.scalars(select(OutgoingMail.body).order_by(OutgoingMail.id))
-        return [found[0] for body in bodies if (found := re.search(r"http\S+/password/new\S+", body))]
+    return letters.links(site.engine, MailLink.PASSWORD, site.now, site.settings)
 
 
 def path_of(link: str) -> str:
@@ -89,8 +87,9 @@ def test_a_host_header_does_not_choose_where_the_mail_leads(site: Site, browser:
 def test_a_used_or_old_link_is_said_to_be_so(site: Site, browser: httpx.Client) -> None:
     register(site)
     ask(browser, "ada")
+    [link] = links(site)
     site.set_clock(site.now + timedelta(hours=1))
-    for path in (path_of(links(site)[0]), "/password/new?link=wrong", "/password/new"):
+    for path in (path_of(link), "/password/new?link=wrong", "/password/new"):
         page = browser.get(path)
         assert page.status_code == 404
         assert "Ask for another link" in page.text
@@ -154,7 +153,11 @@ def test_a_new_address_is_told_to_the_old_one(site: Site) -> None:
         assert "Your address was changed" in page.text
         assert "ada@elsewhere.org" in page.text
     with reading(site.engine) as session:
-        assert session.scalars(select(OutgoingMail.recipient)).all() == ["ada@example.org"]
+        mails = session.scalars(select(OutgoingMail).order_by(OutgoingMail.id)).all()
+    assert [(mail.recipient, mail.link) for mail in mails] == [
+        ("ada@example.org", None),
+        ("ada@elsewhere.org", MailLink.ADDRESS),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -14,11 +15,13 @@ from sqlalchemy import select, update
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
-from app.models import Competition, OutgoingMail, Role, User
+from app.models import Competition, MailLink, OutgoingMail, Role, User
 from app.people.roles import grant_role
+from app.web.http.rate_limits import block_of
 from evergold.cli import run
+from tests import letters
 from tests.web.limits import limited
-from tests.web.site import BROWSER, CONTENT, SUBMIT, Person, Site, csrf_of, log_in, without_log
+from tests.web.site import BROWSER, CONTENT, PASSWORD, SUBMIT, Person, Site, csrf_of, log_in, without_log
 from tests.world import COMPETITION, NOW, PHASE, TASK
 
 PAGE = f"/competitions/{COMPETITION}/registration"
@@ -45,7 +48,14 @@ def mails(site: Site) -> list[OutgoingMail]:
 
 
 def confirm_links(site: Site) -> list[str]:
-    return [found[0] for mail in mails(site) if (found := re.search(r"/account/confirm-email\S+", mail.body))]
+    found = letters.links(site.engine, MailLink.ADDRESS, site.now, site.settings)
+    return [link[link.index("/account/confirm-email") :] for link in found]
+
+
+def unprove(site: Site, email: str = "ada@example.org") -> None:
+    """Ada has an address that she has not confirmed."""
+    with writing(site.engine) as session:
+        session.execute(update(User).where(User.username == "ada").values(email=email, email_confirmed_at=None))
 
 
 def send(browser: httpx.Client, page: str, path: str = "", **fields: str) -> httpx.Response:
@@ -132,6 +142,7 @@ def test_organisers_approve_and_refuse_on_a_page(site: Site, browser: httpx.Clie
 
 def test_a_link_by_mail_shows_whose_an_address_is(site: Site, browser: httpx.Client) -> None:
     declare(site, mode="domain", domains=["example.org"])
+    unprove(site)
     assert "a link was sent to you" in send(browser, PAGE).text
     [link] = confirm_links(site)
     with log_in(site, "eve") as eve:
@@ -148,6 +159,7 @@ def test_a_link_by_mail_shows_whose_an_address_is(site: Site, browser: httpx.Cli
 
 def test_mails_are_rare(site: Site, browser: httpx.Client) -> None:
     declare(site, mode="domain", domains=["example.org"])
+    unprove(site)
     limited(site, password_resets_per_hour_and_account=2)
     answers = [send(browser, PAGE).status_code for _ in range(3)]
     assert answers == [200, 200, 429]
@@ -244,9 +256,89 @@ def test_organisers_answer_from_the_servers_own_command_line(
 
 def test_an_address_that_was_changed_is_confirmed_anew(site: Site, browser: httpx.Client) -> None:
     declare(site, mode="domain", domains=["example.org"])
+    unprove(site)
     send(browser, PAGE)
-    with writing(site.engine) as session:
-        session.execute(update(User).where(User.username == "ada").values(email="ada2@example.org"))
-    assert browser.get(confirm_links(site)[0]).status_code == 404
+    [link] = confirm_links(site)
+    unprove(site, "ada2@example.org")
+    assert browser.get(link).status_code == 404
     send(browser, PAGE)
-    assert "ada2@example.org" in browser.get(confirm_links(site)[1]).text
+    assert "ada2@example.org" in browser.get(confirm_links(site)[0]).text
+
+
+# -------------------------------------------------------------------------------------------------- confirmed addresses
+
+
+def test_where_it_is_asked_who_has_not_confirmed_submits_nothing(site: Site) -> None:
+    declare(site, mode="confirmed")
+    with site.client() as anonymous:
+        form = {"username": "ada", "email": "ada@example.org", "password": PASSWORD}
+        assert anonymous.post("/api/v1/register", json=form).json()["email_confirmed"] is False
+        made = anonymous.post("/api/v1/tokens", json={"name": "x", "username": "ada", "password": PASSWORD}).json()
+    with reading(site.engine) as session:
+        user = session.scalars(select(User)).one()
+    ada = Person(site, user, site.client(Authorization=f"Bearer {made['secret']}"))
+    refused = ada.submit()
+    assert (refused.status_code, refused.json()["error"]["details"]["missing"]) == (403, "confirmation")
+    [link] = confirm_links(site)
+    with log_in_as_registered(site) as browser:
+        assert "Confirm your address" in browser.get("/account").text
+        page = send(browser, link, "/account/confirm-email")
+        assert "Your address is confirmed" in page.text
+        assert browser.get("/account").status_code == 200, "here one stays logged in"
+        assert "Confirm your address" not in browser.get("/account").text
+    assert ada.submit().status_code == 401, "a token from before the address was confirmed has ended"
+
+
+@contextmanager
+def log_in_as_registered(site: Site) -> Iterator[httpx.Client]:
+    """Ada, who has an account."""
+    with site.client(**BROWSER) as browser:
+        browser.follow_redirects = True
+        form = {"username": "ada", "password": PASSWORD, "csrf_token": csrf_of(browser.get("/login").text)}
+        assert "Log out" in browser.post("/login", data=form).text
+        yield browser
+
+
+def test_who_has_confirmed_submits_without_another_step(site: Site, ada: Person) -> None:
+    declare(site, mode="confirmed")
+    ada.submitted()
+
+
+def test_without_a_mail_server_the_pages_say_where_the_link_is(site: Site) -> None:
+    declare(site, mode="confirmed")
+    with log_in(site, is_confirmed=False) as browser:
+        for page in ("/account", PAGE):
+            said = browser.get(page).text
+            assert "This server sends no mail" in said
+            assert "evergold account confirm ada" in said
+
+
+def test_another_link_is_sent_from_the_account_page_but_not_for_ever(site: Site) -> None:
+    limited(site, password_resets_per_hour_and_account=2)
+    with log_in(site, is_confirmed=False) as browser:
+        answers = [send(browser, "/account", "/account/confirm-email/send").status_code for _ in range(3)]
+    assert answers == [200, 200, 429]
+    assert len(confirm_links(site)) == 3, "one at registration, two asked for"
+
+
+def test_a_part_of_the_network_makes_so_many_accounts_a_day(site: Site) -> None:
+    limited(site, registrations_per_day_and_block=2, registrations_per_hour=0)
+    with site.client() as anonymous:
+        forms = [{"username": f"ada{n}", "email": f"ada{n}@example.org", "password": PASSWORD} for n in range(3)]
+        answers = [anonymous.post("/api/v1/register", json=form) for form in forms]
+    assert [answer.status_code for answer in answers] == [201, 201, 429]
+    assert answers[-1].json()["error"]["details"]["per"] == "day"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("192.0.2.7", "192.0.2.250", True),
+        ("192.0.2.7", "192.0.3.7", False),
+        ("2001:db8:1:2::/64", "2001:db8:1:ffff::/64", True),
+        ("2001:db8:1::/64", "2001:db8:2::/64", False),
+        ("", "testclient", False),
+    ],
+)
+def test_addresses_of_one_block_count_together(one: str, other: str, same: bool) -> None:
+    assert (block_of(one) == block_of(other)) == same
