@@ -67,7 +67,9 @@ def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
             monkeypatch.delenv(name)
     monkeypatch.setenv("EVERGOLD_DATA_DIR", str(tmp_path / "var"))
     _forget_settings()
+    umask = os.umask(0o022)  # a command that runs in this process sets its own
     yield
+    os.umask(umask)
     _forget_settings()
 
 

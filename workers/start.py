@@ -23,6 +23,7 @@ from sqlalchemy import Engine
 from app.base.config import get_settings
 from app.base.db import get_engine
 from app.base.logs import configure_logging
+from app.base.permissions import prepare_folders
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import SelfCheck
 from evergold.scoring.tasks import UNUSABLE
@@ -55,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     configure_logging()
     for plugin in UNUSABLE:
         log.warning("task_type_left_out", reason=str(plugin))
+    prepare_folders(get_settings())
     presence, engine = Presence(asked.concurrency), get_engine(get_settings().database_address)
     if KeySettings().make_gold_key:
         ensure_key(engine, key_file(), datetime.now(UTC))

@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
 from app.base.logs import configure_logging
+from app.base.permissions import prepare_folders
 from app.base.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_run
 from app.base.storage import clear_interrupted_uploads
 from app.boards.snapshots import freeze_due
@@ -139,6 +140,7 @@ def main() -> None:
         signal.signal(number, lambda *_: stop.set())
     configure_logging()
     settings = get_settings()
+    prepare_folders(settings)
     engine = get_engine(settings.database_address)
     clear_at = time.monotonic()
     with posting(engine, settings):

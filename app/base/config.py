@@ -45,6 +45,9 @@ class Settings(BaseSettings):
     sealing_keys: str = Field(
         "", description="ids of the workers' keys that web and command line seal to, with commas; empty: the database's"
     )
+    files_group: str = Field(
+        "", description="the group that may read what web, workers and sweep share; empty: their one user alone"
+    )
     database_url: str = Field("", description="SQLAlchemy address; empty: SQLite in data_dir")
     broker_url: str = Field("", description="Celery broker; empty: files in data_dir/broker")
     phases_file: Path = Field(Path("phases.yaml"), description="the competitions of this server")

@@ -17,6 +17,7 @@ from typing import BinaryIO
 from uuid import UUID
 
 from app.base.errors import EmptyUpload, StorageFull, UploadTooLarge
+from app.base.permissions import make_folder, share_file
 
 CHUNK_BYTES = 1024 * 1024
 #: A half-written upload that nobody touched for so long belongs to a process that is gone.
@@ -93,7 +94,7 @@ class UploadWriter:
     def _open(self) -> BinaryIO:
         if self._file is None:
             incoming = self._folder / "incoming"
-            incoming.mkdir(parents=True, exist_ok=True)
+            make_folder(incoming, self._folder)
             descriptor, name = tempfile.mkstemp(dir=incoming)
             self._path = Path(name)
             self._file = os.fdopen(descriptor, "wb")
@@ -102,10 +103,11 @@ class UploadWriter:
     def _move_to(self, target: Path) -> None:
         file = self._open()
         file.flush()
+        share_file(file.fileno(), self._folder)
         os.fsync(file.fileno())
         file.close()
         self._file = None
-        _make_folder(target.parent)
+        _make_folder(target.parent, self._folder)
         if self._path is None:
             raise RuntimeError("nothing was written")
         self._path.replace(target)
@@ -158,9 +160,9 @@ def check_path(folder: Path, validation_id: UUID) -> Path:
     return folder / "checks" / str(validation_id)
 
 
-def _make_folder(folder: Path) -> None:
+def _make_folder(folder: Path, root: Path) -> None:
     if not folder.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder, root)
         _sync_folder(folder.parent)
 
 

@@ -14,6 +14,7 @@ from app.cli import (
     declare,
     export,
     gold,
+    host,
     imports,
     registrations,
     revisions,
@@ -42,6 +43,7 @@ for part in (
     audit,
     backup,
     workers,
+    host,
 ):
     commands.add_typer(part.commands)
 

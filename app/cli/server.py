@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.settings import DataDirOption, PhasesOption, gold_folder, read_environment, use_settings
+from app.cli.settings import DataDirOption, PhasesOption, gold_folder, keep_private, read_environment, use_settings
 from evergold.cli.output import Code, CommandError, JsonOption, print_json, say
 
 PANEL = "Running a server"
@@ -132,6 +132,7 @@ def init(
     """Make a fresh server's folder, with an administrator and without demo data; EVERGOLD_DATABASE_URL is honoured."""
     from evergold.cli.output import ask, read_password
 
+    keep_private()
     read_environment(folder)
 
     username = admin_username or ask("The administrator's user name", "--admin-username")

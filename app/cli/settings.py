@@ -27,6 +27,7 @@ PhasesOption = Annotated[
 
 def use_settings(data_dir: Path | None = None, phases_file: Path | None = None) -> None:
     """Settings for this process: what the command line says, then the environment, then `.env`; a wrong one ends it."""
+    keep_private()
     read_environment()
     for name, path in (("EVERGOLD_DATA_DIR", data_dir), ("EVERGOLD_PHASES_FILE", phases_file)):
         if path is not None:
@@ -39,13 +40,23 @@ def use_settings(data_dir: Path | None = None, phases_file: Path | None = None) 
         raise CommandError(str(error), Code.USAGE) from None
 
 
+def keep_private() -> None:
+    """What this process and its children write is for this user alone, as `app.base.permissions` has it."""
+    os.umask(0o077)
+
+
 def read_environment(folder: Path = Path()) -> None:
     """What `.env` in this folder says, where the environment says nothing."""
     path = folder / ".env"
     if path.is_file():
-        from dotenv import load_dotenv
+        read_variables(path)
 
-        load_dotenv(path, override=False)
+
+def read_variables(path: Path) -> None:
+    """What this file says, where the environment says nothing."""
+    from dotenv import load_dotenv
+
+    load_dotenv(path, override=False)
 
 
 @contextmanager

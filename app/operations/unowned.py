@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 
 import app.models  # noqa: F401 - fills Base.metadata
 from app.base.db import Base, reading
+from app.base.permissions import make_folder
 from app.base.storage import stored_path
 
 #: Younger files may belong to an upload, or to an `evergold apply`, that has not committed yet.
@@ -93,7 +94,7 @@ def _old_files(folder: Path, now: float) -> Iterator[str]:
 def _set_aside(folder: Path, digest: str, now: float) -> Path | None:
     """Where the file lies now; None if it is gone, or was stored anew at this very moment and is back in its place."""
     aside = folder / FOLDER / f"{digest}.{int(now)}.{secrets.token_hex(4)}"
-    aside.parent.mkdir(exist_ok=True)
+    make_folder(aside.parent, folder)
     try:
         stored_path(folder, digest).rename(aside)
     except FileNotFoundError:  # another sweep was here

@@ -100,7 +100,8 @@ def init_server(
     for path in (phases, *(() if database_url else (database,))):
         if path.exists():
             raise ServeError(f"There is a server already: {path} exists. Nothing was changed.")
-    (data_dir / "gold").mkdir(parents=True, exist_ok=True)
+    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (data_dir / "gold").mkdir(exist_ok=True, mode=0o700)
     (folder / "competitions").mkdir(parents=True, exist_ok=True)
     administrator = {"username": username, "email": email, "password": password}
     if database_url:

@@ -22,6 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.base.config import InvalidSettings, Settings, get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import EvergoldError
+from app.base.permissions import prepare_folders
 from app.base.text import readable_size
 from app.declarations.apply.apply import apply_phases
 from app.declarations.apply.changes import Change
@@ -41,7 +42,7 @@ def migrate() -> bool:
     """Bring the tables to this version's form; True if there was something to do. Raises ServeError."""
     settings = get_settings()
     try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        prepare_folders(settings)
         return upgrade(get_engine(settings.database_address))
     except DatabaseTooNew as error:
         raise ServeError(str(error)) from None

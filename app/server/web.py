@@ -9,6 +9,8 @@ import socket
 import uvicorn
 from fastapi import FastAPI
 
+from app.base.config import get_settings
+from app.base.permissions import prepare_folders
 from app.server.connections import PatientProtocol, connections_limit, raise_open_files
 from app.server.programs import WAYS_TO_GOLD
 
@@ -20,6 +22,7 @@ def run_web(host: str = "127.0.0.1", port: int = 8321, listener: socket.socket |
     """Serve on a host and port, or on a socket that is already open."""
     for name in WAYS_TO_GOLD:
         os.environ.pop(name, None)
+    prepare_folders(get_settings())
     uvicorn.Server(web_config("app.web.main:create_app", host, port)).run(sockets=[listener] if listener else None)
 
 

@@ -1,0 +1,92 @@
+"""Who may read what this server writes: its own user alone; what web, workers and sweep share, a group as well.
+
+A storage folder with the setgid bit is shared: folders made in it are writable by its group, files readable. Everything
+else, the workers' key and plain gold above all, is never anybody's but the user's who wrote it.
+"""
+
+from __future__ import annotations
+
+import grp
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from app.base.config import InvalidSettings, Settings
+
+PRIVATE_UMASK = 0o077
+SHARED_FOLDER, SHARED_FILE = 0o2770, 0o640
+_OTHERS = 0o077
+
+
+def keep_private() -> None:
+    """What this process and its children write is for this user alone."""
+    os.umask(PRIVATE_UMASK)
+
+
+def prepare_folders(settings: Settings) -> None:
+    """Make what is shared, for EVERGOLD_FILES_GROUP; close what an older version left open. Raises InvalidSettings."""
+    keep_private()
+    group = _own_group(settings.files_group) if settings.files_group else None
+    data = settings.data_dir
+    data.mkdir(parents=True, exist_ok=True)
+    for folder in (data, settings.storage_dir, settings.sealed_dir):
+        folder.mkdir(parents=True, exist_ok=True)
+        if group is not None and _is_ours(folder):
+            _share(folder, group, 0o2750 if folder == data else SHARED_FOLDER)
+    for path in (data, *(data / f"evergold.db{part}" for part in ("", "-wal", "-shm"))):
+        _close(path)
+
+
+def is_shared(folder: Path) -> bool:
+    """Whether what lies in this folder is its group's to read."""
+    return bool(folder.stat().st_mode & stat.S_ISGID)
+
+
+def make_folder(folder: Path, root: Path) -> None:
+    """A folder inside a storage folder, its group's if the root is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if is_shared(root) and _is_ours(folder):
+        folder.chmod(SHARED_FOLDER)
+
+
+def share_file(descriptor: int, root: Path) -> None:
+    """Let the group read a file that was just written into a storage folder, if the root is shared."""
+    if is_shared(root):
+        os.fchmod(descriptor, SHARED_FILE)
+
+
+def _share(folder: Path, group: int, mode: int) -> None:
+    try:
+        os.chown(folder, -1, group)
+        folder.chmod(mode)
+    except OSError as error:
+        raise InvalidSettings(
+            f"EVERGOLD_FILES_GROUP: {folder} cannot be given to the group: {error.strerror}."
+        ) from None
+
+
+def _close(path: Path) -> None:
+    with suppress(FileNotFoundError):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if mode & _OTHERS and not mode & stat.S_ISGID and _is_ours(path):
+            path.chmod(mode & ~_OTHERS)
+
+
+def _is_ours(path: Path) -> bool:
+    return path.stat().st_uid == os.geteuid()
+
+
+def group_number(name: str) -> int:
+    """Of a group of this machine, by name or number; raises InvalidSettings."""
+    try:
+        return int(name) if name.isdigit() else grp.getgrnam(name).gr_gid
+    except KeyError:
+        raise InvalidSettings(f"EVERGOLD_FILES_GROUP: there is no group '{name}' on this machine.") from None
+
+
+def _own_group(name: str) -> int:
+    number = group_number(name)
+    if os.geteuid() != 0 and number not in (*os.getgroups(), os.getegid()):
+        raise InvalidSettings(f"EVERGOLD_FILES_GROUP: this user is no member of the group '{name}'.")
+    return number

@@ -1,0 +1,200 @@
+"""Which of the separations that docs/running.md promises hold on this machine: found out by trying, as each user.
+
+A file is opened as the user in question, in a child process of theirs, so that everything counts: modes, groups,
+folders above, access lists. Without being root, only what concerns the present user can be tried; the rest is unknown.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+
+class Answer(StrEnum):
+    HOLDS = "holds"
+    BROKEN = "broken"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """A promise, in plain words, whether it holds, and what to do where it does not."""
+
+    promise: str
+    answer: Answer
+    advice: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """Who runs what; other: somebody who has nothing to do with this server. Numbers of the system's accounts."""
+
+    web: int
+    worker: int
+    sweep: int
+    other: int
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What there is to keep apart."""
+
+    database: Path | None  # SQLite's file
+    storage: Path
+    sealed: Path
+    mail: Path
+    key: Path
+    gold: Path
+    vectors: Path
+
+
+def user_number(name: str) -> int:
+    """Of an account of this machine, by name or number; raises KeyError."""
+    return int(name) if name.isdigit() else pwd.getpwnam(name).pw_uid
+
+
+def check_host(users: Users, places: Places, group: int | None = None) -> list[Separation]:
+    """Every promise, whether it holds here. group: of EVERGOLD_FILES_GROUP, which web, worker and sweep are in."""
+    return [
+        *_different_users(users),
+        *_workers_alone(users, places, group),
+        *_nobody_else(users, places),
+        *_everybody_works(users, places, group),
+        _database(places),
+    ]
+
+
+def _different_users(users: Users) -> Iterator[Separation]:
+    for one, other in (("web", "worker"), ("web", "sweep"), ("worker", "sweep")):
+        same = getattr(users, one) == getattr(users, other)
+        advice = "one user's processes can read each other's memory and files: give each a user" if same else ""
+        yield Separation(f"{one} and {other} run as different users", Answer.BROKEN if same else Answer.HOLDS, advice)
+
+
+def _workers_alone(users: Users, places: Places, group: int | None) -> Iterator[Separation]:
+    secret = {"the workers' key": places.key, "plain gold": places.gold, "vectors of gold": places.vectors}
+    for name, path in secret.items():
+        for part in ("web", "sweep"):
+            yield _cannot_read(f"{part} cannot read {name}", getattr(users, part), path, group, keeper="the worker")
+
+
+def _nobody_else(users: Users, places: Places) -> Iterator[Separation]:
+    private = {
+        "uploads": places.storage,
+        "sealed files": places.sealed,
+        "mail that became files": places.mail,
+        "the workers' key": places.key,
+        "plain gold": places.gold,
+        "the database's file": places.database,
+    }
+    for name, path in private.items():
+        if path is not None:
+            yield _cannot_read(f"other users of this machine cannot read {name}", users.other, path, None)
+
+
+def _everybody_works(users: Users, places: Places, group: int | None) -> Iterator[Separation]:
+    """A separation that keeps the server from its work is none."""
+    needs = (
+        ("web", users.web, "store uploads", places.storage, True),
+        ("worker", users.worker, "read uploads", places.storage, False),
+        ("worker", users.worker, "store what it seals", places.sealed, True),
+        ("web", users.web, "store sealed gold", places.sealed, True),
+        ("sweep", users.sweep, "clear up uploads", places.storage, True),
+        ("worker", users.worker, "read its key", places.key, False),
+    )
+    for part, user, deed, path, writes in needs:
+        if not path.exists():
+            continue
+        found = _possible(user, [path], group)
+        promise = f"{part} can {deed}"
+        if found is None:
+            yield Separation(promise, Answer.UNKNOWN, "run this as root")
+        elif found[str(path)][1 if writes else 0]:
+            yield Separation(promise, Answer.HOLDS)
+        else:
+            yield Separation(promise, Answer.BROKEN, f"{path}: see EVERGOLD_FILES_GROUP, and the folders above it")
+
+
+def _database(places: Places) -> Separation:
+    promise = "web, worker and sweep do not write one file that is the whole database"
+    if places.database is None:
+        return Separation(promise, Answer.HOLDS)
+    return Separation(promise, Answer.BROKEN, "it is SQLite: who writes it writes all of it; use PostgreSQL")
+
+
+def _cannot_read(promise: str, user: int, path: Path, group: int | None, keeper: str = "its own user") -> Separation:
+    if os.geteuid() in (0, user) and not path.exists():
+        return Separation(promise, Answer.HOLDS, f"there is no {path} now")
+    found = _possible(user, [path], group)
+    if found is None:
+        return Separation(promise, Answer.UNKNOWN, "run this as root")
+    if any(found[str(path)]):
+        return Separation(promise, Answer.BROKEN, f"{path}: make it {keeper}'s alone, mode 0600, a folder 0700")
+    return Separation(promise, Answer.HOLDS)
+
+
+def _possible(user: int, paths: Sequence[Path], group: int | None) -> dict[str, list[bool]] | None:
+    """By path whether this user can read and whether write it; None: we may not try as that user."""
+    if os.geteuid() not in (0, user):
+        return None
+    reader, writer = os.pipe()
+    child = os.fork()  # nothing is started: that user need not be able to run this Python
+    if child == 0:
+        try:
+            if os.geteuid() == 0:
+                _become(user, group)
+            document = json.dumps({str(path): [_reads(path), _writes(path)] for path in paths})
+            os.write(writer, document.encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8") as answer:
+        text = answer.read()
+    os.waitpid(child, 0)
+    found: dict[str, list[bool]] = json.loads(text)
+    return found
+
+
+def _become(user: int, group: int | None) -> None:
+    """For good: this process is that user's from now on."""
+    own, groups = _groups_of(user)
+    os.setgroups([*groups, *([group] if group is not None else [])])
+    os.setgid(own)
+    os.setuid(user)
+
+
+def _reads(path: Path) -> bool:
+    try:
+        if path.is_dir():
+            os.listdir(path)
+        else:
+            os.close(os.open(path, os.O_RDONLY))
+    except OSError:
+        return False
+    return True
+
+
+def _writes(path: Path) -> bool:
+    try:
+        return os.access(path, os.W_OK | (os.X_OK if path.is_dir() else 0))
+    except OSError:
+        return False
+
+
+def _groups_of(user: int) -> tuple[int, list[int]]:
+    """The account's own group and all others; of a number without an account: only that same number."""
+    try:
+        account = pwd.getpwuid(user)
+    except KeyError:
+        return user, []
+    return account.pw_gid, os.getgrouplist(account.pw_name, account.pw_gid)
