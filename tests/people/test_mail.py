@@ -43,9 +43,15 @@ def settings_for(address: str) -> Settings:
     return Settings(smtp_url=address, base_url="https://scores.example.org", mail_from="scores@example.org")
 
 
-def write(engine: Engine, to: str = "ada@example.org", subject: str = "News", body: str = SECRET, **more: int) -> int:
+def write(
+    engine: Engine,
+    to: str = "ada@example.org",
+    subject: str = "News",
+    body: str = SECRET,
+    competition_id: int | None = None,
+) -> int:
     with writing(engine) as session:
-        mail = send_mail(session, person(session, to), subject, body, now=NOW, **more)
+        mail = send_mail(session, person(session, to), subject, body, now=NOW, competition_id=competition_id)
         assert mail is not None
         return mail.id
 

@@ -9,7 +9,7 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.competitions.find import find_competition
-from app.models import AuditEntry, MailLink, OutgoingMail, Role, User
+from app.models import AuditEntry, LoginSession, MailLink, OutgoingMail, Role, User
 from app.people import auth, email_confirmations, password_resets
 from app.people.auth import find_session, find_token, register_user, set_email, start_session
 from app.people.mail import send_mail
@@ -30,7 +30,7 @@ def mallory(engine: Engine) -> User:
         return register_user(session, username="win-money.example", email="ada@uni.edu", password=PASSWORD, now=NOW)
 
 
-def confirm(engine: Engine, user: User, *, keep: auth.LoginSession | None = None) -> None:
+def confirm(engine: Engine, user: User, *, keep: LoginSession | None = None) -> None:
     with writing(engine) as session:
         email_confirmations.send_link(session, user, get_settings(), NOW)
     secret = letters.links(engine, MailLink.ADDRESS, NOW)[-1].partition("link=")[2]
