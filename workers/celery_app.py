@@ -12,11 +12,13 @@ from kombu.entity import Queue
 from app.base.config import get_settings
 from app.base.db import get_engine
 from app.base.logs import configure_logging
-from app.base.queue import CHECK_TASK, CPU_QUEUE, GPU_QUEUE, broker_settings
+from app.base.queue import CHECK_TASK, CPU_QUEUE, GOLD_TASK, GPU_QUEUE, broker_settings
 
 settings = get_settings()
+#: What the id is of that a task is told, where it is no run.
+_SUBJECTS = {CHECK_TASK: "validation_id", GOLD_TASK: "gold_version_id"}
 
-app = Celery("evergold", include=["workers.score", "workers.check"])
+app = Celery("evergold", include=["workers.score", "workers.check", "workers.version_check"])
 app.conf.update(
     **broker_settings(settings.broker_url, settings.data_dir),
     task_ignore_result=True,  # results go to the database, in the run's own transaction
@@ -48,10 +50,10 @@ def prepare_process(**_: Any) -> None:
 @task_prerun.connect
 def name_run(task: Any = None, args: tuple[Any, ...] = (), **_: Any) -> None:
     """Every line that is logged while a run is scored, or a file is checked, has its id."""
-    name = "validation_id" if getattr(task, "name", "") == CHECK_TASK else "run_id"
+    name = _SUBJECTS.get(getattr(task, "name", ""), "run_id")
     structlog.contextvars.bind_contextvars(**{name: args[0] if args else None})
 
 
 @task_postrun.connect
 def forget_run(**_: Any) -> None:
-    structlog.contextvars.unbind_contextvars("run_id", "validation_id")
+    structlog.contextvars.unbind_contextvars("run_id", *_SUBJECTS.values())

@@ -1,5 +1,5 @@
-"""The sweep's part for files that are only checked: they go when their check has ended, its answer after a day; what
-crashes left behind is put right."""
+"""The sweep's part for checks: files that are only checked go when their check has ended, its answer after a day; what
+crashes left behind is put right, for versions of gold, too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from sqlalchemy import Engine
 
 from app.base.config import get_settings
 from app.base.db import writing
-from app.base.queue import send_validation
+from app.base.queue import send_gold_check, send_validation
+from app.gold.checks import unanswered_checks
 from app.runs.validations import mark_check_sent, requeue_lost_checks
 from app.runs.workers import unserved_task_types
 from app.submissions.validations import clear_check_files, forget_validations
@@ -32,3 +33,10 @@ def look_after_validations(engine: Engine, now: datetime) -> int:
         with writing(engine) as session:
             mark_check_sent(session, sent, now)
     return len(sent)
+
+
+def look_after_gold(engine: Engine, now: datetime) -> int:
+    """Of how many versions of gold, which nobody has looked at yet, workers were told again."""
+    with writing(engine) as session:
+        waiting = unanswered_checks(session, now)
+    return sum(map(send_gold_check, waiting))

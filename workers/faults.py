@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.base.errors import StorageFull
-from evergold.scoring.errors import InvalidFile, InvalidOptions, UnknownTask
+from evergold.scoring.errors import InvalidFile, InvalidOptions, Problem, UnknownTask, shorten
 from workers.gold_errors import GoldNotFound, SealBroken
 
 #: Their text is ours and about names, settings and the machine.
@@ -38,6 +38,11 @@ def named(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{where}; the worker's log has the details"
+
+
+def without_gold(problem: Problem) -> Problem:
+    """What is wrong in which line of gold, not what stands there: its sentence may quote a label."""
+    return Problem(problem.code, problem.code.replace("-", " "), problem.file and shorten(problem.file), problem.line)
 
 
 def logged(error: Exception) -> dict[str, Any]:

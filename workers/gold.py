@@ -72,13 +72,13 @@ def gold_folder() -> Path:
 class OpenGold:
     """Parsed gold. is_public: whether anybody may have it, as who sealed it said, or this worker's own list.
 
-    is_bound: whether its file says what it is the gold of; plain gold, and what was sealed before there were bindings,
-    does not.
+    binding: what its file says that it is the gold of; None for plain gold, and where it was sealed before that.
     """
 
     content: Any
     is_public: bool
-    is_bound: bool = False
+    binding: Binding | None = None
+    is_sealed: bool = True
 
 
 def gold_of(task: AnyTask, options: Options, claim: Asking) -> OpenGold:
@@ -88,7 +88,7 @@ def gold_of(task: AnyTask, options: Options, claim: Asking) -> OpenGold:
     """
     if claim.sealed_gold is not None:
         return read_sealed_gold(task, options, claim.sealed_gold)
-    return OpenGold(read_gold(task, options, claim.gold), is_listed_public(gold_folder(), claim.gold))
+    return OpenGold(read_gold(task, options, claim.gold), is_listed_public(gold_folder(), claim.gold), is_sealed=False)
 
 
 def read_sealed_gold(task: AnyTask, options: Options, sealed: SealedGold) -> OpenGold:
@@ -96,7 +96,7 @@ def read_sealed_gold(task: AnyTask, options: Options, sealed: SealedGold) -> Ope
     key = ("gold", task.name, _key(options), sealed.sha256, sealed.commitment)
     content, binding = _kept(key, lambda: _open_and_read(task, options, sealed))
     _check_place(binding, sealed)
-    return OpenGold(content, binding is not None and binding.is_public, binding is not None)
+    return OpenGold(content, binding is not None and binding.is_public, binding)
 
 
 def open_sealed_gold(sealed: SealedGold, into: Takes) -> Opened:
@@ -128,6 +128,11 @@ def read_items(task: AnyTask, options: Options, claim: Asking, gold: Any) -> Any
     sha256 = claim.items_sha256
     if sha256 is None:
         return task.items_of(gold, options)
+    return items_in_storage(task, options, sha256)
+
+
+def items_in_storage(task: AnyTask, options: Options, sha256: str) -> Any:
+    """The blind items of this file; raises InvalidItems."""
     path = stored_path(get_settings().storage_dir, sha256)
     try:
         return _kept(("items", task.name, _key(options), sha256), lambda: task.read_items(path, options))

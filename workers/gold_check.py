@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import select
@@ -13,13 +15,14 @@ from app.base.config import get_settings
 from app.base.storage import stored_path
 from app.gold.plain import is_listed_public
 from app.gold.versions import list_gold, place_of
-from app.models import Phase, PhaseTask, SealedFile, WorkerKey
+from app.models import GoldVersion, Phase, PhaseTask, SealedFile, WorkerKey
 from app.runs.claims import sealed_gold
 from evergold.scoring.errors import ScoringError
-from evergold.scoring.task import read_options
+from evergold.scoring.task import AnyTask, Options, read_options
 from evergold.scoring.tasks import get_task
 from workers.gold import OpenGold, gold_folder, read_gold, read_sealed_gold
 from workers.gold_errors import GoldNotFound, SealBroken
+from workers.gold_fit import items_misfits
 from workers.keys import KeyFileBroken, Keys, NoKeyForIt, open_file_key, read_keys
 
 
@@ -44,7 +47,7 @@ def check_gold(session: Session, path: Path) -> list[Checked]:
         .options(joinedload(PhaseTask.phase).joinedload(Phase.competition), joinedload(PhaseTask.task))
         .order_by(Phase.competition_id, Phase.position, PhaseTask.id)
     )
-    return found + [_check_phase_task(session, phase_task) for phase_task in session.scalars(query)]
+    return found + [one for phase_task in session.scalars(query) for one in _check_phase_task(session, phase_task)]
 
 
 def _check_keys(session: Session, path: Path, keys: Keys) -> list[Checked]:
@@ -78,29 +81,48 @@ def _check_sealed(session: Session, keys: Keys) -> list[Checked]:
     return [*faults, Checked(f"{total} sealed files", None)] if total else []
 
 
-def _check_phase_task(session: Session, phase_task: PhaseTask) -> Checked:
-    place = place_of(phase_task)
-    published = [version for version in list_gold(session, phase_task) if version.published_at is not None]
-    if not published and phase_task.gold is None:
-        return Checked(f"{place}: no gold yet", None)
-    what = f"gold version {published[-1].number}" if published else f"plain gold {phase_task.gold}"
+def _check_phase_task(session: Session, phase_task: PhaseTask) -> list[Checked]:
+    """What is in use, and every version that waits."""
+    place, versions = place_of(phase_task), list_gold(session, phase_task)
+    in_use = [version for version in versions if version.published_at is not None][-1:]
+    found = [_check(phase_task, f"{place}: gold version {one.number}", partial(_open, session, one)) for one in in_use]
+    if not in_use and phase_task.gold is not None:
+        found = [_check(phase_task, f"{place}: plain gold {phase_task.gold}", partial(_open_plain, phase_task.gold))]
+    if not in_use and phase_task.gold is None:
+        found = [Checked(f"{place}: no gold yet" if not versions else f"{place}: no gold in use", None)]
+    waiting = [version for version in versions if version.published_at is None]
+    return found + [
+        _check(phase_task, f"{place}: gold version {one.number}, not in use", partial(_open, session, one))
+        for one in waiting
+    ]
+
+
+def _check(phase_task: PhaseTask, what: str, opening: Callable[[AnyTask, Options], OpenGold]) -> Checked:
+    """Read as for scoring, and compared with the blind items; what is wrong is said in full."""
     try:
         task = get_task(phase_task.task.task_type)
-        options = read_options(task, {**phase_task.task.options, **phase_task.options})
-        if published:
-            opened = read_sealed_gold(task, options, sealed_gold(session, published[-1].id))
-        else:
-            name = phase_task.gold or ""
-            opened = OpenGold(read_gold(task, options, name), is_listed_public(gold_folder(), name))
+        options = read_options(task, phase_task.options_of(phase_task.task))
+        opened = opening(task, options)
+        problems = items_misfits(task, options, opened, phase_task.items_sha256)
     except (ScoringError, GoldNotFound, SealBroken, OSError) as error:
-        return Checked(f"{place}: {what}", str(error))
-    return Checked(f"{place}: {what}{_remarks(phase_task, opened, is_sealed=bool(published))}", None)
+        return Checked(what, str(error))
+    if problems:
+        return Checked(what, "; ".join(map(str, problems)))
+    return Checked(f"{what}{_remarks(phase_task, opened)}", None)
 
 
-def _remarks(phase_task: PhaseTask, opened: OpenGold, *, is_sealed: bool) -> str:
+def _open(session: Session, version: GoldVersion, task: AnyTask, options: Options) -> OpenGold:
+    return read_sealed_gold(task, options, sealed_gold(session, version.id))
+
+
+def _open_plain(name: str, task: AnyTask, options: Options) -> OpenGold:
+    return OpenGold(read_gold(task, options, name), is_listed_public(gold_folder(), name), is_sealed=False)
+
+
+def _remarks(phase_task: PhaseTask, opened: OpenGold) -> str:
     """What is in order, and worth knowing."""
     remarks = []
-    if is_sealed and not opened.is_bound:
+    if opened.is_sealed and opened.binding is None:
         remarks.append("sealed by an older Evergold for no certain place, always hidden; put it again to bind it")
     if phase_task.gold_is_public and not opened.is_public:
         remarks.append("declared public, but hidden here: items are not shown")

@@ -24,6 +24,7 @@ from workers.gold_errors import GoldNotFound, SealBroken
 from workers.gold_reveal import make_public, reveal
 from workers.keys import KeyFileBroken, add_key, key_file, read_keys
 from workers.rotation import rotate, tidy
+from workers.version_check import check_version
 
 ONE_LINER = (
     'python3 -c "import hashlib, sys; '
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return rotate_keys(engine)
         if asked.command == "check":
             return check(engine)
+        if asked.command == "check-new":
+            return check_new(engine, asked.versions)
         return reveal_gold(engine, asked.place, asked.version, asked.write, public=asked.public)
     except EvergoldError as error:
         return _complain(error.message)
@@ -97,6 +100,14 @@ def check(engine: Engine) -> int:
     return 1 if faults else 0
 
 
+def check_new(engine: Engine, version_ids: Sequence[int]) -> int:
+    """Versions that were put on this machine, if the key is here; what was found stands in the database."""
+    if read_keys(key_file()):
+        for version_id in version_ids:
+            check_version(engine, version_id)
+    return 0
+
+
 def reveal_gold(engine: Engine, place: str, number: int | None, write: Path | None, *, public: bool) -> int:
     """What everybody needs to check a commitment; public: what is scored under it from now on may show its items."""
     if public:
@@ -123,6 +134,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     for name in ("keygen", "rotate", "check"):
         commands.add_parser(name)
+    checking = commands.add_parser("check-new")
+    checking.add_argument("versions", type=int, nargs="+")
     revealing = commands.add_parser("reveal")
     revealing.add_argument("place")
     revealing.add_argument("--version", type=int)

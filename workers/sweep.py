@@ -33,7 +33,7 @@ from app.runs.sweep import mark_sent, requeue_lost_runs
 from app.runs.workers import forget_silent_workers, unserved_task_types
 from app.submissions.rejected import clear_rejected_files
 from evergold.scoring.tasks import TASKS, needs_gpu
-from workers.check_sweep import look_after_validations
+from workers.check_sweep import look_after_gold, look_after_validations
 from workers.climbing import watch_climbing
 from workers.post import posting
 
@@ -68,6 +68,7 @@ def sweep(engine: Engine, now: datetime) -> int:
     _freeze(engine, now)
     watch_climbing(engine, now)
     look_after_validations(engine, now)
+    look_after_gold(engine, now)
     return len(sent)
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SCORE_TASK = "workers.score.score_submission"
 CHECK_TASK = "workers.check.check_file"
+GOLD_TASK = "workers.version_check.check_gold_version"
 CPU_QUEUE = "cpu"
 GPU_QUEUE = "gpu"
 #: A priority of Celery's on Redis, where 0 goes first and is what a message has that says nothing.
@@ -79,6 +80,11 @@ def send_run(run_id: int, *, needs_gpu: bool = False, later: bool = False) -> bo
 def send_validation(validation_id: UUID, *, needs_gpu: bool = False) -> bool:
     """Tell a worker about a file to check; False as for runs."""
     return _send(CHECK_TASK, str(validation_id), needs_gpu, None, validation_id=str(validation_id))
+
+
+def send_gold_check(version_id: int) -> bool:
+    """Tell a worker about a version of gold to look at before it is used; False as for runs."""
+    return _send(GOLD_TASK, version_id, False, None, gold_version_id=version_id)
 
 
 def _send(task: str, argument: int | str, needs_gpu: bool, priority: int | None, **logged: int | str) -> bool:

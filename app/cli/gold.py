@@ -51,13 +51,16 @@ def put(
     places = [f"{competition}/{name}/{task}" for name in dict.fromkeys([phase, *(also or [])])]
     with _in_words():
         versions = _put(places, path, publish or None, is_public=public)
-    documents = [_document(where, version) for where, version in zip(places, versions, strict=True)]
+        versions = _checked(versions)
     if as_json:
-        print_json({"versions": documents})
-        return
-    for where, version in zip(places, versions, strict=True):
-        use = "in use" if version.published_at else f"not in use yet: evergold gold publish {where} {version.number}"
-        say(f"{where}: gold version {version.number}, commitment {version.commitment} ({use})")
+        print_json({"versions": [_document(where, version) for where, version in zip(places, versions, strict=True)]})
+    else:
+        for where, version in zip(places, versions, strict=True):
+            say(f"{where}: gold version {version.number}, commitment {version.commitment} ({_use(where, version)})")
+            for problem in version.problems:
+                remark(f"  {problem['sentence']}")
+    if any(version.check_state == "invalid" for version in versions):
+        raise typer.Exit(Code.REJECTED)
 
 
 @gold.command("list")
@@ -78,6 +81,7 @@ def list_versions(
             where,
             str(version.number),
             f"{version.created_at:%Y-%m-%d %H:%M}",
+            str(version.check_state),
             f"{version.published_at:%Y-%m-%d %H:%M}" if version.published_at else "no",
             str(version.content_bytes),
             version.filename,
@@ -85,8 +89,8 @@ def list_versions(
         )
         for where, version in found
     ]
-    numbers = ["Version", "Bytes"]
-    print_table(["Place", "Version", "Put (UTC)", "In use since", "Bytes", "File", "Commitment"], rows, numbers=numbers)
+    head = ["Place", "Version", "Put (UTC)", "Check", "In use since", "Bytes", "File", "Commitment"]
+    print_table(head, rows, numbers=["Version", "Bytes"])
 
 
 @gold.command()
@@ -97,10 +101,22 @@ def publish(
 ) -> None:
     """Use a version for new submissions, and show its commitment on the boards."""
     use_settings(data_dir)
-    from app.gold.versions import publish_gold
+    from app.base.queue import send_run
+    from app.declarations.apply.waiting import submit_waiting_baselines
+    from app.gold.versions import list_gold, publish_gold
+    from evergold.scoring.tasks import TASKS
 
     with _in_words(), _session() as session:
-        changed = publish_gold(session, _find(session, place), number, user=None, now=datetime.now(UTC))
+        phase_task, now = _find(session, place), datetime.now(UTC)
+        changed = publish_gold(session, phase_task, number, user=None, now=now)
+        runs = submit_waiting_baselines(session, phase_task, now) if changed else []
+        waits = next(one.publish_when_valid for one in list_gold(session, phase_task) if one.number == number)
+        needs_gpu = TASKS[phase_task.task.task_type].needs_gpu
+    for run_id in runs:
+        send_run(run_id, needs_gpu=needs_gpu)
+    if waits:
+        say(f"{place}: gold version {number} will be in use as soon as a worker has found it right.")
+        return
     say(f"{place}: gold version {number} is in use{'' if changed else ' already'}.")
     if changed:
         remark("Scores that exist stay as they are until they are rescored.")
@@ -167,6 +183,7 @@ def reveal(
 
 
 def _ask_workers(data_dir: Path | None, *arguments: str) -> None:
+    """Run a command of the workers' side, in a process of its own."""
     use_settings(data_dir)
     from app.server.programs import code_path, gold_command
 
@@ -206,6 +223,33 @@ def _put(places: list[str], path: Path, publish: bool | None, *, is_public: bool
         user=None,
         now=datetime.now(UTC),
     )
+
+
+def _checked(versions: list[GoldVersion]) -> list[GoldVersion]:
+    """These, checked at once where the workers' key is here; else a worker is told, and does it soon."""
+    from sqlalchemy import select
+
+    from app.base.queue import send_gold_check
+    from app.models import GoldVersion
+
+    ids = [version.id for version in versions]
+    _ask_workers(None, "check-new", *map(str, ids))
+    with _session() as session:
+        found = list(session.scalars(select(GoldVersion).where(GoldVersion.id.in_(ids)).order_by(GoldVersion.id)))
+    for version in found:
+        if version.check_state == "waiting":
+            send_gold_check(version.id)
+    return found
+
+
+def _use(place: str, version: GoldVersion) -> str:
+    """Whether a version is in use, and if not, how it comes to be."""
+    if version.check_state == "invalid":
+        return "it cannot be used; `evergold gold check`, on a worker, says what stands there"
+    if version.check_state == "waiting":
+        soon = "in use once a worker has found it right" if version.publish_when_valid else "being checked by a worker"
+        return f"{soon}: evergold gold list"
+    return "in use" if version.published_at else f"not in use yet: evergold gold publish {place} {version.number}"
 
 
 @contextmanager
@@ -269,4 +313,7 @@ def _document(place: str, version: GoldVersion) -> dict[str, Any]:
         "bytes": version.content_bytes,
         "put_at": version.created_at.isoformat(),
         "in_use_since": version.published_at.isoformat() if version.published_at else None,
+        "is_public": version.is_public,
+        "check": str(version.check_state),
+        "problems": [problem["sentence"] for problem in version.problems],
     }

@@ -53,15 +53,6 @@ class Sealed:
     binding: Binding | None = None
 
 
-def check_has_keys(recipients: Mapping[str, bytes]) -> None:
-    """Raises NoWorkerKey where there is nobody to seal to."""
-    if not recipients:
-        raise NoWorkerKey(
-            "This server's workers have no key yet, so nothing can be sealed for them: whoever runs it makes one "
-            "with `evergold gold keygen`. Nothing was stored."
-        )
-
-
 class SealingWriter:
     """Takes content piece by piece, as `UploadWriter` does; only ciphertext reaches the disk.
 
@@ -78,7 +69,11 @@ class SealingWriter:
         recipients: Mapping[str, bytes],
         salt: bytes | None = None,
     ) -> None:
-        check_has_keys(recipients)
+        if not recipients:
+            raise NoWorkerKey(
+                "This server's workers have no key yet, so nothing can be sealed for them: whoever runs it makes one "
+                "with `evergold gold keygen`. Nothing was stored."
+            )
         self.binding = what if isinstance(what, Binding) else None
         self._limit_bytes = limit_bytes
         self._out = UploadWriter(folder, UNLIMITED_BYTES)

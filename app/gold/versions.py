@@ -17,9 +17,9 @@ from app.base.db import writing
 from app.base.errors import EvergoldError, NotFound
 from app.competitions.changed import boards_changed
 from app.competitions.find import find_phase_task
-from app.gold.binding import Binding, GoldPlace
+from app.gold.binding import Binding, GoldPlace, options_digest
 from app.gold.sealing import Sealed, forget_sealed, key_id_of
-from app.models import GoldVersion, Phase, PhaseTask, SealedFile, SealedKey, User, WorkerKey
+from app.models import GoldCheck, GoldVersion, Phase, PhaseTask, SealedFile, SealedKey, User, WorkerKey
 from app.people import audit
 from app.people.roles import check_may_organise
 
@@ -47,6 +47,13 @@ class VersionTaken(EvergoldError):
 class NewerGoldPublished(EvergoldError):
     status = 409
     code = "newer_gold_published"
+
+
+class GoldUnusable(EvergoldError):
+    """A worker found that no run could be scored against this version."""
+
+    status = 409
+    code = "gold_unusable"
 
 
 def current_keys(session: Session, *, lock: bool = False) -> dict[str, bytes]:
@@ -90,7 +97,8 @@ def bind_gold(session: Session, phase_tasks: Sequence[PhaseTask], *, is_public: 
     """What gold that is sealed now for these is bound to: they ask the same task, see `find_phase_task`."""
     first = phase_tasks[0]
     versions = {one.phase.name: _next_number(list_gold(session, one)) for one in phase_tasks}
-    return Binding(first.phase.competition.name, first.task.name, first.task.task_type, versions, is_public)
+    options = {one.phase.name: options_digest(one.options_of(one.task)) for one in phase_tasks}
+    return Binding(first.phase.competition.name, first.task.name, first.task.task_type, versions, options, is_public)
 
 
 def put_gold(
@@ -105,8 +113,9 @@ def put_gold(
 ) -> list[GoldVersion]:
     """A new version for each of these (`find_phase_task` gives them), all of the same sealed file, bound to them.
 
-    publish: use it for new runs at once; None: only where no version is in use yet. user: None for the command line.
-    Raises VersionTaken, KeysChanged.
+    publish: use it for new runs as soon as a worker has found it right; None: only where no version is in use yet.
+    user: None for the command line. The caller commits, then tells workers (`send_gold_check`). Raises VersionTaken,
+    KeysChanged.
     """
     file = record_sealed(session, sealed, now)
     versions = []
@@ -124,13 +133,13 @@ def put_gold(
             sealed_file_id=file.id,
             created_by_id=user.id if user else None,
             created_at=now,
+            is_public=sealed.binding.is_public,
+            publish_when_valid=publish if publish is not None else not _any_in_use(before),
+            check_sent_at=now,
         )
         session.add(version)
         session.flush()
         _audit(session, user, "gold.put", phase_task, version, now)
-        in_use = any(one.published_at is not None for one in before)
-        if publish or (publish is None and not in_use):
-            publish_gold(session, phase_task, version.number, user=user, now=now)
         versions.append(version)
     return versions
 
@@ -169,7 +178,12 @@ def _bound_to(session: Session, sealed: Sealed) -> list[PhaseTask]:
 def gold_place(phase_task: PhaseTask, number: int) -> GoldPlace:
     """What this version is the gold of."""
     phase, task = phase_task.phase, phase_task.task
-    return GoldPlace(phase.competition.name, phase.name, task.name, task.task_type, number)
+    options = options_digest(phase_task.options_of(task))
+    return GoldPlace(phase.competition.name, phase.name, task.name, task.task_type, number, options)
+
+
+def _any_in_use(versions: Sequence[GoldVersion]) -> bool:
+    return any(one.published_at is not None for one in versions)
 
 
 def _next_number(versions: Sequence[GoldVersion]) -> int:
@@ -177,9 +191,9 @@ def _next_number(versions: Sequence[GoldVersion]) -> int:
 
 
 def publish_gold(session: Session, phase_task: PhaseTask, number: int, *, user: User | None, now: datetime) -> bool:
-    """Use this version for new runs, and show its commitment; False when that was so already.
+    """Use this version for new runs, and show its commitment; False when that was so already, or waits for its check.
 
-    Raises NotFound, or NewerGoldPublished: there is no way back to an older version but to put it again.
+    Raises NotFound, GoldUnusable, or NewerGoldPublished: there is no way back to an older version but to put it again.
     """
     versions = list_gold(session, phase_task, lock=True)
     version = next((one for one in versions if one.number == number), None)
@@ -190,7 +204,12 @@ def publish_gold(session: Session, phase_task: PhaseTask, number: int, *, user: 
     newest = max((one.number for one in versions if one.published_at is not None), default=0)
     if newest > number:
         raise NewerGoldPublished(f"Version {newest} is in use already; to go back, put the older gold once more.")
-    version.published_at = now
+    if version.check_state == GoldCheck.INVALID:
+        raise GoldUnusable(f"Version {number} cannot be used: {problem_words(version)}. Put a corrected one.")
+    if version.check_state == GoldCheck.WAITING:
+        version.publish_when_valid = True
+        return False
+    version.published_at, version.publish_when_valid = now, False
     if phase_task.gold is None:
         phase_task.gold = SEALED_NAME
     session.flush()
@@ -223,6 +242,11 @@ def published_gold(session: Session, phase_id: int, task_id: int) -> list[GoldVe
     return list(session.scalars(query))
 
 
+def newest_in_use(session: Session, phase_task: PhaseTask) -> int:
+    """The number of the newest version that is in use; 0: none is."""
+    return max((one.number for one in published_gold(session, phase_task.phase_id, phase_task.task_id)), default=0)
+
+
 def gold_identity(session: Session, phase_task: PhaseTask) -> str | None:
     """Equal for tasks of phases that are scored against the same gold: a commitment, or the name of plain gold."""
     published = published_gold(session, phase_task.phase_id, phase_task.task_id)
@@ -243,6 +267,13 @@ def phases_with_same_task(phase_task: PhaseTask, phases: Sequence[Phase]) -> lis
     """The other phases' askings of the same task, of a competition as `find_competition` loads it."""
     asked = [one for phase in phases for one in phase.phase_tasks]
     return [one for one in asked if one.task_id == phase_task.task_id and one.id != phase_task.id]
+
+
+def problem_words(version: GoldVersion) -> str:
+    """The first thing that is wrong with it, and how many others are."""
+    first = str(version.problems[0]["sentence"]) if version.problems else "it cannot be read"
+    others = len(version.problems) - 1 + version.problems_omitted
+    return f"{first} (and {others} more)" if others > 0 else first
 
 
 def place_of(phase_task: PhaseTask) -> str:

@@ -32,6 +32,7 @@ from app.models.competitions import (
     Slices as Slices,
 )
 from app.models.gold import (
+    GoldCheck as GoldCheck,
     GoldVersion as GoldVersion,
     SealedFile as SealedFile,
     SealedKey as SealedKey,

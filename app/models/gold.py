@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, LargeBinary, String, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
@@ -24,6 +25,14 @@ class SealedKind(StrEnum):
 
     GOLD = "gold"
     OUTCOMES = "outcomes"  # per item, of a run
+
+
+class GoldCheck(StrEnum):
+    """Whether a worker found that a version can be used: that its task type reads it, and that it fits the items."""
+
+    WAITING = "waiting"
+    VALID = "valid"
+    INVALID = "invalid"
 
 
 class WorkerKey(Base):
@@ -65,7 +74,10 @@ class SealedKey(Base):
 
 
 class GoldVersion(Base):
-    """One gold of a task in a phase: never changed, never deleted. Runs are made against the newest published one."""
+    """One gold of a task in a phase: never changed, never deleted. Runs are made against the newest published one.
+
+    A worker looks at it before it is used: what it says of it is in `check_state` and what follows.
+    """
 
     __tablename__ = "gold_versions"
     __table_args__ = (UniqueConstraint("phase_task_id", "number"),)
@@ -80,6 +92,15 @@ class GoldVersion(Base):
     created_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: the command line
     created_at: Mapped[datetime]
     published_at: Mapped[datetime | None]  # None: prepared, and not in use
+    is_public: Mapped[bool] = mapped_column(default=False)  # as who put it said; workers believe its file alone
+    publish_when_valid: Mapped[bool] = mapped_column(default=False)  # as soon as a worker has found it right
+    check_state: Mapped[GoldCheck] = mapped_column(String(20), default=GoldCheck.WAITING)
+    checked_at: Mapped[datetime | None]
+    check_attempts: Mapped[int] = mapped_column(default=0)
+    check_sent_at: Mapped[datetime | None]  # when workers were last told
+    check_failure: Mapped[str | None] = mapped_column(Text)  # why no worker could look so far
+    problems: Mapped[list[Any]] = mapped_column(default=list)  # as `Problem.as_dict`, without a word of gold
+    problems_omitted: Mapped[int] = mapped_column(default=0)
 
     phase_task: Mapped[PhaseTask] = relationship(lazy="raise")
     sealed_file: Mapped[SealedFile] = relationship(lazy="raise")

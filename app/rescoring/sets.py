@@ -11,9 +11,10 @@ from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert
 from sqlalchemy.orm import Session, aliased, contains_eager, joinedload, selectinload
 
 from app.base.errors import EvergoldError, InvalidForm, NotFound
-from app.gold.versions import list_gold, place_of
+from app.gold.versions import GoldUnusable, list_gold, place_of, problem_words
 from app.models import (
     Competition,
+    GoldCheck,
     GoldVersion,
     Phase,
     PhaseTask,
@@ -212,7 +213,8 @@ def _has_waiting_gold(session: Session, phase_task: PhaseTask, number: int | Non
 def _version(session: Session, phase_task: PhaseTask, number: int | None) -> GoldVersion | None:
     versions = list_gold(session, phase_task, lock=True)
     if number is None:
-        return versions[-1] if versions else None
+        usable = [one for one in versions if one.check_state != GoldCheck.INVALID]
+        return _checked(usable[-1], phase_task) if usable else None
     found = next((one for one in versions if one.number == number), None)
     if found is None:
         missing = f"There is no gold version {number} of {place_of(phase_task)}."
@@ -220,7 +222,17 @@ def _version(session: Session, phase_task: PhaseTask, number: int | None) -> Gol
     newest = max((one.number for one in versions if one.published_at is not None), default=0)
     if newest > number:
         raise OlderGold(f"Version {newest} is in use already; to go back, put the older gold once more.")
-    return found
+    return _checked(found, phase_task)
+
+
+def _checked(version: GoldVersion, phase_task: PhaseTask) -> GoldVersion:
+    """Raises GoldUnusable: a set against gold that cannot be read would fail with every run."""
+    what = f"Gold version {version.number} of {place_of(phase_task)}"
+    if version.check_state == GoldCheck.INVALID:
+        raise GoldUnusable(f"{what} cannot be used: {problem_words(version)}.")
+    if version.check_state == GoldCheck.WAITING:
+        raise GoldUnusable(f"{what} is being checked by a worker; start the set when it was found right.")
+    return version
 
 
 # --------------------------------------------------------------------------------------------------------- its runs

@@ -16,7 +16,7 @@ from uuid import UUID
 from sqlalchemy import ScalarSelect, Select, and_, case, func, select, update
 from sqlalchemy.orm import Session
 
-from app.gold.binding import GoldPlace
+from app.gold.binding import GoldPlace, options_digest
 from app.models import (
     Competition,
     CompetitionTask,
@@ -134,8 +134,8 @@ def sealed_gold_of(session: Session, gold_version_id: int | None) -> SealedGold 
 
 def sealed_gold(session: Session, gold_version_id: int) -> SealedGold:
     """A gold version for whoever can open it."""
-    version, file, phase, competition, task = session.execute(
-        select(GoldVersion, SealedFile, Phase, Competition, CompetitionTask)
+    version, file, phase_task, phase, competition, task = session.execute(
+        select(GoldVersion, SealedFile, PhaseTask, Phase, Competition, CompetitionTask)
         .join(SealedFile, SealedFile.id == GoldVersion.sealed_file_id)
         .join(PhaseTask, PhaseTask.id == GoldVersion.phase_task_id)
         .join(Phase, Phase.id == PhaseTask.phase_id)
@@ -145,7 +145,8 @@ def sealed_gold(session: Session, gold_version_id: int) -> SealedGold:
     ).one()
     sealed_keys = select(SealedKey.key_id, SealedKey.sealed_key).where(SealedKey.sealed_file_id == file.id)
     keys = {key_id: key for key_id, key in session.execute(sealed_keys.order_by(SealedKey.id))}
-    place = GoldPlace(competition.name, phase.name, task.name, task.task_type, version.number)
+    options = options_digest(phase_task.options_of(task))
+    place = GoldPlace(competition.name, phase.name, task.name, task.task_type, version.number, options)
     return SealedGold(file.sha256, version.commitment, keys, place)
 
 

@@ -475,6 +475,15 @@ def _make_gold() -> None:
         sa.Column("created_by_id", sa.Integer(), nullable=True),
         sa.Column("created_at", UtcDateTime(), nullable=False),
         sa.Column("published_at", UtcDateTime(), nullable=True),
+        sa.Column("is_public", sa.Boolean(), nullable=False),
+        sa.Column("publish_when_valid", sa.Boolean(), nullable=False),
+        sa.Column("check_state", sa.String(length=20), nullable=False),
+        sa.Column("checked_at", UtcDateTime(), nullable=True),
+        sa.Column("check_attempts", sa.Integer(), nullable=False),
+        sa.Column("check_sent_at", UtcDateTime(), nullable=True),
+        sa.Column("check_failure", sa.Text(), nullable=True),
+        sa.Column("problems", Json, nullable=False),
+        sa.Column("problems_omitted", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["created_by_id"], ["users.id"], name=op.f("fk_gold_versions_created_by_id_users")),
         sa.ForeignKeyConstraint(
             ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_gold_versions_phase_task_id_phase_tasks")

@@ -65,6 +65,7 @@ GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}           
 GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}                        200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold                                401 403 403 403 403 200 200
 POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold                                401 403 403 403 403 201 201
+POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/check                401 403 403 403 403 202 202
 POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/publish              401 403 403 403 403 200 200
 POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/judging                             401 403 403 403 403 201 201
 POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/judging/marks                       401 403 403 403 403 200 200
@@ -167,6 +168,7 @@ GET    /competitions/{competition}/phases/{phase}/boards/{board}/rows/{submissio
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/pictures                                 200 200 200 200 200 200 200
 GET    /competitions/{competition}/phases/{phase}/tasks/{task}/gold                                       303 403 403 403 403 200 200
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold                                       303 403 403 403 403 303 303
+POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/check                       303 403 403 403 403 303 303
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/publish                     303 403 403 403 403 303 303
 GET    /competitions/{competition}/phases/{phase}/tasks/{task}/judging                                    303 403 403 403 403 200 200
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/judging                                    303 403 403 403 403 303 303

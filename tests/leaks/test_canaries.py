@@ -19,7 +19,7 @@ from sqlalchemy import Engine, select, update
 from app.base.config import get_settings
 from app.base.db import Base, get_engine, reading, writing
 from app.base.storage import store_upload
-from app.models import Board, CompetitionTask, PhaseTask, RunStatus, ScoringRun
+from app.models import Board, CompetitionTask, GoldVersion, PhaseTask, RunStatus, ScoringRun
 from app.operations.backup import make_backup
 from evergold.scoring.tasks import TASKS
 from tests import world
@@ -27,13 +27,14 @@ from tests.canary import MARK
 from tests.competitions.embargo import add_phase
 from tests.leaks import place
 from tests.leaks.place import OTHERS, ROLES, Client, Place
-from tests.sealed import files_with, make_key
+from tests.sealed import call_right, files_with, make_key
 from tests.web.routes import Address, addresses
 from tests.web.site import Site, run_of
 from tests.world import DAY, NOW, PHASE, TASK
 from workers import gold as gold_of_worker
 from workers.outcomes import read_outcomes
 from workers.score import score_submission
+from workers.version_check import check_gold_version
 
 #: In names of gold files and folders; the rows that name them have to hold it.
 NAME = "HIDEOUT"
@@ -110,6 +111,7 @@ def test_no_word_of_gold_is_found_anywhere(
         answers.append(("organiser puts gold", put_gold(olga, GOLD, "1")))
         ended = {what: submitted(planted, ada, content) for what, content in FILES.items()}
         answers.append(("organiser puts gold", put_gold(olga, BROKEN, "2")))
+        answers.append(("organiser has it checked", checked_again(planted, olga)))
         ended["good, sealed gold broken"] = submitted(planted, ada, GOOD)
         ended["good, plain gold missing"] = submitted(planted, ada, GOOD, "practice")
         write_plain_gold(BROKEN)
@@ -136,9 +138,24 @@ def put_gold(olga: Client, content: str, number: str, *, public: bool = False) -
     said = {"public": str(public)}
     sent = olga.send("POST", path, files={"file": (f"{NAME}-{number}.csv", content.encode())}, data=said)
     assert sent.status_code == 201, sent.text
+    call_right(get_engine(get_settings().database_address))  # also what is broken: options may change after a check
     published = olga.send("POST", f"{path}/{number}/publish")
     assert published.status_code == 200, published.text
     return sent
+
+
+def checked_again(planted: Place, olga: Client) -> httpx.Response:
+    """What a worker says of the broken version, as the organiser sees it."""
+    path = f"/api/v1/competitions/idioms/phases/{PHASE}/tasks/{TASK}/gold"
+    assert olga.send("POST", f"{path}/2/check").status_code == 202
+    with reading(planted.site.engine) as session:
+        version_id = session.scalars(select(GoldVersion.id).order_by(GoldVersion.id.desc())).first()
+    assert version_id is not None
+    check_gold_version(version_id)
+    listed = olga.send("GET", path)
+    assert [version["check"] for version in listed.json()["versions"]] == ["valid", "invalid"]
+    assert listed.json()["versions"][1]["problems"], "what is wrong is told"
+    return listed
 
 
 def write_plain_gold(content: str) -> None:

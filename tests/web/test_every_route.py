@@ -11,6 +11,7 @@ from sqlalchemy import update
 
 from app.base.config import Settings
 from app.base.db import writing
+from app.gold.sealing import key_id_of
 from app.models import User, WorkerKey
 from app.web.http import csrf
 from app.web.main import create_app
@@ -33,7 +34,7 @@ def administrator(site: Site) -> Iterator[httpx.Client]:
         with writing(site.engine) as session:
             session.execute(update(User).where(User.username == "grace").values(is_administrator=True))
             public = bytes(PrivateKey.generate().public_key)
-            session.add(WorkerKey(key_id="key", public_key=public, created_at=NOW, retired_at=None))
+            session.add(WorkerKey(key_id=key_id_of(public), public_key=public, created_at=NOW, retired_at=None))
         browser.follow_redirects = False
         browser.headers["Accept"] = "application/json"
         yield browser

@@ -92,6 +92,7 @@ OPERATIONS = {
     "list_tokens": f"GET {API}/tokens",
     "publish_announcement": f"POST {API}/competitions/{{competition}}/announcements",
     "publish_gold": f"POST {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/gold/{{version}}/publish",
+    "check_gold": f"POST {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/gold/{{version}}/check",
     "publish_judging_round": f"PUT {API}/competitions/{{competition}}/judging/{{round_name}}/publication",
     "put_gold": f"POST {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/gold",
     "queue_failed_runs_again": f"POST {API}/competitions/{{competition}}/failed-runs/queue-again",

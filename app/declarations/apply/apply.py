@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,13 @@ from sqlalchemy import ColumnElement, func, select, text
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError
+from app.base.storage import StoredFile
 from app.competitions.changed import boards_changed
 from app.competitions.visibility import CLOSE
 from app.declarations.apply.baselines import apply_baselines
 from app.declarations.apply.boards import apply_boards
 from app.declarations.apply.changes import Change, Changes, Work
-from app.declarations.apply.files import apply_public_files
+from app.declarations.apply.files import apply_public_files, keep
 from app.declarations.apply.missing import note_missing_competitions, settle_missing
 from app.declarations.apply.precedence import choose_declaration
 from app.declarations.apply.revisions import keep_revision
@@ -141,10 +143,15 @@ def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> 
     for (phase, task), phase_task in applied.phase_tasks.items():
         asked = next(one for one in declared.phases if one.name == phase).tasks[task]
         what = _asked_words(declared.name, phase, task)
-        apply_baselines(work, applied.row, phase_task, asked.baselines, loaded.folder, what)
+        stored = partial(_stored, work, loaded.folder)
+        apply_baselines(work, applied.row, phase_task, asked.baselines, stored, what)
     work.session.flush()
     boards_changed(work.session, applied.stale - applied.new)
     return applied.row
+
+
+def _stored(work: Work, folder: Path, file: str) -> StoredFile:
+    return keep(work, folder / file)
 
 
 def _asked_words(competition: str, phase: str, task: str) -> str:

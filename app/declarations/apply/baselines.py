@@ -5,8 +5,8 @@ A file is submitted once; a changed one or another track is a new submission, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -14,7 +14,6 @@ from sqlalchemy.orm import Session
 from app.base.storage import StoredFile
 from app.competitions.changed import boards_changed
 from app.declarations.apply.changes import Work
-from app.declarations.apply.files import keep
 from app.declarations.model import BaselineDeclaration
 from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind, User
 from app.submissions.accept import add_run
@@ -29,16 +28,16 @@ def apply_baselines(
     competition: Competition,
     phase_task: PhaseTask,
     declared: Sequence[BaselineDeclaration],
-    folder: Path,
+    stored: Callable[[str], StoredFile],
     what: str,
 ) -> None:
-    """Submit what is new, or say that it waits; note which of them have a rank."""
+    """Submit what is new, or say that it waits; note which of them have a rank. stored: a declared file, in storage."""
     ranked = []
     for baseline in declared:
         if phase_task.gold is None:
-            work.changes.note(f"baseline '{baseline.name}' of {what} waits for the gold")
+            work.changes.note(f"baseline '{baseline.name}' of {what} waits for the gold, and is submitted as it comes")
             continue
-        file = keep(work, folder / baseline.file)
+        file = stored(baseline.file)
         team = _team(work, competition, baseline.name)
         if baseline.ranked:
             ranked.append(team.id)

@@ -8,11 +8,12 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Path, Request
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import reading
 from app.competitions.find import organised_task
-from app.gold.versions import list_gold, publish_gold
+from app.gold.versions import list_gold
 from app.web.gold.receiving import receive_gold
 from app.web.gold.schemas import GoldList, gold_list
+from app.web.gold.using import check_version_again, use_version
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -58,8 +59,8 @@ def read_gold_list(
     PLACE,
     operation_id="put_gold",
     summary="Put a new version of a task's gold, for organisers",
-    description="It is sealed as it comes in: this process can store it, and never read it again. The first version is "
-    "used at once, a later one when it is published.",
+    description="It is sealed as it comes in: this process can store it, and never read it again. A worker checks it: "
+    "the first version is used as soon as it was found right, a later one when it is published.",
     status_code=201,
     responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 507),
     openapi_extra=_BODY,
@@ -91,7 +92,26 @@ def publish_gold_version(
     task: TaskName,
     version: RowId,
 ) -> GoldList:
-    with writing(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task)
-        publish_gold(session, phase_task, version, user=user, now=server.clock())
+    use_version(server, user, Target(competition, phase, task), version)
+    return read_gold_list(server, user, competition, phase, task)
+
+
+@router.post(
+    f"{PLACE}/{{version}}/check",
+    operation_id="check_gold",
+    summary="Have a worker check a version of gold (again), for organisers",
+    description="Whether the task type reads it and it fits the items, as after a change of items or options. What is "
+    "in use stays in use, whatever is found. The list says what was.",
+    status_code=202,
+    responses=error_responses(401, 403, 404, 422),
+)
+def check_gold_version(
+    server: ServerHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    phase: PhaseName,
+    task: TaskName,
+    version: RowId,
+) -> GoldList:
+    check_version_again(server, user, Target(competition, phase, task), version)
     return read_gold_list(server, user, competition, phase, task)

@@ -9,12 +9,13 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import reading
 from app.base.errors import EvergoldError
 from app.competitions.find import find_competition, organised_task
-from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold, phases_with_same_task, publish_gold, recipients
+from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold, phases_with_same_task, recipients
 from app.models import User
 from app.web.gold.receiving import receive_gold
+from app.web.gold.using import check_version_again, use_version
 from app.web.html.guards import PageUser, SentUpload, UploadHere, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.http import csrf
@@ -99,7 +100,20 @@ def send_publish(
     task: str,
     version: RowId,
 ) -> Response:
-    with writing(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task)
-        publish_gold(session, phase_task, version, user=user, now=server.clock())
+    use_version(server, user, Target(competition, phase, task), version)
+    return RedirectResponse(links.gold(competition, phase, task), 303)
+
+
+@router.post(f"{PLACE}/{{version}}/check")
+@form_again(_page)
+def send_check(
+    request: Request,
+    server: ServerHere,
+    user: Annotated[User, Depends(form_guard(PLACE))],
+    competition: str,
+    phase: str,
+    task: str,
+    version: RowId,
+) -> Response:
+    check_version_again(server, user, Target(competition, phase, task), version)
     return RedirectResponse(links.gold(competition, phase, task), 303)

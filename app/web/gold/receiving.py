@@ -16,10 +16,11 @@ from fastapi import Request
 
 from app.base.db import reading
 from app.base.errors import InvalidForm
+from app.base.queue import send_gold_check
 from app.base.storage import StoredFile
 from app.competitions.find import find_competition, find_phase_task, organised_task
 from app.gold.binding import Binding
-from app.gold.sealing import Sealed, SealingWriter, check_has_keys
+from app.gold.sealing import Sealed, SealingWriter
 from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_with_same_task, recipients
 from app.models import User
 from app.web.http.context import Server
@@ -65,7 +66,8 @@ async def receive_gold(
         user=user,
         now=server.clock(),
     )
-    await run_sync(keep, server.engine, sealing.folder, sealing.sealed)
+    for version in await run_sync(keep, server.engine, sealing.folder, sealing.sealed):
+        await run_sync(send_gold_check, version.id)
 
 
 @dataclass
@@ -131,7 +133,6 @@ def _check(server: Server, user: User, target: Target) -> _Sealing:
         others = [phase.name for phase in phases if phases_with_same_task(phase_task, [phase])]
         also = [find_phase_task(session, target.competition, name, target.task) for name in others]
         keys = recipients(session, server.settings.sealing_keys)
-        check_has_keys(keys)
         binding = bind_gold(session, [phase_task, *also], is_public=False)
     return _Sealing(server.settings.sealed_dir, keys, binding, target.phase)
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pydantic import Field
 
 from app.base import links
-from app.models import GoldVersion, PhaseTask
+from app.models import GoldCheck, GoldVersion, PhaseTask
 from app.web.http.schemas import ApiModel, Moment, example
+
+
+class GoldProblem(ApiModel):
+    """Something that is wrong with a version."""
+
+    code: str
+    sentence: str
+    file: str | None
+    line: int | None
 
 
 class GoldVersionOut(ApiModel):
@@ -21,6 +31,13 @@ class GoldVersionOut(ApiModel):
     put_at: Moment
     put_by: str | None = Field(description="user name; null: the command line")
     in_use_since: Moment | None = Field(description="null: prepared; publishing puts it in use for new submissions")
+    is_public: bool = Field(description="whoever put it said that anybody may have it")
+    check: GoldCheck = Field(description="whether a worker has read it, and found that it fits the items")
+    checked_at: Moment | None
+    used_when_valid: bool = Field(description="it is put in use as soon as its check ends well")
+    problems: list[GoldProblem] = Field(description="what is wrong in which line, without what stands there")
+    problems_omitted: int = Field(description="how many more there are")
+    waits_because: str | None = Field(description="why no worker could check it so far")
 
 
 class GoldList(ApiModel):
@@ -40,6 +57,13 @@ class GoldList(ApiModel):
                     "put_at": "2026-01-09T12:00:00Z",
                     "put_by": "grace",
                     "in_use_since": "2026-01-09T12:00:00Z",
+                    "is_public": False,
+                    "check": "valid",
+                    "checked_at": "2026-01-09T12:00:02Z",
+                    "used_when_valid": False,
+                    "problems": [],
+                    "problems_omitted": 0,
+                    "waits_because": None,
                 }
             ],
             "page": "/competitions/demo/phases/evaluation/tasks/idiom-detection/gold",
@@ -70,4 +94,15 @@ def _version(version: GoldVersion) -> GoldVersionOut:
         put_at=version.created_at,
         put_by=version.created_by.username if version.created_by else None,
         in_use_since=version.published_at,
+        is_public=version.is_public,
+        check=version.check_state,
+        checked_at=version.checked_at,
+        used_when_valid=version.publish_when_valid,
+        problems=[_problem(one) for one in version.problems],
+        problems_omitted=version.problems_omitted,
+        waits_because=version.check_failure,
     )
+
+
+def _problem(document: Mapping[str, Any]) -> GoldProblem:
+    return GoldProblem(**{name: document.get(name) for name in GoldProblem.model_fields})

@@ -15,11 +15,13 @@ from sqlalchemy import select
 from app.base.db import reading, writing
 from app.base.storage import stored_path
 from app.competitions.find import find_competition
+from app.gold.checks import record_invalid_gold
 from app.gold.sealing import key_id_of
 from app.models import GoldVersion, Phase, PhaseTask, Role, SealedFile, SealedKey, SealedKind, User, WorkerKey
 from app.people.roles import grant_role
+from evergold.scoring.errors import Problem
 from tests import world
-from tests.sealed import files_with
+from tests.sealed import call_right, files_with
 from tests.web.site import BOARD, SUBMIT, TASK_PATH, Person, Site, csrf_of, log_in, run_of
 from tests.world import COMPETITION, DAY, NOW, PHASE, TASK
 from workers.sealed import open_into
@@ -53,7 +55,26 @@ def organise(site: Site, user: User, competition: str = COMPETITION) -> None:
         grant_role(session, find_competition(session, competition), user, Role.ORGANISER, NOW)
 
 
+@pytest.fixture(autouse=True)
+def told(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The versions that workers were told to check."""
+    sent: list[int] = []
+    for module in ("receiving", "using"):
+        monkeypatch.setattr(f"app.web.gold.{module}.send_gold_check", sent.append)
+    return sent
+
+
 def put(person: Person, content: bytes = CONTENT, path: str = GOLD, **fields: str) -> httpx.Response:
+    """Put, and found right by a worker; the answer is that of after."""
+    response = send(person, content, path, **fields)
+    if response.status_code != 201:
+        return response
+    call_right(person.site.engine)
+    listed = person.client.get(path)
+    return httpx.Response(201, json=listed.json(), request=listed.request)
+
+
+def send(person: Person, content: bytes = CONTENT, path: str = GOLD, **fields: str) -> httpx.Response:
     return person.client.post(path, files={"file": ("gold.csv", content)}, data=fields)
 
 
@@ -103,6 +124,49 @@ def test_an_organiser_s_gold_reaches_the_workers_and_nobody_else(site: Site, olg
     assert opened(site, key) == CONTENT
     assert files_with(site.settings.data_dir, b"CANARY-51") == []
     assert files_with(Path(site.engine.url.database or "").parent, b"CANARY-51") == []
+
+
+def test_a_worker_checks_gold_before_it_is_used(site: Site, olga: Person, key: PrivateKey, told: list[int]) -> None:
+    (version,) = send(olga).json()["versions"]
+    assert (version["check"], version["in_use_since"], version["used_when_valid"]) == ("waiting", None, True)
+    assert len(told) == 1
+    call_right(site.engine)
+    (version,) = olga.client.get(GOLD).json()["versions"]
+    assert (version["check"], version["in_use_since"] is not None) == ("valid", True)
+
+
+def test_what_a_worker_found_wrong_is_told_by_line_and_such_gold_is_not_published(
+    site: Site, olga: Person, key: PrivateKey, browser: httpx.Client
+) -> None:
+    (version,) = send(olga).json()["versions"]
+    assert "being checked" in browser.get(PAGE).text
+    call_wrong(site)
+    listed = olga.client.get(GOLD).json()["versions"][0]
+    assert (listed["check"], listed["in_use_since"]) == ("invalid", None)
+    assert listed["problems"] == [{"code": "bad-value", "sentence": "line 3: bad value", "file": None, "line": 3}]
+    assert "line 3: bad value" in browser.get(PAGE).text
+    refused = olga.client.post(f"{GOLD}/{version['version']}/publish")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "gold_unusable")
+
+
+def call_wrong(site: Site) -> None:
+    with writing(site.engine) as session:
+        for version_id in session.scalars(select(GoldVersion.id)).all():
+            record_invalid_gold(session, version_id, [Problem("bad-value", "bad value", line=3)], 0, NOW)
+
+
+def test_organisers_have_a_version_checked_again_over_the_api_and_on_the_page(
+    site: Site, olga: Person, key: PrivateKey, browser: httpx.Client, told: list[int]
+) -> None:
+    send(olga)
+    call_wrong(site)
+    again = olga.client.post(f"{GOLD}/1/check")
+    assert (again.status_code, again.json()["versions"][0]["check"]) == (202, "waiting")
+    call_wrong(site)
+    page = browser.post(f"{PAGE}/1/check", data={"csrf_token": csrf_of(browser.get(PAGE).text)})
+    assert "being checked" in page.text
+    assert len(told) == 3
+    assert olga.client.post(f"{GOLD}/7/check").status_code == 404
 
 
 def test_large_gold_is_sealed_as_it_streams_in(site: Site, olga: Person, key: PrivateKey) -> None:
@@ -160,6 +224,7 @@ def test_only_organisers_of_this_competition_come_near_it(
         assert client.get(GOLD).status_code == expected
         assert client.post(GOLD, files={"file": ("g", b"x")}).status_code == expected
         assert client.post(f"{GOLD}/1/publish").status_code == expected
+        assert client.post(f"{GOLD}/1/check").status_code == expected
     assert sealed_files(site) == 1
 
 
@@ -259,7 +324,7 @@ def test_the_form_seals_and_the_page_lists_it(site: Site, browser: httpx.Client,
     token = csrf_of(browser.get(PAGE).text)
     sent = browser.post(PAGE, data={"csrf_token": token}, files={"file": ("gold.csv", CONTENT)})
     assert (sent.status_code, sent.history[0].status_code) == (200, 303)
-    assert "since" in sent.text
+    assert "once it is found right" in sent.text
     assert "CANARY" not in sent.text
     assert opened(site, key) == CONTENT
 
@@ -268,11 +333,12 @@ def test_the_page_publishes_a_later_version(site: Site, browser: httpx.Client, k
     for content in (CONTENT, b"other gold"):
         token = csrf_of(browser.get(PAGE).text)
         browser.post(PAGE, data={"csrf_token": token}, files={"file": ("gold.csv", content)})
+        call_right(site.engine)
     page = browser.get(PAGE).text
     assert "Use it" in page
     done = browser.post(f"{PAGE}/2/publish", data={"csrf_token": csrf_of(page)})
     assert done.status_code == 200
-    assert "(version 2)" not in done.text
+    assert f"{PAGE}/2/publish" not in done.text
 
 
 def test_a_form_with_a_mistake_says_so_and_keeps_what_was_typed(site: Site, browser: httpx.Client) -> None:

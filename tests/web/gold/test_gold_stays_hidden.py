@@ -16,7 +16,7 @@ from app.competitions.find import find_competition
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
 from app.gold.sealing import key_id_of
-from app.models import PhaseTask, Role, RunStatus, ScoringRun, SealedKey, WorkerKey
+from app.models import GoldVersion, PhaseTask, Role, RunStatus, ScoringRun, SealedKey, WorkerKey
 from app.people.roles import grant_role
 from tests.declarations.competition_folder import GOLD, MAJORITY, NOW, make_competition
 from tests.sealed import make_key
@@ -24,6 +24,7 @@ from tests.web.site import Person, Site, run_of
 from workers import gold
 from workers.keys import key_file, read_keys
 from workers.score import score_submission
+from workers.version_check import check_gold_version
 
 API = "/api/v1/competitions/demo"
 TASK = f"{API}/phases/evaluation/tasks/detection"
@@ -54,7 +55,13 @@ def put(olga: Person, **fields: str) -> httpx.Response:
     files = {"file": ("gold.csv", GOLD.encode())}
     response = olga.client.post(f"{TASK}/gold", files=files, data={"publish": "true", **fields})
     assert response.status_code == 201, response.text
+    check_gold_version(newest_version())
     return response
+
+
+def newest_version() -> int:
+    with reading(get_engine(get_settings().database_address)) as session:
+        return session.scalars(select(GoldVersion.id).order_by(GoldVersion.id.desc())).first() or 0
 
 
 def patch(olga: Person) -> None:

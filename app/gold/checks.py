@@ -1,0 +1,130 @@
+"""The check of a gold version before its first use: what a worker found is recorded, and what waited for it happens.
+
+Nothing here opens gold. A check may be done twice, by two workers, and does no harm: the first answer counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import or_, select, update
+from sqlalchemy.orm import Session, joinedload
+
+from app.base.errors import NotFound
+from app.gold.versions import list_gold, newest_in_use, place_of, publish_gold
+from app.models import GoldCheck, GoldVersion, Phase, PhaseTask, User
+from app.people import audit
+from evergold.scoring.errors import Problem
+
+#: Of so many problems an organiser reads the lines: enough to mend a file, too few to tell gold by what is wrong.
+PROBLEMS_SHOWN = 20
+#: A version that no worker has answered for is announced again after this time.
+RESEND = timedelta(seconds=120)
+_WAITS = GoldVersion.check_state == GoldCheck.WAITING
+
+
+def begin_check(session: Session, version_id: int, *, attempts: int, now: datetime) -> GoldVersion | None:
+    """The version, one attempt counted; None: somebody was faster, or workers were lost over it so often."""
+    begun = (
+        update(GoldVersion)
+        .where(GoldVersion.id == version_id, _WAITS)
+        .values(check_attempts=GoldVersion.check_attempts + 1, check_sent_at=now)
+        .returning(GoldVersion.check_attempts)
+    )
+    counted = session.scalar(begun)
+    if counted is not None and counted > attempts:
+        _give_up(session, version_id, f"its worker was lost {attempts} times", now)
+        return None
+    return None if counted is None else _get(session, version_id)
+
+
+def record_valid_gold(session: Session, version_id: int, now: datetime) -> PhaseTask | None:
+    """A worker has read it, and it fits: whoever waited for that has it in use now. The phase's task if it is so.
+
+    A newer version that was put in use meanwhile stays.
+    """
+    version = _get(session, version_id)
+    phase_task = version.phase_task
+    list_gold(session, phase_task, lock=True)
+    if not _end(session, version_id, now, GoldCheck.VALID, [], 0):
+        return None
+    session.refresh(version, ["check_state", "publish_when_valid"])
+    if not version.publish_when_valid or newest_in_use(session, phase_task) > version.number:
+        return None
+    in_use = publish_gold(session, phase_task, version.number, user=version.created_by, now=now)
+    return phase_task if in_use else None
+
+
+def record_invalid_gold(
+    session: Session, version_id: int, problems: Sequence[Problem], omitted: int, now: datetime
+) -> bool:
+    """No run could be scored against it. problems: without a word of gold, see `workers.faults`."""
+    shown = [problem.as_dict() for problem in problems[:PROBLEMS_SHOWN]]
+    return _end(session, version_id, now, GoldCheck.INVALID, shown, omitted + max(0, len(problems) - PROBLEMS_SHOWN))
+
+
+def note_failed_check(session: Session, version_id: int, failure: str, *, attempts: int, now: datetime) -> None:
+    """A fault of ours, told to organisers; after the last attempt the version counts as unusable."""
+    session.execute(update(GoldVersion).where(GoldVersion.id == version_id, _WAITS).values(check_failure=failure))
+    if _get(session, version_id).check_attempts >= attempts:
+        _give_up(session, version_id, failure, now)
+
+
+def leave_check_to_others(session: Session, version_id: int, reason: str) -> None:
+    """This worker lacks what another may have, such as the key; it costs no attempt."""
+    values = {"check_failure": reason, "check_attempts": GoldVersion.check_attempts - 1}
+    session.execute(update(GoldVersion).where(GoldVersion.id == version_id, _WAITS).values(values))
+
+
+def _give_up(session: Session, version_id: int, failure: str, now: datetime) -> None:
+    record_invalid_gold(session, version_id, [Problem("not-checked", f"no worker could check it: {failure}")], 0, now)
+
+
+def ask_for_check(
+    session: Session, phase_task: PhaseTask, number: int, user: User | None, now: datetime
+) -> GoldVersion:
+    """Have a version checked (again); one that is in use stays so. The caller commits, then sends. Raises NotFound."""
+    version = next((one for one in list_gold(session, phase_task, lock=True) if one.number == number), None)
+    if version is None:
+        raise NotFound(f"There is no gold version {number} of {place_of(phase_task)}.")
+    version.check_state, version.check_sent_at, version.check_attempts, version.check_failure = (
+        GoldCheck.WAITING,
+        now,
+        0,
+        None,
+    )
+    session.flush()
+    audit.record(session, user, "gold.check", f"gold {place_of(phase_task)}", {"version": number}, now=now)
+    return version
+
+
+def unanswered_checks(session: Session, now: datetime) -> list[int]:
+    """The versions that workers should be told about again, marked as told."""
+    late = or_(GoldVersion.check_sent_at.is_(None), GoldVersion.check_sent_at <= now - RESEND)
+    told = update(GoldVersion).where(_WAITS, late).values(check_sent_at=now).returning(GoldVersion.id)
+    return list(session.scalars(told))
+
+
+def _end(
+    session: Session, version_id: int, now: datetime, state: GoldCheck, problems: Sequence[object], omitted: int
+) -> bool:
+    values = {"check_state": state, "checked_at": now, "check_failure": None}
+    found = {"problems": problems, "problems_omitted": omitted}
+    ended = update(GoldVersion).where(GoldVersion.id == version_id, _WAITS).values(values | found)
+    return session.scalar(ended.returning(GoldVersion.id)) is not None
+
+
+def _get(session: Session, version_id: int) -> GoldVersion:
+    asked = joinedload(GoldVersion.phase_task)
+    query = (
+        select(GoldVersion)
+        .where(GoldVersion.id == version_id)
+        .options(
+            joinedload(GoldVersion.created_by),
+            asked.joinedload(PhaseTask.phase).joinedload(Phase.competition),
+            asked.joinedload(PhaseTask.task),
+        )
+        .execution_options(populate_existing=True)
+    )
+    return session.scalars(query).one()

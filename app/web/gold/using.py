@@ -1,0 +1,37 @@
+"""What organisers do with a version of gold, the same for API and page: put it in use, have it checked again."""
+
+from __future__ import annotations
+
+from app.base.db import writing
+from app.base.queue import send_gold_check, send_run
+from app.competitions.find import organised_task
+from app.declarations.apply.waiting import submit_waiting_baselines
+from app.gold.checks import ask_for_check
+from app.gold.versions import publish_gold
+from app.models import User
+from app.web.http.context import Server
+from app.web.submissions.receiving import Target
+from evergold.scoring.tasks import TASKS
+
+
+def use_version(server: Server, user: User, target: Target, number: int) -> None:
+    """Use it for new submissions, now or as soon as it was checked, and submit the baselines that waited for it.
+
+    Raises NotFound, Forbidden, NewerGoldPublished, GoldUnusable.
+    """
+    now = server.clock()
+    with writing(server.engine) as session:
+        phase_task = organised_task(session, user, target.competition, target.phase, target.task)
+        in_use = publish_gold(session, phase_task, number, user=user, now=now)
+        runs = submit_waiting_baselines(session, phase_task, now) if in_use else []
+        needs_gpu = TASKS[phase_task.task.task_type].needs_gpu
+    for run_id in runs:
+        send_run(run_id, needs_gpu=needs_gpu)
+
+
+def check_version_again(server: Server, user: User, target: Target, number: int) -> None:
+    """Have a worker look at it; raises NotFound, Forbidden."""
+    with writing(server.engine) as session:
+        phase_task = organised_task(session, user, target.competition, target.phase, target.task)
+        version_id = ask_for_check(session, phase_task, number, user, server.clock()).id
+    send_gold_check(version_id)

@@ -1,0 +1,228 @@
+"""A worker looks at each version of gold before its first use, and says by line what is wrong, without a label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, select, update
+
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.base.storage import store_upload
+from app.competitions.find import find_phase_task
+from app.declarations.apply.apply import apply_phases
+from app.declarations.check import load_competitions
+from app.gold.checks import RESEND, ask_for_check, unanswered_checks
+from app.gold.versions import GoldUnusable, publish_gold
+from app.models import CompetitionTask, GoldCheck, GoldVersion, PhaseTask, RunStatus, Submission, User
+from tests.declarations.competition_folder import (
+    GOLD as DECLARED_GOLD,
+    NOW as DECLARED_NOW,
+    Competition,
+    make_competition,
+)
+from tests.rescoring.rescored import start
+from tests.sealed import make_key, seal_gold
+from tests.workers.files import GOLD, upload
+from tests.world import NOW, the_phase_task, the_run
+from workers import gold
+from workers.keys import key_file
+from workers.score import score_submission
+from workers.version_check import check_gold_version
+
+#: Line 3 has a label that nobody declared; line 5 repeats an id.
+WRONG = "ID,DataID,Language,Label\n1,d1,EN,0\n2,d2,EN,SECRET\n3,d3,EN,1\n3,d4,EN,1\n"
+ITEMS = "ID,Language,MWE,Target\n" + "".join(f"{number},EN,night owl,A night owl.\n" for number in range(1, 5))
+
+
+@pytest.fixture(autouse=True)
+def _worker(workplace: Path, engine: Engine, ada: User) -> Iterator[None]:
+    """A worker with its key, and a phase whose gold is not there yet."""
+    gold._cache.clear()
+    make_key(engine)
+    with writing(engine) as session:
+        the_phase_task(session).gold = None
+    yield
+    gold._cache.clear()
+
+
+def put(engine: Engine, content: str, *, publish: bool | None = None) -> GoldVersion:
+    return seal_gold(engine, content.encode(), publish=publish, checked=False)
+
+
+def checked(engine: Engine, version: GoldVersion) -> GoldVersion:
+    check_gold_version(version.id)
+    return look(engine, version)
+
+
+def look(engine: Engine, version: GoldVersion) -> GoldVersion:
+    with reading(engine) as session:
+        return session.get_one(GoldVersion, version.id)
+
+
+def problems(version: GoldVersion) -> list[str]:
+    return [problem["sentence"] for problem in version.problems]
+
+
+def test_gold_is_used_as_soon_as_it_was_found_right_and_not_before(engine: Engine, ada: User) -> None:
+    version = put(engine, GOLD)
+    assert (version.check_state, version.published_at) == (GoldCheck.WAITING, None)
+    with reading(engine) as session:
+        assert the_phase_task(session).gold is None, "submissions are refused until then"
+    found = checked(engine, version)
+    assert (found.check_state, found.published_at is not None, found.problems) == (GoldCheck.VALID, True, [])
+    run_id = upload(engine, ada)
+    score_submission(run_id)
+    assert the_run(engine, run_id).status == RunStatus.SCORED
+
+
+def test_gold_that_cannot_be_read_is_never_used_and_told_by_line_without_its_labels(engine: Engine) -> None:
+    found = checked(engine, put(engine, WRONG))
+    assert (found.check_state, found.published_at) == (GoldCheck.INVALID, None)
+    assert problems(found) == ["line 3: bad value", "line 5: duplicate id"]
+    assert "SECRET" not in repr(found.problems)
+    with reading(engine) as session:
+        assert the_phase_task(session).gold is None
+
+
+def test_of_many_problems_the_first_are_told_and_the_rest_counted(engine: Engine) -> None:
+    rows = "".join(f"{number},d,EN,SECRET\n" for number in range(1, 31))
+    found = checked(engine, put(engine, f"ID,DataID,Language,Label\n{rows}"))
+    assert (len(found.problems), found.problems_omitted) == (20, 10)
+
+
+def test_gold_that_does_not_fit_the_items_is_told_by_the_names_that_everybody_has(engine: Engine) -> None:
+    give_items(engine, ITEMS.replace("4,EN", "SPARE,EN"))
+    found = checked(engine, put(engine, GOLD.replace("\n4,", "\nHIDDEN,")))
+    assert found.check_state == GoldCheck.INVALID
+    assert problems(found) == [
+        "it has 1 that the blind items do not have",
+        "it lacks 1 that the blind items have: 'SPARE'",
+    ]
+    assert "HIDDEN" not in repr(found.problems)
+
+
+def give_items(engine: Engine, content: str) -> None:
+    items = store_upload([content.encode()], get_settings().storage_dir, 10**6).sha256
+    with writing(engine) as session:
+        session.execute(update(PhaseTask).values(items_sha256=items))
+
+
+def test_items_that_change_later_are_seen_by_another_check_and_what_is_used_stays(engine: Engine) -> None:
+    give_items(engine, ITEMS)
+    version = put(engine, GOLD)
+    assert checked(engine, version).check_state == GoldCheck.VALID
+    give_items(engine, ITEMS.replace("4,EN", "5,EN"))
+    ask(engine, version)
+    found = checked(engine, version)
+    assert (found.check_state, found.published_at is not None) == (GoldCheck.INVALID, True)
+
+
+def ask(engine: Engine, version: GoldVersion) -> None:
+    with writing(engine) as session:
+        ask_for_check(session, the_phase_task(session), version.number, None, NOW)
+
+
+def test_under_other_options_than_it_was_sealed_with_no_line_is_told(engine: Engine) -> None:
+    """Else whoever writes to the database could ask for the lines of one label after the other."""
+    version = put(engine, GOLD)
+    assert checked(engine, version).check_state == GoldCheck.VALID
+    with writing(engine) as session:
+        session.execute(update(CompetitionTask).values(options={"languages": ["pt"]}))
+    ask(engine, version)
+    found = checked(engine, version)
+    assert found.check_state == GoldCheck.INVALID
+    (told,) = found.problems
+    assert told["line"] is None
+    assert "options are not those" in told["sentence"]
+
+
+def test_gold_exchanged_in_the_database_is_told_as_such(engine: Engine) -> None:
+    first, second = put(engine, GOLD), put(engine, GOLD)
+    with writing(engine) as session:
+        session.execute(
+            update(GoldVersion).where(GoldVersion.id == second.id).values(sealed_file_id=first.sealed_file_id)
+        )
+    assert "commitment" in problems(checked(engine, second))[0]
+
+
+def test_a_worker_without_the_key_leaves_it_to_others_and_the_sweep_tells_them(engine: Engine) -> None:
+    version = put(engine, GOLD)
+    aside = key_file().rename(key_file().with_name("aside"))
+    found = checked(engine, version)
+    assert (found.check_state, found.check_attempts) == (GoldCheck.WAITING, 0)
+    assert "this worker has no key" in (found.check_failure or "")
+    with writing(engine) as session:
+        assert unanswered_checks(session, NOW + timedelta(seconds=1)) == []
+        told = found.check_sent_at
+        assert told is not None
+        assert unanswered_checks(session, told + RESEND) == [version.id]
+    aside.rename(key_file())
+    assert checked(engine, version).check_state == GoldCheck.VALID
+
+
+def test_gold_over_which_workers_die_counts_as_unusable(engine: Engine) -> None:
+    version = put(engine, GOLD)
+    with writing(engine) as session:
+        session.execute(update(GoldVersion).values(check_attempts=get_settings().attempts))
+    found = checked(engine, version)
+    assert found.check_state == GoldCheck.INVALID
+    assert "its worker was lost 3 times" in problems(found)[0]
+
+
+def test_a_later_version_that_is_published_while_it_is_checked_is_used_afterwards(engine: Engine) -> None:
+    checked(engine, put(engine, GOLD))
+    second = put(engine, GOLD)
+    with writing(engine) as session:
+        assert not publish_gold(session, the_phase_task(session), 2, user=None, now=NOW)
+    assert look(engine, second).published_at is None
+    assert checked(engine, second).published_at is not None
+
+
+def test_a_version_that_was_found_right_after_a_newer_one_is_in_use_does_not_take_its_place(engine: Engine) -> None:
+    first, second = put(engine, GOLD), put(engine, GOLD, publish=True)
+    checked(engine, second)
+    assert checked(engine, first).check_state == GoldCheck.VALID
+    assert look(engine, first).published_at is None
+
+
+def test_unusable_gold_is_not_published_and_no_set_is_scored_against_it(engine: Engine, ada: User) -> None:
+    checked(engine, put(engine, GOLD))
+    score_submission(upload(engine, ada))
+    checked(engine, put(engine, WRONG))
+    with pytest.raises(GoldUnusable, match="Version 2 cannot be used: line 3"), writing(engine) as session:
+        publish_gold(session, the_phase_task(session), 2, user=None, now=NOW)
+    with pytest.raises(GoldUnusable, match="cannot be used"):
+        start(engine, gold_version=2)
+
+
+# ------------------------------------------------------------------------------------------------------------ baselines
+
+
+def test_baselines_that_waited_are_submitted_and_sent_as_their_gold_is_in_use(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr("workers.version_check.send_run", lambda run_id, **_: sent.append(run_id))
+    folder = make_competition(tmp_path / "demo")
+    folder.change("            gold: demo/evaluation.csv\n", "")
+    assert runs_of_apply(engine, folder) == []
+    place = "demo/evaluation/detection"
+    version = seal_gold(engine, DECLARED_GOLD.encode(), places=[place], checked=False)
+    assert checked(engine, version).published_at is not None, problems(look(engine, version))
+    assert len(sent) == 1
+    with reading(engine) as session:
+        asked = find_phase_task(session, *place.split("/"))
+        filenames = session.scalars(select(Submission.filename).where(Submission.phase_task_id == asked.id)).all()
+    assert filenames == ["majority.csv"]
+    assert runs_of_apply(engine, folder) == [], "once is enough"
+
+
+def runs_of_apply(engine: Engine, folder: Competition) -> list[int]:
+    with writing(engine) as session:
+        loaded = load_competitions(folder.phases)
+        changes = apply_phases(session, loaded, storage_dir=get_settings().storage_dir, now=DECLARED_NOW)
+    return [change.run_id for change in changes if change.run_id is not None]

@@ -1,0 +1,114 @@
+"""check_gold_version(version_id): opens a version of gold before its first use: can it be read, does it fit the items?
+
+What is wrong is told by line, without a word of what stands there: the web process and the database never have gold.
+`evergold gold check`, on the worker, says it in full.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import structlog
+from sqlalchemy import Engine
+
+from app.base.config import get_settings
+from app.base.db import get_engine, reading, writing
+from app.base.queue import send_run
+from app.declarations.apply.waiting import submit_waiting_baselines
+from app.gold.checks import (
+    begin_check,
+    leave_check_to_others,
+    note_failed_check,
+    record_invalid_gold,
+    record_valid_gold,
+)
+from app.models import GoldVersion
+from app.runs.claims import SealedGold, sealed_gold
+from evergold.scoring.errors import InvalidFile, InvalidOptions, Problem, UnknownTask
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import TASKS, get_task
+from workers.celery_app import app
+from workers.confined import confined
+from workers.faults import logged, named, without_gold
+from workers.gold import open_sealed_gold, read_sealed_gold
+from workers.gold_errors import GoldNotFound, SealBroken
+from workers.gold_fit import items_misfits
+from workers.keys import KeyFileBroken, NoKeyForIt
+
+log = structlog.get_logger(__name__)
+
+#: What this machine lacks, and another may have.
+LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken)
+
+
+@app.task(name="workers.version_check.check_gold_version")
+def check_gold_version(version_id: int) -> None:
+    """Look at one version, if nobody has; telling a worker twice does no harm."""
+    check_version(get_engine(get_settings().database_address), version_id)
+    log.info("gold_check_ended", gold_version_id=version_id)
+
+
+def check_version(engine: Engine, version_id: int) -> None:
+    """Look, record what was found, and have submitted and scored what waited for this gold."""
+    attempts = get_settings().attempts
+    with writing(engine) as session:
+        version = begin_check(session, version_id, attempts=attempts, now=datetime.now(UTC))
+    if version is None:
+        return
+    try:
+        with confined():
+            problems, omitted = _problems(engine, version)
+    except LACKING as lacking:
+        with writing(engine) as session:
+            leave_check_to_others(session, version_id, str(lacking))
+        return
+    except Exception as error:
+        log.error("gold_check_failed", gold_version_id=version_id, **logged(error))
+        with writing(engine) as session:
+            note_failed_check(session, version_id, named(error), attempts=attempts, now=datetime.now(UTC))
+        return
+    if problems:
+        with writing(engine) as session:
+            record_invalid_gold(session, version_id, problems, omitted, datetime.now(UTC))
+    else:
+        _record_valid(engine, version_id)
+
+
+def _problems(engine: Engine, version: GoldVersion) -> tuple[Sequence[Problem], int]:
+    """What is wrong, with how many more, in words without gold."""
+    with reading(engine) as session:
+        sealed = sealed_gold(session, version.id)
+    task_type, phase_task = version.phase_task.task.task_type, version.phase_task
+    try:
+        task = get_task(task_type)
+        options = read_options(task, phase_task.options_of(phase_task.task))
+        opened = read_sealed_gold(task, options, sealed)
+        return items_misfits(task, options, opened, phase_task.items_sha256), 0
+    except SealBroken as broken:
+        return [Problem("broken-seal", str(broken))], 0
+    except (InvalidOptions, UnknownTask) as invalid:
+        return [Problem("bad-option", str(invalid))], 0
+    except InvalidFile as invalid:
+        return _by_line(invalid, sealed)
+
+
+def _by_line(invalid: InvalidFile, sealed: SealedGold) -> tuple[Sequence[Problem], int]:
+    """By line only under the options that held when it was sealed, see `app.gold.binding`."""
+    with open(os.devnull, "wb") as nowhere:
+        binding = open_sealed_gold(sealed, nowhere).binding
+    if binding is not None and binding.has_options_of(sealed.place):
+        return [without_gold(problem) for problem in invalid.problems], invalid.omitted
+    words = "the task's options are not those of when this gold was put, and it cannot be read with them"
+    return [Problem("other-options", f"{words}; put it again, or ask who runs the workers (evergold gold check)")], 0
+
+
+def _record_valid(engine: Engine, version_id: int) -> None:
+    now = datetime.now(UTC)
+    with writing(engine) as session:
+        phase_task = record_valid_gold(session, version_id, now)
+        runs = submit_waiting_baselines(session, phase_task, now) if phase_task else []
+        needs_gpu = phase_task is not None and TASKS[phase_task.task.task_type].needs_gpu
+    for run_id in runs:
+        send_run(run_id, needs_gpu=needs_gpu)
