@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import email
+import importlib.metadata
 import shutil
 import subprocess
 import sys
+import venv
+import zipfile
+from collections.abc import Iterable
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 _LEFTOVERS = shutil.ignore_patterns("__pycache__", "build", "dist", "*.egg-info")
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
@@ -24,6 +31,43 @@ def build_wheel(project: Path, folder: Path) -> Path:
 def install_into(folder: Path, *wheels: Path) -> None:
     """Unpack wheels into a folder for sys.path, as pip does."""
     _run(*PIP, "install", *OFFLINE, "--target", folder, *wheels)
+
+
+def make_environment(folder: Path, *wheels: Path) -> Path:
+    """The Python of a new environment that has these wheels and what they declare to need, and nothing else of ours;
+    what they need is linked from the environment of the tests."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    python = folder / "bin" / "python"
+    _run(*PIP, "--python", python, "install", *OFFLINE, *wheels)
+    [site] = (folder / "lib").glob("python*/site-packages")
+    for distribution in _needed_by({name for wheel in wheels for name in _requirements(wheel)}):
+        for entry in {file.parts[0] for file in distribution.files or () if file.parts[0] not in ("..", "__pycache__")}:
+            if not (site / entry).exists():
+                (site / entry).symlink_to(distribution.locate_file(entry))  # type: ignore[arg-type]  # a real path
+    return python
+
+
+def _requirements(wheel: Path) -> set[str]:
+    """What a wheel needs without extras."""
+    [metadata] = (name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA"))
+    message = email.message_from_bytes(zipfile.ZipFile(wheel).read(metadata))
+    return _names(message.get_all("Requires-Dist") or ())
+
+
+def _names(lines: Iterable[str]) -> set[str]:
+    requirements = [Requirement(line) for line in lines]
+    return {one.name for one in requirements if not one.marker or one.marker.evaluate({"extra": ""})}
+
+
+def _needed_by(names: set[str]) -> list[importlib.metadata.Distribution]:
+    """These distributions, and all that they need."""
+    found: dict[str, importlib.metadata.Distribution] = {}
+    while names:
+        distribution = importlib.metadata.distribution(names.pop())
+        if distribution.name not in found:
+            found[distribution.name] = distribution
+            names |= _names(distribution.requires or ())
+    return list(found.values())
 
 
 def _run(*command: object) -> None:

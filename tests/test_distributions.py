@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import tomllib
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import pytest
+from sqlalchemy import Engine, select
+
+from app.base.db import reading
+from app.models import ScoringRun
 from evergold.version import VERSION
-from tests.processes import REPOSITORY
+from tests.distributions import build_wheel, make_environment
+from tests.processes import REPOSITORY, wait_until
+from tests.web.site import Person, Site
+from tests.whole import open_competition, site_of, taking_part
+from workers.score import score_submission
 
 EVERGOLD = REPOSITORY / "evergold"
+TABLE = REPOSITORY / "docs" / "examples" / "table"
 
 
 def project(path: str) -> dict[str, Any]:
@@ -32,3 +48,138 @@ def test_every_folder_of_the_package_is_named_where_it_is_built() -> None:
 
 def test_both_have_the_same_licence() -> None:
     assert (EVERGOLD / "LICENSE").read_bytes() == (REPOSITORY / "LICENSE").read_bytes()
+
+
+# ------------------------------------------------------------------------------------------------------ what teams have
+
+
+@dataclass(frozen=True)
+class Laptop:
+    """An environment where somebody did `pip install evergold`, and has packages called `app` and `workers` besides."""
+
+    wheel: Path
+    python: Path
+
+    def run(self, *command: object, code: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
+        """A command of this environment, in a folder without any code."""
+        ran = self.start(*command, **environment)
+        out, err = ran.communicate(timeout=120)
+        assert ran.returncode == code, out + err
+        return subprocess.CompletedProcess(ran.args, ran.returncode, out, err)
+
+    def start(self, *command: object, **environment: str) -> subprocess.Popen[str]:
+        program, *arguments = (str(part) for part in command)
+        return subprocess.Popen(
+            [str(self.python.parent / program), *arguments],
+            cwd=self.wheel.parent / "empty",
+            env={"PATH": "/usr/bin:/bin", "HOME": str(self.wheel.parent / "empty"), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+@pytest.fixture(scope="session")
+def laptop(tmp_path_factory: pytest.TempPathFactory) -> Laptop:
+    folder = tmp_path_factory.mktemp("laptop")
+    (folder / "empty").mkdir()
+    wheel = build_wheel(EVERGOLD, folder)
+    python = make_environment(folder / "environment", wheel)
+    [site] = (folder / "environment" / "lib").glob("python*/site-packages")
+    for name in ("app", "workers", "migrations", "demo"):
+        (site / f"{name}.py").write_text("raise AssertionError('this is not ours')\n")
+    return Laptop(wheel, python)
+
+
+def test_the_wheel_has_one_package_with_its_types(laptop: Laptop) -> None:
+    names = zipfile.ZipFile(laptop.wheel).namelist()
+    assert {name.split("/")[0] for name in names} == {"evergold", f"evergold-{VERSION}.dist-info"}
+    assert "evergold/py.typed" in names
+    assert not [name for name in names if name.endswith((".toml", ".md"))]
+
+
+def test_every_module_is_imported_with_what_the_wheel_declares_to_need(laptop: Laptop) -> None:
+    """No database, no torch, not even scipy is there."""
+    code = """
+import importlib, importlib.util, pkgutil, sys, evergold
+for module in pkgutil.walk_packages(evergold.__path__, "evergold."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+server = ("sqlalchemy", "fastapi", "celery", "redis", "pydantic_settings", "torch", "scipy", "sklearn", "structlog")
+print([name for name in server if importlib.util.find_spec(name)], len([n for n in sys.modules if "evergold." in n]))
+"""
+    left_over, count = laptop.run("python", "-c", code).stdout.rsplit(" ", 1)
+    assert left_over == "[]"
+    assert int(count) > 60
+
+
+def test_its_commands_are_those_for_teams(laptop: Laptop) -> None:
+    assert laptop.run("evergold", "--version").stdout == f"evergold {VERSION}\n"
+    helped = laptop.run("evergold", "--help").stdout
+    assert "submit" in helped
+    assert "Running a server" not in helped
+    for command in (["serve"], ["apply", "--migrate"], ["gold", "list"], ["export", "yaml", "demo"]):
+        refused = laptop.run("evergold", *command, code=64)
+        assert refused.stderr.count("\n") == 1
+        assert "belongs to the server, which is not installed here: pip install" in refused.stderr
+
+
+def test_it_scores_at_home(laptop: Laptop) -> None:
+    golden = REPOSITORY / "tests" / "golden" / "idiom-detection"
+    files = ["--gold", golden / "gold.csv", "--prediction", golden / "prediction.csv"]
+    by_command = laptop.run("evergold", "score", "idiom-detection", *files).stdout
+    assert "macro_f1\tzero_shot/all\t0.666667\n" in by_command
+    assert laptop.run("python", "-m", "evergold.scoring", "idiom-detection", *files).stdout == by_command
+    files = ["--gold", TABLE / "gold" / "irony" / "gold.csv", "--prediction", TABLE / "prediction.csv"]
+    missing = laptop.run("evergold", "score", "table", *files, code=1)
+    assert missing.stderr.endswith(" is needed for this: pip install 'evergold[metrics]'.\n")
+
+
+@pytest.fixture
+def place(sqlite_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Site, Person]]:
+    """A server with the competition of docs/examples/table, and a team that takes part."""
+    with site_of(sqlite_engine) as site:
+        open_competition(site, TABLE / "competition.yaml", TABLE / "gold", monkeypatch)
+        with taking_part(site) as (ada, _):
+            yield site, ada
+
+
+def test_it_submits_to_a_running_server(laptop: Laptop, place: tuple[Site, Person]) -> None:
+    site, ada = place
+    token = ada.client.headers["Authorization"].removeprefix("Bearer ")
+    where = {"EVERGOLD_SERVER": site.url, "EVERGOLD_TOKEN": token}
+    code = """
+from evergold.client import Client
+with Client() as client:
+    submission = client.submit("{file}", to="{to}", method="by Python", wait=True)
+    best = client.board("{board}").rows[0]
+    print(submission.status, len(submission.scores), len(client.submissions()), best["method"])
+"""
+    to, board = _places(site)
+    running = laptop.start("python", "-c", code.format(file=TABLE / "prediction.csv", to=to, board=board), **where)
+    wait_until(lambda: len(_runs(site)) == 1, "the submission has arrived")
+    score_submission(_runs(site)[0])
+    out, err = running.communicate(timeout=120)
+    assert running.returncode == 0, err
+    status, scores, submissions, method = out.split(maxsplit=3)
+    assert (status, submissions, method.strip()) == ("scored", "1", "by Python")
+    assert int(scores) > 0
+    sent = laptop.run(
+        "evergold", "submit", TABLE / "prediction.csv", "--to", to, "--no-wait", "--json", code=0, **where
+    )
+    assert json.loads(sent.stdout)["status"] == "queued"
+    assert len(_runs(site)) == 2
+
+
+def _runs(site: Site) -> list[int]:
+    with reading(site.engine) as session:
+        return list(session.scalars(select(ScoringRun.id).order_by(ScoringRun.id)))
+
+
+def _places(site: Site) -> tuple[str, str]:
+    """The only task, and its first board."""
+    with site.client() as reader:
+        [competition] = reader.get("/api/v1/competitions").json()["competitions"]
+    [phase] = competition["phases"]
+    place = f"{competition['name']}/{phase['name']}"
+    return f"{place}/{phase['tasks'][0]['name']}", f"{place}/{phase['boards'][0]['name']}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -29,8 +30,12 @@ class BadAddress(ValueError):
 
 def credentials_path() -> Path:
     """`evergold/credentials.json` in the folder for configuration: XDG, and on Windows that of the user's programs."""
-    folder = os.environ.get("XDG_CONFIG_HOME") or (os.environ.get("APPDATA") if os.name == "nt" else None)
+    folder = os.environ.get("XDG_CONFIG_HOME") or (os.environ.get("APPDATA") if _is_windows() else None)
     return Path(folder or Path.home() / ".config") / "evergold" / "credentials.json"
+
+
+def _is_windows() -> bool:
+    return sys.platform == "win32"
 
 
 def load() -> Credentials | None:
