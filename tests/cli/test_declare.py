@@ -10,7 +10,7 @@ import pytest
 
 from evergold.cli import run
 from evergold.cli.output import Code
-from tests.conformance import conformance
+from tests import official_shapes
 from tests.declarations.competition_folder import make_competition
 from tests.processes import REPOSITORY
 
@@ -154,7 +154,7 @@ def test_unknown_queue_is_wrong_usage(evergold: Evergold) -> None:
 
 
 def test_import_writes_checks_and_applies(evergold: Evergold, tmp_path: Path) -> None:
-    source = conformance("semeval2022", "repository")
+    source = official_shapes.semeval2022(tmp_path / "checkout")
     (tmp_path / "phases.yaml").write_text(EMPTY)
     code, out, _ = evergold("import", "semeval2022", source)
     assert code == Code.OK
@@ -165,7 +165,7 @@ def test_import_writes_checks_and_applies(evergold: Evergold, tmp_path: Path) ->
 
 
 def test_import_without_apply_leaves_the_database_alone(evergold: Evergold, tmp_path: Path) -> None:
-    source = conformance("semeval2022", "repository")
+    source = official_shapes.semeval2022(tmp_path / "checkout")
     (tmp_path / "phases.yaml").write_text(EMPTY)
     gold = tmp_path / "secret"
     code, out, _ = evergold("import", "semeval2022", source, "--no-apply", "--gold-dir", gold)
@@ -176,7 +176,7 @@ def test_import_without_apply_leaves_the_database_alone(evergold: Evergold, tmp_
 
 
 def test_import_that_phases_do_not_include_is_said(evergold: Evergold, tmp_path: Path) -> None:
-    source = conformance("semeval2022", "repository")
+    source = official_shapes.semeval2022(tmp_path / "checkout")
     (tmp_path / "phases.yaml").write_text("version: 1\n")
     code, _, err = evergold("import", "semeval2022", source)
     assert code == Code.ERROR
@@ -184,7 +184,7 @@ def test_import_that_phases_do_not_include_is_said(evergold: Evergold, tmp_path:
 
 
 def test_import_never_overwrites(evergold: Evergold, tmp_path: Path) -> None:
-    source = conformance("semeval2022", "repository")
+    source = official_shapes.semeval2022(tmp_path / "checkout")
     (tmp_path / IMPORTED).parent.mkdir(parents=True)
     (tmp_path / IMPORTED).write_text("# mine\n")
     code, _, err = evergold("import", "semeval2022", source)

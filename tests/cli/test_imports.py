@@ -11,7 +11,7 @@ import pytest
 
 from evergold.cli import run
 from evergold.cli.output import Code
-from tests.conformance import conformance
+from tests import official_shapes
 
 Evergold = Callable[..., tuple[int, str, str]]
 
@@ -39,21 +39,21 @@ def evergold(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
     [
         (
             "parseme",
-            ("parseme12",),
+            official_shapes.parseme,
             ("--edition", "1.2"),
             "parseme-1.2",
             "parseme-1-2",
-            "parseme-1.2/evaluation/GA/test.cupt",
+            "parseme-1.2/evaluation/FR/test.cupt",
         ),
-        ("astitch", ("astitch", "repository"), (), "astitch", "astitch", "astitch"),
-        ("ncimp", ("ncimp", "repository"), (), "ncimp", "ncimp", "ncimp/human_scores.csv"),
+        ("astitch", official_shapes.astitch, (), "astitch", "astitch", "astitch"),
+        ("ncimp", official_shapes.ncimp, (), "ncimp", "ncimp", "ncimp/human_scores.csv"),
     ],
 )
 def test_an_imported_competition_is_applied_and_found_sound(
     evergold: Evergold,
     tmp_path: Path,
     name: str,
-    source: tuple[str, ...],
+    source: Callable[[Path], Path],
     options: tuple[str, ...],
     folder: str,
     competition: str,
@@ -61,7 +61,7 @@ def test_an_imported_competition_is_applied_and_found_sound(
 ) -> None:
     if name == "ncimp":
         pytest.importorskip("openpyxl")
-    code, out, err = evergold("import", name, conformance(*source), *options)
+    code, out, err = evergold("import", name, source(tmp_path / "checkout"), *options)
     assert code == Code.OK, err
     assert f"Wrote competitions/{folder}/competition.yaml and " in out
     assert f"added competition '{competition}'" in out
@@ -72,7 +72,7 @@ def test_an_imported_competition_is_applied_and_found_sound(
 
 def test_without_apply_the_database_is_left_alone(evergold: Evergold, tmp_path: Path) -> None:
     gold = tmp_path / "secret"
-    source = conformance("parseme11")
+    source = official_shapes.parseme(tmp_path / "checkout")
     code, out, _ = evergold("import", "parseme", source, "--edition", "1.1", "--no-apply", "--gold-dir", gold)
     assert code == Code.OK
     assert "`evergold check`, then `evergold apply`" in out
@@ -103,7 +103,9 @@ def test_an_edited_competition_is_not_written_over(evergold: Evergold, tmp_path:
     mine = tmp_path / "mine" / "competition.yaml"
     mine.parent.mkdir()
     mine.write_text("# mine\n")
-    code, _, err = evergold("import", "parseme", conformance("parseme12"), "--edition", "1.2", "--into", "mine")
+    code, _, err = evergold(
+        "import", "parseme", official_shapes.parseme(tmp_path / "checkout"), "--edition", "1.2", "--into", "mine"
+    )
     assert (code, mine.read_text()) == (Code.ERROR, "# mine\n")
     assert "exists already" in err
 

@@ -9,36 +9,13 @@ import pytest
 
 from app.importers.astitch import import_astitch
 from evergold.scoring.errors import InvalidFile
-
-TASK_1 = "label,sentence1,sentence2\n0,He is a big fish.,big fish\n1,They caught a big fish.,big fish\n"
-FINE = (
-    "label,sentence1,sentence2\n1,He is a big fish.,important person\n0,He is a big fish.,Proper Noun\n"
-    "0,They caught a big fish.,important person\n1,They caught a big fish.,large animal\n"
-)
-RAW = (
-    "sent_idiom,sent_idiom_tokenised,sent_other,sim,idiom,correct,incorrect\n"
-    "He is a big fish.,He is a IDbigfishID.,He is an important person.,1,big fish,He is an important person.,None\n"
-    "He is a big fish.,He is a IDbigfishID.,He is a large animal.,None,big fish,He is an important person.,"
-    "He is a large animal.\n"
-)
-STS = '0.5,"A man, eating.",A man.\n'
+from tests import official_shapes
+from tests.official_shapes import RAW
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    root = tmp_path / "checkout"
-    for code in ("EN", "PT"):
-        for phase in ("dev", "test"):
-            for name, text in (
-                (f"Task1/SubTaskA/{code}/ContextExcluded_IdiomIncluded/{phase}.csv", TASK_1),
-                (f"Task1/SubTaskB/{code}/ContextExcluded/{phase}.csv", FINE),
-                (f"Task2/CreateEvaluationData/{code}/WithResults/evalData/{phase}_rawSimData.csv", RAW),
-                (f"Task2/CreateEvaluationData/EvalSTSData/{code.lower()}_{phase}_Eval_STS_Data.csv", STS),
-            ):
-                path = root / "Dataset" / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
-    return root
+    return official_shapes.astitch(tmp_path / "checkout")
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

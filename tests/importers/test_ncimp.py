@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
-import openpyxl
 import pytest
 
-from app.importers.ncimp import HUMAN_SCORES, ITEMS, PROBE_COLUMNS, import_ncimp
+from app.importers.ncimp import ITEMS, import_ncimp
 from evergold.scoring.errors import InvalidFile
-
-
-def write_sentences(path: Path, original: str, tags: str = "[False, True]") -> None:
-    """One compound, its original and its nine probes, each with two words of which the second is the compound."""
-    columns = {"compound": "peixe", original: "Um peixe", "original sentence_tag": tags}
-    for column in PROBE_COLUMNS.values():
-        columns |= {column: f"Um {column.replace(' ', '-')}", f"{column}_tag": "[False, True]"}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerows([["unused", *columns], ["x", *columns.values()]])
+from tests import official_shapes
+from tests.official_shapes import write_sentences
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    root = tmp_path / "checkout"
-    write_sentences(root / "dataset/PT/neutral.csv", "neutral sentence")
-    book = openpyxl.Workbook()
-    book.active.append(["language", "compound", "CompositionalityTokenSents", "ClassType"])
-    book.active.append(["pt", "peixe", 1.25, "NC"])
-    book.save(root / HUMAN_SCORES)
-    return root
+    return official_shapes.ncimp(tmp_path / "checkout")
 
 
 def test_every_probe_becomes_a_row_of_the_blind_file(checkout: Path, tmp_path: Path) -> None:

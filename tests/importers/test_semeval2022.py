@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,18 +20,23 @@ from app.competitions.find import find_board, find_competition, find_phase_task
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
 from app.declarations.model import CompetitionDeclaration
+from app.gold.plain import PUBLIC_LIST
 from app.importers.semeval2022 import import_semeval2022
 from app.models import HistoricRow, RunStatus, ScoringRun, User
 from app.operations.migrate import upgrade
 from app.submissions.accept import accept_submission
 from evergold.scoring.errors import InvalidFile
+from tests import official_shapes
 from tests.conformance import conformance
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
-@pytest.fixture
-def source() -> Path:
+@pytest.fixture(params=["ours", "official"])
+def source(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout: a small one of our own, and the official one where it is at hand."""
+    if request.param == "ours":
+        return official_shapes.semeval2022(tmp_path_factory.mktemp("ours"))
     return conformance("semeval2022", "repository")
 
 
@@ -95,7 +101,9 @@ def test_languages_are_those_of_the_items_of_each_phase(source: Path, server: Pa
 def test_official_files_are_copied_unchanged(source: Path, server: Path) -> None:
     written = import_semeval2022(source, server / "competitions" / "semeval2022", server / "var" / "gold")
     assert all(path.is_file() for path in written)
-    assert len(written) == len(set(written)) == len([p for p in server.rglob("*") if p.is_file()]) - 1
+    there_before_or_added_to = {server / "phases.yaml", server / "var/gold" / PUBLIC_LIST}
+    assert len(written) == len(set(written))
+    assert set(written) == {path for path in server.rglob("*") if path.is_file()} - there_before_or_added_to
     public = server / "competitions" / "semeval2022" / "public"
     for copy, original in (
         (public / "practice/idiom-detection/dev.csv", "SubTaskA/Data/dev.csv"),
@@ -140,7 +148,7 @@ def test_folder_that_is_no_checkout_is_refused_in_words(server: Path) -> None:
     assert not (server / "competitions").exists()
 
 
-def test_subtask_phase_results_and_templates_may_be_absent(checkout: Path, server: Path) -> None:
+def test_subtask_phase_results_and_templates_may_be_absent(checkout: Path, source: Path, server: Path) -> None:
     shutil.rmtree(checkout / "SubTaskB")
     shutil.rmtree(checkout / "SubTaskA" / "TestData")
     (checkout / "SubTaskA/Data/eval_submission_format.csv").unlink()
@@ -152,7 +160,7 @@ def test_subtask_phase_results_and_templates_may_be_absent(checkout: Path, serve
     assert declared.tasks[0].options == {"languages": ["en", "pt"]}  # Galician came with the test set
     assert all(not asked.options for phase in declared.phases for asked in phase.tasks.values())
     template = server / "competitions/semeval2022/public/eval/idiom-detection/eval_submission_format.csv"
-    original = conformance("semeval2022", "repository", "SubTaskA", "Data", "eval_submission_format.csv")
+    original = source / "SubTaskA/Data/eval_submission_format.csv"
     made, official = ({*path.read_text(encoding="utf-8-sig").splitlines()} for path in (template, original))
     assert made == official
 
@@ -224,9 +232,30 @@ def board_of(phase: str, board: str) -> Leaderboard:
         return build_leaderboard(session, *found, None, NOW)
 
 
-def test_official_results_are_historic_rows_of_the_test_boards(source: Path, server: Path) -> None:
+def test_results_are_historic_rows_of_the_test_boards(server: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Expected from the lists of our own: those without a rank stand there, too, and say so."""
+    apply_imported(official_shapes.semeval2022(tmp_path_factory.mktemp("ours")), server)
+    shown = {
+        name: [(row.team, [c.value for c in row.cells if c.value is not None]) for row in board_of("test", name).rows]
+        for name in ("zero-shot", "one-shot", "pre-train", "fine-tune")
+    }
+    assert shown == {
+        "zero-shot": [("Cedar", [0.95]), ("Alder", [0.8123]), ("Birch", [0.7001])],
+        "one-shot": [("Birch", [0.91])],
+        "pre-train": [("Alder", [0.61, 0.41, 0.81])],
+        "fine-tune": [("Birch", [0.66, 0.42, 0.65])],
+    }
+    assert board_of("practice", "zero-shot").rows == ()
+    assert board_of("post-evaluation", "zero-shot").rows == board_of("test", "zero-shot").rows
+    unranked = board_of("test", "zero-shot").rows[0]
+    assert (unranked.kind, unranked.rank) == ("historic", None)
+    assert unranked.source
+    assert unranked.source.endswith("without a rank")
+
+
+def test_official_results_are_historic_rows_of_the_test_boards(server: Path) -> None:
     """Expected from the official lists: the first row of each, and how many rows they have."""
-    apply_imported(source, server)
+    apply_imported(conformance("semeval2022", "repository"), server)
     expected = {
         "zero-shot": ("clay", [0.8895], 20),
         "one-shot": ("maimao", [0.9385], 17),
@@ -247,20 +276,17 @@ def test_official_results_are_historic_rows_of_the_test_boards(source: Path, ser
         assert unranked[0].achieved_at == datetime(2022, 1, 30, 14, 32, 28, tzinfo=UTC)
 
 
-def test_official_scores_stand_on_the_boards(source: Path, server: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Expected from the official evaluators' output for these submissions."""
+def score_in_practice(predictions: Mapping[str, Path]) -> None:
+    """Submit one prediction for each task, and score it."""
     from workers.score import score_submission
 
-    monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(server / "var" / "gold"))
-    apply_imported(source, server)
     engine = get_engine(get_settings().database_address)
     with writing(engine) as session:
         user = User(username="ada", email="ada@example.org", email_confirmed_at=NOW, display_name="Ada", created_at=NOW)
         session.add(user)
         session.flush()
         runs = []
-        for task, file in (("idiom-detection", "A_noisy.csv"), ("idiom-similarity", "B_char.csv")):
-            path = conformance("semeval2022", "submissions", file)
+        for task, path in predictions.items():
             phase_task = find_phase_task(session, "semeval2022-task2", "practice", task)
             upload = store_file(path, get_settings().storage_dir)
             runs.append(accept_submission(session, user=user, phase_task=phase_task, upload=upload, now=NOW).run_id)
@@ -268,6 +294,35 @@ def test_official_scores_stand_on_the_boards(source: Path, server: Path, monkeyp
         score_submission(run_id)
     with reading(engine) as session:
         assert {session.get_one(ScoringRun, run_id).status for run_id in runs} == {RunStatus.SCORED}
+
+
+def test_scores_worked_out_by_hand_stand_on_the_boards(
+    server: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the golden cases, which are the development data of our own checkout."""
+    monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(server / "var" / "gold"))
+    apply_imported(official_shapes.semeval2022(tmp_path_factory.mktemp("ours")), server)
+    cases = official_shapes.DEVELOPMENT.values()
+    score_in_practice({task: official_shapes.GOLDEN / task / "prediction.csv" for task in cases})
+    for task, board in (("idiom-detection", "zero-shot"), ("idiom-similarity", "pre-train")):
+        by_hand = json.loads((official_shapes.GOLDEN / task / "expected.json").read_text("utf-8"))["scores"]
+        shown = board_of("practice", board)
+        compared = 0
+        for column, cell in zip(shown.columns, shown.rows[0].cells, strict=True):
+            expected = by_hand.get(f"{column.metric} {column.split}")
+            if isinstance(expected, float):
+                assert cell.value == pytest.approx(expected, abs=1e-9), column
+                compared += 1
+        assert compared >= 3
+
+
+def test_official_scores_stand_on_the_boards(server: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Expected from the official evaluators' output for these submissions."""
+    files = {"idiom-detection": "A_noisy.csv", "idiom-similarity": "B_char.csv"}
+    predictions = {task: conformance("semeval2022", "submissions", file) for task, file in files.items()}
+    monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(server / "var" / "gold"))
+    apply_imported(conformance("semeval2022", "repository"), server)
+    score_in_practice(predictions)
     expected = json.loads(conformance("semeval2022", "submissions", "expected.json").read_text(encoding="utf-8"))
     noisy, char = expected["subtask_a"]["A_noisy"], expected["subtask_b"]["B_char"]
     for name, setting in (("zero-shot", "zero_shot"), ("one-shot", "one_shot")):
