@@ -23,6 +23,7 @@ from app.models import (
     TeamMember,
     User,
 )
+from app.teams.names import is_name_taken
 
 
 def find_team(session: Session, user: User, competition_id: int) -> Team | None:
@@ -86,7 +87,9 @@ def _names_for(session: Session, user: User, competition_id: int) -> Iterator[st
 
 
 def _make_team(session: Session, user: User, competition_id: int, name: str, now: datetime) -> Team | None:
-    """None when somebody else took the name, or another request of this user made the team, at this very moment."""
+    """None when somebody else has the name, or one that looks like it, or another request made the team meanwhile."""
+    if is_name_taken(session, competition_id, name):
+        return None
     team = Team(competition_id=competition_id, name=name, kind=TeamKind.TEAM, captain_id=user.id, created_at=now)
     try:
         with session.begin_nested():

@@ -28,6 +28,7 @@ from app.models import (
 )
 from app.people.audit import record
 from app.teams.find import captain_of, find_team, lock_team, members_max, members_of, names_fixed_at
+from app.teams.names import is_name_taken
 from app.teams.registration import check_registered
 
 
@@ -257,9 +258,10 @@ def _check_name(session: Session, competition: Competition, name: str, own: Team
     if not name or len(name) > NAME_CHARACTERS or not name.isprintable():
         sentence = f"1 to {NAME_CHARACTERS} printable characters." if name else "This is missing."
         raise InvalidForm("Please correct what is marked.", fields={"name": sentence})
-    same = select(Team.id).where(Team.competition_id == competition.id, func.lower(Team.name) == name.lower())
-    if session.scalar(same if own is None else same.where(Team.id != own.id)) is not None:
-        raise NameTaken("Another team of this competition has this name; please choose another.")
+    if is_name_taken(session, competition.id, name, own):
+        raise NameTaken(
+            "Another team of this competition has this name, or one that looks like it; please choose another."
+        )
     return name
 
 

@@ -39,8 +39,8 @@ _BOARD = rf"{_COMPETITION}/phases/{_NAME}/boards/{_NAME}"
 _QUERY_CHARACTERS = 200
 #: So much of the memory, one part of this many, is for what there is no end of.
 SHARE_OF_MANY = 4
-#: What a route may still see: not who asks, nor what they have.
-_SEEN_HEADERS = frozenset({b"host", b"accept", b"user-agent"})
+#: What a route may still see: not who asks, nor what they have, nor by which of countless names they call us.
+_SEEN_HEADERS = frozenset({b"accept", b"user-agent"})
 #: Said anew of everything that is kept.
 _OURS = frozenset({b"cache-control", b"content-encoding", b"content-length", b"etag", b"vary"})
 _SAID = (
@@ -144,7 +144,7 @@ class PublicAnswers:
             return None
         minute = now.isoformat(timespec="minutes") if kind.ticks else ""
         form = "csv" if prefers_csv(headers.get("accept", "")) else ""
-        return (scope["scheme"], headers.get("host", ""), scope["path"], asked.query, form, state, minute)
+        return (scope["path"], asked.query, form, state, minute)
 
     async def _made(self, scope: Scope, receive: Receive, asked: PublicRequest) -> list[Message]:
         messages: list[Message] = []

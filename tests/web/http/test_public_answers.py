@@ -232,10 +232,17 @@ def test_borrowed_eyes_and_unknown_parameters_pass_by(nobody: httpx.Client, made
     assert len(made) == 5
 
 
-def test_nobody_gets_a_page_for_another_host(nobody: httpx.Client, made: list[str]) -> None:
-    for host in ("one.example", "two.example", "one.example"):
-        nobody.get(BOARD_PAGE, headers={"Host": host})
-    assert len(made) == 2
+@pytest.mark.parametrize("path", [*PAGES, *FORMS])
+def test_by_which_name_we_are_called_changes_nothing(nobody: httpx.Client, scored: Site, path: str) -> None:
+    """Whoever asks for a page by a thousand names fills no memory, and puts no name into anybody's page."""
+    server = scored.app.state.server
+    answers, sizes = set(), set()
+    for host in ("one.example", "two.example", "three.example:8080"):
+        answer = nobody.get(path, headers={"Host": host})
+        answers.add(answer.content)
+        sizes.add(server.answers.size_bytes + server.many_answers.size_bytes)
+        assert host.encode() not in answer.content
+    assert (len(answers), len(sizes)) == (1, 1)
 
 
 # --------------------------------------------------------------------------------------------------------- the memory
