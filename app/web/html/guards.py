@@ -153,13 +153,6 @@ def _sender(request: Request, visitor: Visitor, page: str) -> User:
 # --------------------------------------------------------------------------------------------------------- once more
 
 
-def with_headers(response: Response, error: EvergoldError, request: Request) -> Response:
-    """A form shown again, with the headers that its error has anywhere else: when to try again."""
-    if isinstance(error, LimitReached):
-        response.headers.update(headers_of(error, request.app.state.server.clock()))
-    return response
-
-
 def form_again(
     page: Callable[..., Response], *errors: type[EvergoldError]
 ) -> Callable[[Callable[P, Answer]], Callable[P, Answer]]:
@@ -175,7 +168,9 @@ def form_again(
     def again(error: EvergoldError, sent: Mapping[str, Any]) -> Response:
         response = page(**{name: value for name, value in sent.items() if name in parameters}, error=error)
         response.status_code = error.status
-        return with_headers(response, error, sent["request"])
+        if isinstance(error, LimitReached):  # when to try again
+            response.headers.update(headers_of(error, sent["request"].app.state.server.clock()))
+        return response
 
     def decorate(route: Callable[P, Answer]) -> Callable[P, Answer]:
         @wraps(route)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from pydantic import Field
 
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NameTaken, NotAuthenticated
 from app.models import TokenScope, User
 from app.people import audit, auth, email_confirmations, password_resets
 from app.people.mail_choices import MailKind, choice_of, wants
-from app.web.html.guards import PageUser, form_guard, with_headers
+from app.web.html.forms import PageForm
+from app.web.html.guards import PageUser, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
@@ -40,18 +41,40 @@ DONE = {
     "confirmation": "A link was written to your address.",
     "mail": "Kept: you get the mails that are ticked below.",
 }
-FormText = Annotated[str, Form()]
 #: Sends one of this page's forms.
 Sender = Annotated[User, Depends(form_guard(ACCOUNT))]
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """What was typed into the form that was sent, and what was wrong with it."""
+class TokenForm(PageForm):
+    """A new API token."""
 
-    form: str = ""
-    fields: dict[str, Any] = field(default_factory=dict)
-    error: EvergoldError | None = None
+    scopes: list[TokenScope] = []
+    name: str = ""
+    days: int = auth.TOKEN_DAYS
+
+
+class PasswordForm(PageForm):
+    """Another password."""
+
+    current_password: str = Field("", repr=False)
+    password: str = Field("", repr=False)
+
+
+class EmailForm(PageForm):
+    """Another address; email_password: the account's own."""
+
+    email: str = ""
+    email_password: str = Field("", repr=False)
+
+
+SentOnAccount = TokenForm | PasswordForm | EmailForm
+#: What the page calls the form that is wrong.
+_WRONG: dict[type, str] = {
+    TokenForm: "token",
+    PasswordForm: "password",
+    EmailForm: "email",
+    type(None): "confirmation",
+}
 
 
 @router.get(ACCOUNT)
@@ -59,28 +82,55 @@ def read_account(
     request: Request, server: ServerHere, user: PageUser, done: Annotated[str, Query(max_length=20)] = ""
 ) -> Response:
     secret = request.cookies.get(NEW_TOKEN_COOKIE)
-    response = _page(request, server, user, Typed(), secret=secret, done=DONE.get(done, ""))
+    response = _page(request, server, user, secret=secret, done=DONE.get(done, ""))
     if secret:
         response.headers["Cache-Control"] = "no-store"
         response.delete_cookie(NEW_TOKEN_COOKIE, path=ACCOUNT)
     return response
 
 
-@router.post("/account/tokens")
-def create_token(
+def _page(
     request: Request,
-    server: ServerHere,
-    user: Sender,
-    scopes: Annotated[list[TokenScope], Form(default_factory=list)],
-    name: FormText = "",
-    days: Annotated[int, Form()] = auth.TOKEN_DAYS,
+    server: Server,
+    user: User,
+    form: SentOnAccount | None = None,
+    secret: str | None = None,
+    done: str = "",
+    error: EvergoldError | None = None,
 ) -> Response:
-    try:
-        with writing(server.engine) as session:
-            _, secret = auth.create_token(session, user, name, server.clock(), scopes=scopes, days=days)
-    except InvalidForm as error:
-        typed = Typed("token", {"name": name, "days": days, "scopes": scopes}, error)
-        return _page(request, server, user, typed)
+    """form: the one that is wrong; None: none, or the one that sends a link once more."""
+    now = server.clock()
+    with reading(server.engine) as session:
+        tokens = [(token, auth.scopes_of(token)) for token in auth.list_tokens(session, user)]
+        choice = choice_of(session, user)
+        confirmed = email_confirmations.is_confirmed(session, user)
+    token = form if isinstance(form, TokenForm) else TokenForm(scopes=list(PROPOSED_SCOPES))
+    return render(
+        request,
+        "people/account.html",
+        user=user,
+        confirmed=confirmed,
+        tokens=tokens,
+        secret=secret,
+        token=token,
+        email=form.email if isinstance(form, EmailForm) else "",
+        wrong=_WRONG[type(form)] if error else "",
+        error=error,
+        done=done,
+        now=now,
+        scope_words=SCOPE_WORDS,
+        proposed=token.scopes,
+        days_allowed=auth.TOKEN_DAYS_ALLOWED,
+        mails={kind.value: wants(choice, kind) for kind in MailKind},
+    )
+
+
+@router.post("/account/tokens")
+@form_again(_page, InvalidForm)
+def create_token(request: Request, server: ServerHere, user: Sender, form: Annotated[TokenForm, Form()]) -> Response:
+    now = server.clock()
+    with writing(server.engine) as session:
+        _, secret = auth.create_token(session, user, form.name, now, scopes=form.scopes, days=form.days)
     response = RedirectResponse(f"{ACCOUNT}#new-token", 303)
     response.set_cookie(
         NEW_TOKEN_COOKIE,
@@ -95,69 +145,61 @@ def create_token(
 
 
 @router.post("/account/tokens/{token_id}/revoke")
-def revoke_token(request: Request, server: ServerHere, user: Sender, token_id: RowId) -> Response:
+def revoke_token(server: ServerHere, user: Sender, token_id: RowId) -> Response:
     with writing(server.engine) as session:
         auth.revoke_token(session, user, token_id, server.clock())
     return RedirectResponse(f"{ACCOUNT}#tokens", 303)
 
 
 @router.post("/account/password")
+@form_again(_page, InvalidForm, LimitReached)
 def change_password(
     request: Request,
     server: ServerHere,
     user: Sender,
     visitor: VisitorHere,
     turn: PasswordTurn,
-    current_password: FormText = "",
-    password: FormText = "",
+    form: Annotated[PasswordForm, Form()],
 ) -> Response:
     now = server.clock()
-    try:
-        _confirm(request, server, user, current_password, "current_password")
-        with writing(server.engine) as session:
-            auth.set_password(session, user, password, now, keep=visitor.login)
-            audit.record(session, user, "password.change", f"user {user.username}", now=now)
-            password_resets.mail_account_changed(session, user, "The password", server.settings, now)
-    except (InvalidForm, LimitReached) as error:
-        return _page(request, server, user, Typed("password", {}, error))
+    _confirm(request, server, user, form.current_password, "current_password")
+    with writing(server.engine) as session:
+        auth.set_password(session, user, form.password, now, keep=visitor.login)
+        audit.record(session, user, "password.change", f"user {user.username}", now=now)
+        password_resets.mail_account_changed(session, user, "The password", server.settings, now)
     return RedirectResponse(f"{ACCOUNT}?done=password", 303)
 
 
 @router.post("/account/email")
+@form_again(_page, InvalidForm, NameTaken, LimitReached)
 def change_email(
     request: Request,
     server: ServerHere,
     user: Sender,
     turn: PasswordTurn,
-    email: FormText = "",
-    email_password: FormText = "",
+    form: Annotated[EmailForm, Form()],
 ) -> Response:
     """The old address is told: whoever reads there may be the one to whom the account belongs."""
     now = server.clock()
-    try:
-        _confirm(request, server, user, email_password, "email_password")
-        with writing(server.engine) as session:
-            password_resets.mail_account_changed(session, user, "The e-mail address", server.settings, now)
-            auth.set_email(session, user, email, now)
-            if not email_confirmations.is_confirmed(session, user):
-                email_confirmations.send_link(session, user, server.settings, now)
-            audit.record(session, user, "email.change", f"user {user.username}", now=now)
-    except (InvalidForm, NameTaken, LimitReached) as error:
-        return _page(request, server, user, Typed("email", {"email": email}, error))
+    _confirm(request, server, user, form.email_password, "email_password")
+    with writing(server.engine) as session:
+        password_resets.mail_account_changed(session, user, "The e-mail address", server.settings, now)
+        auth.set_email(session, user, form.email, now)
+        if not email_confirmations.is_confirmed(session, user):
+            email_confirmations.send_link(session, user, server.settings, now)
+        audit.record(session, user, "email.change", f"user {user.username}", now=now)
     return RedirectResponse(f"{ACCOUNT}?done=email", 303)
 
 
 @router.post("/account/confirm-email/send")
+@form_again(_page, LimitReached)
 def send_confirmation(request: Request, server: ServerHere, user: Sender) -> Response:
     """The link once more; as rare as mails for a forgotten password."""
     now, limits = server.clock(), limits_of(request)
-    try:
-        with writing(server.engine) as session:
-            if not email_confirmations.is_confirmed(session, user):
-                limits.hit(limits.rules.confirmations, f"user {user.id}", now)
-                email_confirmations.send_link(session, user, server.settings, now)
-    except LimitReached as error:
-        return _page(request, server, user, Typed("confirmation", {}, error))
+    with writing(server.engine) as session:
+        if not email_confirmations.is_confirmed(session, user):
+            limits.hit(limits.rules.confirmations, f"user {user.id}", now)
+            email_confirmations.send_link(session, user, server.settings, now)
     return RedirectResponse(f"{ACCOUNT}?done=confirmation", 303)
 
 
@@ -167,31 +209,3 @@ def _confirm(request: Request, server: Server, user: User, password: str, name: 
         check_password(request, server, username=user.username, password=password)
     except NotAuthenticated:
         raise InvalidForm("Please correct what is marked.", fields={name: "This is not your password."}) from None
-
-
-def _page(
-    request: Request, server: Server, user: User, typed: Typed, *, secret: str | None = None, done: str = ""
-) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        tokens = [(token, auth.scopes_of(token)) for token in auth.list_tokens(session, user)]
-        choice = choice_of(session, user)
-        confirmed = email_confirmations.is_confirmed(session, user)
-    response = render(
-        request,
-        "people/account.html",
-        typed.error.status if typed.error else 200,
-        user=user,
-        confirmed=confirmed,
-        tokens=tokens,
-        secret=secret,
-        typed=typed,
-        done=done,
-        now=now,
-        scope_words=SCOPE_WORDS,
-        proposed=typed.fields.get("scopes", PROPOSED_SCOPES),
-        days_allowed=auth.TOKEN_DAYS_ALLOWED,
-        token_days=auth.TOKEN_DAYS,
-        mails={kind.value: wants(choice, kind) for kind in MailKind},
-    )
-    return with_headers(response, typed.error, request) if typed.error else response

@@ -6,12 +6,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from pydantic import Field
 
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NotFound
 from app.people import password_resets
 from app.teams.registration import settle_confirmed
-from app.web.html.guards import OwnForm, with_headers
+from app.web.html.forms import PageForm
+from app.web.html.guards import OwnForm, form_again
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
@@ -22,23 +24,38 @@ router = APIRouter(prefix="/password")
 
 #: Where somebody lands who has chosen a new password.
 LOGIN_AFTER_RESET = "/login?done=password"
-FormText = Annotated[str, Form()]
+
+
+class ForgotForm(PageForm):
+    """Whose password it is: a user name or an e-mail address."""
+
+    username: str = ""
+
+
+class NewPasswordForm(PageForm):
+    """The secret that was mailed, and the new password."""
+
+    link: str = Field("", max_length=200)
+    password: str = Field("", repr=False)
 
 
 @router.get("/forgot")
 def read_forgot(request: Request, visitor: VisitorHere) -> Response:
-    return render(request, "people/password_forgot.html", username="", error=None, sent=False)
+    return _forgot_page(request, ForgotForm())
+
+
+def _forgot_page(
+    request: Request, form: ForgotForm, sent: bool = False, error: EvergoldError | None = None
+) -> Response:
+    return render(request, "people/password_forgot.html", username=form.username, error=error, sent=sent)
 
 
 @router.post("/forgot", dependencies=[OwnForm])
-def ask_for_link(request: Request, server: ServerHere, visitor: VisitorHere, username: FormText = "") -> Response:
+@form_again(_forgot_page, InvalidForm, LimitReached)
+def ask_for_link(request: Request, server: ServerHere, form: Annotated[ForgotForm, Form()]) -> Response:
     """The same answer, after the same work, whether there is such an account or not."""
-    try:
-        _ask(request, server, username)
-    except (InvalidForm, LimitReached) as error:
-        page = render(request, "people/password_forgot.html", error.status, username=username, error=error, sent=False)
-        return with_headers(page, error, request)
-    return render(request, "people/password_forgot.html", username=username, error=None, sent=True)
+    _ask(request, server, form.username)
+    return _forgot_page(request, form, sent=True)
 
 
 @router.get("/new")
@@ -50,25 +67,28 @@ def read_new(
         with reading(server.engine) as session:
             reset = password_resets.find(session, link, server.clock())
     except NotFound as error:
-        return _form(request, "", error)
-    return _form(request, link, username=reset.user.username)
+        return _new_page(request, NewPasswordForm(), error=error, status=error.status)
+    return _new_page(request, NewPasswordForm(link=link), reset.user.username)
+
+
+def _new_page(
+    request: Request, form: NewPasswordForm, username: str = "", status: int = 200, error: EvergoldError | None = None
+) -> Response:
+    """A link that is none any more is not sent again."""
+    link = "" if isinstance(error, NotFound) else form.link
+    response = render(request, "people/password_new.html", status, link=link, error=error, username=username)
+    response.headers["Cache-Control"] = "no-store"  # its address is a secret
+    return response
 
 
 @router.post("/new", dependencies=[OwnForm])
+@form_again(_new_page, NotFound, InvalidForm)
 def choose(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    turn: PasswordTurn,
-    link: Annotated[str, Form(max_length=200)] = "",
-    password: FormText = "",
+    request: Request, server: ServerHere, turn: PasswordTurn, form: Annotated[NewPasswordForm, Form()]
 ) -> Response:
-    try:
-        with writing(server.engine) as session:
-            user = password_resets.use(session, link, password, server.settings, server.clock())
-            settle_confirmed(session, user, server.clock())
-    except (NotFound, InvalidForm) as error:
-        return _form(request, link if isinstance(error, InvalidForm) else "", error)
+    with writing(server.engine) as session:
+        user = password_resets.use(session, form.link, form.password, server.settings, server.clock())
+        settle_confirmed(session, user, server.clock())
     return RedirectResponse(LOGIN_AFTER_RESET, 303)
 
 
@@ -81,10 +101,3 @@ def _ask(request: Request, server: Server, username: str) -> None:
     limits.hit(limits.rules.resets_account, name, now)
     with writing(server.engine) as session:
         password_resets.ask(session, name, server.settings, now)
-
-
-def _form(request: Request, link: str, error: EvergoldError | None = None, username: str = "") -> Response:
-    context = {"link": link, "error": error, "username": username}
-    response = render(request, "people/password_new.html", error.status if error else 200, **context)
-    response.headers["Cache-Control"] = "no-store"  # its address is a secret
-    return response
