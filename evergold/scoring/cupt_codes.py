@@ -10,6 +10,8 @@ from itertools import chain
 
 from evergold.scoring.errors import Severity
 
+#: More codes on one token are no annotation; real systems, gone wild, give it 330.
+MOST_CODES = 2_000
 #: In the MWE column: in no MWE; not annotated (the blind file).
 NO_MWE, UNANNOTATED = b"*", b"_"
 
@@ -70,6 +72,10 @@ def read_codes(field: bytes, row: int, note: Note) -> tuple[Code, ...]:
 
     field: what stands in the column; row: its place, passed on to `note`.
     """
+    number = field.count(b";") + 1
+    if number > MOST_CODES:
+        note("too-many-codes", f"{number:,} MWE codes on one token; at most {MOST_CODES:,} are read", row, "error")
+        return ()
     codes = _recurring_codes(field) if len(field) <= _RECURRING_BYTES else _parse_codes(field)
     if codes is not None:
         return codes if len(codes) == 1 else _without_repetitions(codes, row, note)
@@ -85,8 +91,6 @@ def read_codes(field: bytes, row: int, note: Note) -> tuple[Code, ...]:
 def _parse_codes(field: bytes) -> tuple[Code, ...] | None:
     """The codes of one field as they stand, or None where it is malformed (or `*` or `_`)."""
     codes: list[Code] = []
-    if len(field) > _LONGEST_FIELD_BYTES:
-        return None
     for part in field.split(b";"):
         match = _CODE.fullmatch(part)
         if match is None:
@@ -96,8 +100,6 @@ def _parse_codes(field: bytes) -> tuple[Code, ...] | None:
     return tuple(codes)
 
 
-#: Longer is no annotation: a token in hundreds of MWEs.
-_LONGEST_FIELD_BYTES = 2048
 #: A few short fields (`1`, `1:VID`) make up nearly every file.
 _RECURRING_BYTES = 24
 _recurring_codes = lru_cache(maxsize=1024)(_parse_codes)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from itertools import pairwise, repeat
 
 from evergold.scoring.cupt import Header, Sentence, noter
@@ -10,6 +12,9 @@ from evergold.scoring.cupt_codes import NO_MWE, UNANNOTATED, Tokens, read_mwes, 
 from evergold.scoring.cupt_corpus import CuptItems, Mwe, lemma_key
 from evergold.scoring.cupt_scan import CodedTokens
 from evergold.scoring.errors import Problems
+
+#: A file has not more MWE codes than so many per token, and so many besides: a real one has less than one per token.
+MOST_CODES_TIMES, MOST_CODES_BESIDES = 10, 20_000
 
 
 class PredictionReader:
@@ -21,6 +26,7 @@ class PredictionReader:
         self.mwes: list[Mwe] = []
         self.lemmas: list[bytes] = []
         self.line_count = 0
+        self.code_count = 0
         self.unannotated, self.first_unannotated = 0, 0
         #: Where each category was first seen: line and sentence.
         self.categories: dict[str, tuple[int, str]] = {}
@@ -28,6 +34,8 @@ class PredictionReader:
 
     def accept_all(self, coded: CodedTokens) -> None:
         """Takes in the MWEs of a file that was scanned."""
+        if not self._is_bearable(coded.fields):
+            return
         for first, end in pairwise([*coded.firsts, len(coded.fields)]):
             self.position = coded.sentences[first]
             positions, lemmas, fields = coded.positions[first:end], coded.lemmas[first:end], coded.fields[first:end]
@@ -54,9 +62,9 @@ class PredictionReader:
             return False
         fields = [row[row.rfind(b"\t") + 1 :] for row in rows]
         coded = {row: field for row, field in enumerate(fields) if field != NO_MWE}
-        if coded:
+        if coded and self._is_bearable(coded.values()):
             ranges = self.items.ranges(self.position)
-            self._take(coded, ranges, sentence.lines, lambda row: self._lemma(sentence.rows[row]))
+            self._take(coded, ranges, sentence.lines, cache(lambda row: self._lemma(sentence.rows[row])))
         self.position += 1
         return True
 
@@ -68,6 +76,16 @@ class PredictionReader:
         tabs = len(self.header.names) - 1
         rows = (row.split(b"\t") if row.count(b"\t") == tabs else None for row in sentence.rows)
         return [b"\t".join([row[i] for i in chosen]) if row is not None else b"" for row in rows]
+
+    def _is_bearable(self, fields: Collection[bytes]) -> bool:
+        """Whether the file has, with these fields, no more codes than an annotation can have; said once if not."""
+        most = MOST_CODES_TIMES * self.items.first_rows[-1] + MOST_CODES_BESIDES
+        before, self.code_count = self.code_count, self.code_count + len(fields) + sum(map(_semicolons, fields))
+        if before <= most < self.code_count:
+            message = f"the file has more than {most:,} MWE codes, but the blind file has only "
+            message += f"{self.items.first_rows[-1]:,} tokens"
+            self.problems.add("too-many-codes", message, file=self.file)
+        return self.code_count <= most
 
     def _take(
         self,
@@ -85,8 +103,9 @@ class PredictionReader:
         name = self.items.sentence_ids[self.position]
         ids = self.items.ids(self.position) if any(row in coded for row in ranges) else ()
         found = read_mwes(coded, ranges, ids, noter(self.problems, self.file, lines, name))
+        row_of = _rows_of_words(ranges) if ranges else None
         for tokens, category in found:
-            rows = [_row(token, ranges) for token in tokens]
+            rows = [row_of(token) for token in tokens] if row_of else tokens
             self._add(tokens, category, [lemma(row) for row in rows], lines[rows[0]])
 
     def _add(self, tokens: Tokens, category: str | None, lemmas: list[bytes], line: int) -> None:
@@ -106,8 +125,11 @@ def rows_of(key: bytes) -> list[bytes]:
     return [b"%s\t%s\t" % row for row in zip(columns[:-1:2], columns[1::2], strict=True)]
 
 
-def _row(token: int, ranges: Sequence[int]) -> int:
-    """On which token line of its sentence a position stands."""
-    for row in ranges:
-        token += row <= token
-    return token
+def _rows_of_words(ranges: Sequence[int]) -> Callable[[int], int]:
+    """On which token line of its sentence a position stands, for a sentence with these ranges."""
+    words_before = [row - number for number, row in enumerate(ranges)]
+    return lambda token: token + bisect_right(words_before, token)
+
+
+def _semicolons(field: bytes) -> int:
+    return field.count(b";")

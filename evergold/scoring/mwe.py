@@ -195,15 +195,16 @@ def _described(
 ) -> Side:
     """known: descriptions by gold's lemmas that need not be made again."""
     described: dict[Key, Described] = {}
-    at, lemma_column, forms = -1, _NO_WORDS, _NO_WORDS
+    spans = training.spans if training is not None else frozenset()
+    at, lemma_column, is_known = -1, _NO_WORDS, _Spans(_NO_WORDS, spans)
     for (sentence, tokens, _), own in zip(mwes, repeat(None) if lemmas is None else lemmas, strict=lemmas is not None):
         one = known.get((sentence, tokens))
         if one is None or own not in (None, one.lemmas):
             if sentence != at:
                 at, lemma_column = sentence, corpus.lemmas[sentence].split(b"\t")
-                forms = corpus.items.forms(sentence) if training is not None else _NO_WORDS
+                is_known = _Spans(corpus.items.forms(sentence) if training is not None else _NO_WORDS, spans)
             key = lemma_key([lemma_column[token] for token in tokens]) if own is None else own
-            one = _describe(tokens, training, key, forms)
+            one = _describe(tokens, training, key, is_known)
         described[sentence, tokens] = one
     return Side(described, _by_category(mwes))
 
@@ -211,7 +212,22 @@ def _described(
 _NO_WORDS: list[bytes] = []
 
 
-def _describe(tokens: Tokens, training: TrainingMwes | None, lemmas: bytes, forms: Sequence[bytes]) -> Described:
+class _Spans:
+    """Whether the forms of one sentence from here to there are among those of training: each span is looked up once,
+    so that thousands of MWEs that span a long sentence cost no more than a few."""
+
+    def __init__(self, forms: Sequence[bytes], known: Set[bytes]) -> None:
+        self.forms, self.known = forms, known
+        self.answers: dict[tuple[int, int], bool] = {}
+
+    def __call__(self, tokens: Tokens) -> bool:
+        ends = tokens[0], tokens[-1] + 1
+        if ends not in self.answers:
+            self.answers[ends] = b"\t".join(self.forms[slice(*ends)]) in self.known
+        return self.answers[ends]
+
+
+def _describe(tokens: Tokens, training: TrainingMwes | None, lemmas: bytes, is_known: _Spans) -> Described:
     shape = (
         "continuous" if tokens[-1] - tokens[0] + 1 == len(tokens) else "discontinuous",
         "multi_token" if len(tokens) > 1 else "single_token",
@@ -220,8 +236,7 @@ def _describe(tokens: Tokens, training: TrainingMwes | None, lemmas: bytes, form
         return Described(shape, lemmas)
     if lemmas not in training.lemmas:
         return Described((*shape, "unseen"), lemmas)
-    span = b"\t".join(forms[tokens[0] : tokens[-1] + 1])
-    return Described((*shape, "seen", "identical" if span in training.spans else "variant"), lemmas)
+    return Described((*shape, "seen", "identical" if is_known(tokens) else "variant"), lemmas)
 
 
 def _by_category(mwes: Iterable[Mwe]) -> dict[str, set[Key]]:

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 import pytest
 
 from evergold.scoring import cupt_prediction
+from evergold.scoring.cupt_codes import MOST_CODES
 from evergold.scoring.cupt_corpus import CuptItems, Mwe, lemma_key, read_gold, read_items, read_training
 from evergold.scoring.cupt_prediction import MOST_CATEGORIES, PredictedMwes, read_predicted_mwes
+from evergold.scoring.cupt_reader import PredictionReader
 from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, Problems
 
 HEADER = "# global.columns = ID FORM LEMMA UPOS PARSEME:MWE\n"
@@ -184,6 +186,61 @@ def test_long_mwes_and_long_names_of_categories_are_read_like_others(
 
 
 # ------------------------------------------------------------------------------------------- what is only a warning
+
+
+def test_hundreds_of_mwes_on_one_token_are_read() -> None:
+    """As real systems gone wild write them, and the official validator accepts them."""
+    codes = ";".join(f"{number}:LVC.full" for number in range(1, 331))
+    assert len(codes) > 3_700
+    result, problems = predicted(cupt(f"* {codes} * 1 1"))
+    assert problems.errors == []
+    assert len(result.mwes) == 330
+    assert result.mwes[0] == Mwe(0, (1, 3, 4), "LVC.full")
+    assert set(result.mwes[1:]) == {Mwe(0, (1,), "LVC.full")}
+
+
+def test_a_limit_of_codes_on_one_token_names_itself() -> None:
+    within, beyond = (";".join(map(str, range(1, number + 1))) for number in (MOST_CODES, MOST_CODES + 1))
+    assert errors(cupt(f"* {within} * 1 1")) == []
+    [problem] = errors(cupt(f"* {beyond} * * *"))
+    assert (problem.code, problem.line) == ("too-many-codes", 5)
+    assert problem.message.startswith("2,001 MWE codes on one token; at most 2,000 are read")
+
+
+@pytest.mark.parametrize("ranges", [False, True], ids=["scanned", "sentence by sentence"])
+def test_a_file_of_nothing_but_codes_is_refused(monkeypatch: pytest.MonkeyPatch, ranges: bool) -> None:
+    monkeypatch.setattr("evergold.scoring.cupt_reader.MOST_CODES_BESIDES", 100)  # and 10 for each of nine token lines
+    second = "1 * * 1" if ranges else "* * * *"
+    codes = ";".join(map(str, range(1, 100)))
+    assert errors(cupt(f"* {codes} * 1 {codes[: codes.index(';80')]}", second)) == []
+    [problem] = errors(cupt(f"* {codes} * 1 {codes}", second))
+    assert problem.code == "too-many-codes"
+    assert problem.message == "the file has more than 190 MWE codes, but the blind file has only 9 tokens"
+
+
+def test_the_lemma_of_a_token_in_hundreds_of_mwes_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its line is as long as its codes are many: looked up for each, that is work in the square of their number."""
+    looked_up: list[bytes] = []
+    lemma = PredictionReader._lemma
+
+    def counted(reader: PredictionReader, row: bytes) -> bytes:
+        looked_up.append(row)
+        return lemma(reader, row)
+
+    monkeypatch.setattr(PredictionReader, "_lemma", counted)
+    codes = ";".join(map(str, range(1, 501)))
+    result, _ = predicted(cupt(second=f"1 {codes} * {codes}"))
+    assert len(result.mwes) == 501
+    assert len(looked_up) == 6, "each word once: three of the first sentence, those of the range, and the last"
+
+
+def test_words_behind_ranges_have_their_own_lines_and_lemmas() -> None:
+    rows = ("1-2 du _ _", "1 de A X", "2 le B X", "3 x C X", "4-5 au _ _", "4 à D X", "5 le E X", "6 y F X")
+    items = read_items((HEADER + sentence("s", rows, " ".join("_" * 8))).encode())
+    result, problems = predicted(HEADER + sentence("s", rows, "* 1:VID * 2:VID 2 2 * 1"), items)
+    assert [problem.line for problem in problems.warnings] == [8], "the code on the range"
+    assert result.mwes == (Mwe(0, (0, 5), "VID"), Mwe(0, (2, 3, 4), "VID"))
+    assert result.lemmas == (lemma_key([b"A", b"F"]), lemma_key([b"C", b"D", b"E"]))
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_warnings() -> None:
@@ -424,7 +481,7 @@ def test_every_sentence_wrong_is_told_up_to_a_limit_and_then_counted() -> None:
         ("# global.columns = ID FORM PARSEME:MWE " + "X " * 3_000_000, "missing-header"),
         (HEADER + "1\n" * 3_000_000, "too-many-lines"),
         (HEADER + "\t" * 6_000_000 + "\n\n", "wrong-columns"),
-        (cupt().replace("1:VID", "1;" * 3_000_000 + "1"), "malformed-code"),
+        (cupt().replace("1:VID", "1;" * 3_000_000 + "1"), "too-many-codes"),
         (cupt("*" * 6_000_000 + " * * * *"), "malformed-code"),
     ],
 )
