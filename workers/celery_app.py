@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-import structlog
 from celery import Celery
-from celery.signals import task_postrun, task_prerun, worker_process_init
+from celery.signals import worker_process_init
 from kombu.entity import Queue
 
 from app.base.config import get_settings
 from app.base.db import get_engine
 from app.base.logs import configure_logging
-from app.base.queue import CHECK_TASK, CPU_QUEUE, GOLD_TASK, GPU_QUEUE, broker_settings
+from app.base.queue import CPU_QUEUE, GPU_QUEUE, broker_settings
 
 settings = get_settings()
-#: What the id is of that a task is told, where it is no run.
-_SUBJECTS = {CHECK_TASK: "validation_id", GOLD_TASK: "gold_version_id"}
+#: Behind all bounds of time, which `workers.overrun` watches from within.
+LAST_RESORT_SECONDS = 60 + max(
+    settings.run_limit_seconds, settings.encoding_limit_seconds, settings.check_limit_seconds
+)
 
-app = Celery("evergold", include=["workers.score", "workers.check", "workers.version_check"])
+app = Celery("evergold", include=["workers.turns", "workers.version_check"])
 app.conf.update(
     **broker_settings(settings.broker_url, settings.data_dir),
     task_ignore_result=True,  # results go to the database, in the run's own transaction
@@ -32,7 +33,7 @@ app.conf.update(
     broker_connection_max_retries=None,  # and outlive it
     worker_cancel_long_running_tasks_on_connection_loss=False,  # scoring needs no broker: let it finish
     worker_hijack_root_logger=False,
-    task_time_limit=settings.run_limit_seconds,  # a scorer that hangs is killed; its lease then runs out
+    task_time_limit=LAST_RESORT_SECONDS,  # a process that not even its own watch could end; its lease then runs out
     worker_enable_remote_control=False,  # nobody can stop or inspect workers through the broker
     worker_send_task_events=False,
     enable_utc=True,
@@ -45,15 +46,3 @@ def prepare_process(**_: Any) -> None:
     configure_logging()
     get_engine.cache_clear()
     import evergold.scoring.tasks  # noqa: F401, PLC0415 - for its effect: numpy is loaded before the first run
-
-
-@task_prerun.connect
-def name_run(task: Any = None, args: tuple[Any, ...] = (), **_: Any) -> None:
-    """Every line that is logged while a run is scored, or a file is checked, has its id."""
-    name = _SUBJECTS.get(getattr(task, "name", ""), "run_id")
-    structlog.contextvars.bind_contextvars(**{name: args[0] if args else None})
-
-
-@task_postrun.connect
-def forget_run(**_: Any) -> None:
-    structlog.contextvars.unbind_contextvars("run_id", *_SUBJECTS.values())

@@ -8,11 +8,12 @@ from uuid import UUID
 
 import structlog
 from sqlalchemy import Engine
-from sqlalchemy.orm import Session
+from structlog.contextvars import bound_contextvars
 
-from app.base.config import get_settings
+from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
 from app.base.storage import check_path
+from app.runs.overruns import record_check_overrun
 from app.runs.validations import (
     CheckClaim,
     claim_validation,
@@ -20,18 +21,17 @@ from app.runs.validations import (
     record_check_failure,
     record_invalid,
     record_valid,
-    type_to_check,
 )
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem, UnknownTask
 from evergold.scoring.excerpts import with_excerpts
 from evergold.scoring.task import read_options
-from evergold.scoring.tasks import TASKS, get_task
-from workers.celery_app import app
+from evergold.scoring.tasks import get_task
 from workers.confined import confined
-from workers.device import can_score, ready_for
+from workers.device import ready_for
 from workers.faults import logged, named
 from workers.gold import gold_of, read_items
 from workers.lease import kept_alive, patiently
+from workers.overrun import Bound, Ending, in_time, is_fresh_process, is_out_of_memory, memory_bound
 from workers.score import LACKING, worker_name
 
 log = structlog.get_logger(__name__)
@@ -40,25 +40,46 @@ log = structlog.get_logger(__name__)
 _HOPELESS = (InvalidGold, InvalidItems, InvalidOptions, UnknownTask)
 
 
-@app.task(name="workers.check.check_file")
-def check_file(validation_id: str) -> None:
+def check_file(validation_id: str) -> Ending:
     """Check one file, if it is still waiting; telling a worker twice does no harm."""
     settings = get_settings()
     engine = get_engine(settings.database_address)
     claim = patiently(partial(_claim, engine, UUID(validation_id), settings.lease_seconds), settings.lease_seconds)
     if claim is None:
-        return
-    outcome: tuple[Problem, ...] | Exception
+        return Ending.LEFT
+    with bound_contextvars(validation_id=validation_id):
+        return _check(engine, claim, settings)
+
+
+def _check(engine: Engine, claim: CheckClaim, settings: Settings) -> Ending:
+    is_fresh, ending, recorded = is_fresh_process(), Ending.DONE, False
+    names = {"validation_id": str(claim.validation_id), "attempt": claim.attempt}
+    late = partial(_record_overrun, engine, claim)
     try:
-        with kept_alive(engine, claim, settings.lease_seconds), confined():
+        with (
+            kept_alive(engine, claim, settings.lease_seconds),
+            in_time(settings.check_limit_seconds, late),
+            confined(),
+        ):
             outcome = _outcome(claim)
-        recorded = patiently(partial(_record, engine, claim, outcome), settings.lease_seconds)
+        name, recorded = (
+            type(outcome).__name__,
+            patiently(partial(_record, engine, claim, outcome), settings.lease_seconds),
+        )
     except LACKING as lacking:
-        outcome, recorded = lacking, _put_back(engine, claim, lacking)
+        name, recorded, ending = type(lacking).__name__, _put_back(engine, claim, lacking), Ending.LEFT
     except Exception as error:
-        log.error("check_failed", validation_id=validation_id, attempt=claim.attempt, **logged(error))
-        outcome, recorded = error, _record_failure(engine, claim, error)
-    log.info("check_ended", validation_id=validation_id, outcome=type(outcome).__name__, recorded=recorded)
+        name = type(error).__name__
+        if is_out_of_memory(error):
+            ending = Ending.SPENT
+        else:
+            log.error("check_failed", **names, **logged(error))
+            recorded = _record_failure(engine, claim, error)
+    if ending is Ending.SPENT:  # only now, when nothing holds any more what filled the memory
+        log.warning("out_of_memory", **names, fresh_process=is_fresh)
+        recorded = patiently(partial(_record_out_of_memory, engine, claim, is_fresh), settings.lease_seconds)
+    log.info("check_ended", validation_id=str(claim.validation_id), outcome=name, recorded=recorded)
+    return ending
 
 
 def warnings_of(claim: CheckClaim) -> tuple[Problem, ...]:
@@ -75,23 +96,16 @@ def warnings_of(claim: CheckClaim) -> tuple[Problem, ...]:
 
 def _claim(engine: Engine, validation_id: UUID, lease_seconds: float) -> CheckClaim | None:
     with writing(engine) as session:
-        if _is_for_others(session, validation_id):
-            log.warning("check_left_to_others", validation_id=str(validation_id))
-            return None
         now = datetime.now(UTC)
         return claim_validation(session, validation_id, worker=worker_name(), lease_seconds=lease_seconds, now=now)
-
-
-def _is_for_others(session: Session, validation_id: UUID) -> bool:
-    task = TASKS.get(type_to_check(session, validation_id) or "")
-    return task is not None and not can_score(task)
 
 
 def _outcome(claim: CheckClaim) -> tuple[Problem, ...] | InvalidPrediction:
     try:
         return warnings_of(claim)
     except InvalidPrediction as error:
-        return with_excerpts(error, check_path(get_settings().storage_dir, claim.validation_id))
+        told = with_excerpts(error, check_path(get_settings().storage_dir, claim.validation_id))
+    return InvalidPrediction(told.problems, told.omitted)
 
 
 def _record(engine: Engine, claim: CheckClaim, outcome: tuple[Problem, ...] | InvalidPrediction) -> bool:
@@ -107,6 +121,21 @@ def _put_back(engine: Engine, claim: CheckClaim, lacking: Exception) -> bool:
     reason = f"{worker_name()} cannot check it: {lacking}"
     with writing(engine) as session:
         return put_check_back(session, claim, reason=reason, now=datetime.now(UTC))
+
+
+def _record_overrun(engine: Engine, claim: CheckClaim, bound: Bound) -> bool:
+    log.warning("check_overran", validation_id=str(claim.validation_id), bound=bound.words)
+    with writing(engine) as session:
+        return record_check_overrun(session, claim, bound.problem("check"), datetime.now(UTC))
+
+
+def _record_out_of_memory(engine: Engine, claim: CheckClaim, is_fresh: bool) -> bool:
+    """As for runs: a process that has worked before has not the last word."""
+    if is_fresh or claim.attempt > 1:
+        return _record_overrun(engine, claim, memory_bound())
+    said = f"out of memory in a process that had worked before ({memory_bound().words}); a fresh one tries again"
+    with writing(engine) as session:
+        return record_check_failure(session, claim, error=said, attempts=claim.attempt + 1, now=datetime.now(UTC))
 
 
 def _record_failure(engine: Engine, claim: CheckClaim, error: Exception) -> bool:

@@ -25,6 +25,10 @@ _REFUSED = frozenset(
 )
 
 
+#: Seconds within which a run that took its processor time is ended in order, see `workers.overrun`.
+_LATE = 5
+
+
 class RunLimits(BaseSettings):
     """What one run may use; a setting of workers alone. 0: no bound."""
 
@@ -49,7 +53,7 @@ _hooked = False
 def confined(limits: RunLimits | None = None) -> Iterator[None]:
     """Bound what the block may use, and refuse it the network. One run at a time in a process, as workers have it.
 
-    Too much memory is a MemoryError; too much processor time ends the process: its lease then runs out.
+    Too much memory is a MemoryError; processor time far beyond the bound ends the process: its lease then runs out.
     """
     _install_hook()
     bounds = _bounds(limits or RunLimits())
@@ -71,7 +75,7 @@ def _bounds(limits: RunLimits) -> dict[int, int]:
     wanted = {
         # Of what is private and writable, not of address space: reserved and shared mappings (CUDA, models) are free.
         resource.RLIMIT_DATA: limits.memory_mebibytes * MEBIBYTE,
-        resource.RLIMIT_CPU: limits.cpu_seconds and int(used.ru_utime + used.ru_stime) + 1 + limits.cpu_seconds,
+        resource.RLIMIT_CPU: limits.cpu_seconds and int(used.ru_utime + used.ru_stime) + 1 + _LATE + limits.cpu_seconds,
         resource.RLIMIT_NOFILE: limits.open_files,
         resource.RLIMIT_FSIZE: limits.file_mebibytes * MEBIBYTE,
     }

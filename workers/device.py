@@ -65,9 +65,9 @@ def refuse_encoding() -> None:
     _refused = True
 
 
-def can_score(task: AnyTask) -> bool:
-    """Whether this worker may take runs of tasks of this type."""
-    return not task.needs_gpu or (has_torch() and not _refused)
+def can_encode() -> bool:
+    """Whether this worker may take runs of tasks that need torch."""
+    return has_torch() and not _refused
 
 
 def choose_device(wanted: str | None = None) -> str:

@@ -1,4 +1,7 @@
-"""score_submission(run_id), the one scoring task: claim, read, score, record; no error of a run gets past it."""
+"""score_submission(run_id): claim, read, score, record; no error of a run gets past it, and nothing of one stays.
+
+An error holds the frames that it rose through, and these all that the run had read. So its kind is kept, never itself.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,15 @@ from typing import Any
 
 import structlog
 from sqlalchemy import Engine
-from sqlalchemy.orm import Session
+from structlog.contextvars import bound_contextvars
 
-from app.base.config import get_settings
+from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
 from app.base.storage import stored_path
-from app.rescoring.pace import gives_way
-from app.runs.claims import Claim, claim_run, task_type_of
+from app.runs.claims import Claim, claim_run
 from app.runs.item_results import packed_results
 from app.runs.outcomes import put_back, record_failure, record_rejection, record_scores
+from app.runs.overruns import record_overrun
 from evergold.scoring.errors import (
     InvalidGold,
     InvalidItems,
@@ -34,14 +37,22 @@ from evergold.scoring.models import BrokenModel, ModelNotFound
 from evergold.scoring.optional import MissingPackage
 from evergold.scoring.task import ItemResult, Score, read_options
 from evergold.scoring.tasks import TASKS, get_task
-from workers.celery_app import app
 from workers.confined import confined
-from workers.device import NoSuchDevice, can_score, ready_for
+from workers.device import NoSuchDevice, ready_for
 from workers.faults import logged, named
 from workers.gold import gold_of, read_items
 from workers.keys import NoKeyForIt
 from workers.lease import kept_alive, patiently
 from workers.outcomes import forget_outcomes, seal_outcomes
+from workers.overrun import (
+    Bound,
+    Ending,
+    in_time,
+    is_fresh_process,
+    is_out_of_memory,
+    memory_bound,
+    scoring_seconds,
+)
 from workers.progress import ClaimLost, Progress, telling
 
 log = structlog.get_logger(__name__)
@@ -64,28 +75,50 @@ class Scored:
     items: list[ItemResult] | None = None  # None wherever gold is not public
 
 
-@app.task(name="workers.score.score_submission")
-def score_submission(run_id: int) -> None:
+def score_submission(run_id: int) -> Ending:
     """Score one run, if it is still waiting; telling a worker twice about a run does no harm."""
     settings = get_settings()
     engine = get_engine(settings.database_address)
     claim = patiently(partial(_claim, engine, run_id, settings.lease_seconds), settings.lease_seconds)
     if claim is None:
-        return
-    outcome: Scored | Exception
+        return Ending.LEFT
+    with bound_contextvars(run_id=run_id):
+        return _score(engine, claim, settings)
+
+
+def _score(engine: Engine, claim: Claim, settings: Settings) -> Ending:
+    is_fresh, ending, recorded = is_fresh_process(), Ending.DONE, False
+    allowed_seconds = scoring_seconds(TASKS.get(claim.task_type))
+    late = partial(_record_overrun, engine, claim)
     try:
-        with kept_alive(engine, claim, settings.lease_seconds), telling(engine, claim) as progress, confined():
+        with (
+            kept_alive(engine, claim, settings.lease_seconds),
+            in_time(allowed_seconds, late),
+            telling(engine, claim) as progress,
+            confined(),
+        ):
             outcome = _outcome(claim, progress)
-        recorded = patiently(partial(_record, engine, claim, outcome), settings.lease_seconds)
-    except ClaimLost as lost:
-        outcome, recorded = lost, False
+        name, recorded = (
+            type(outcome).__name__,
+            patiently(partial(_record, engine, claim, outcome), settings.lease_seconds),
+        )
+    except ClaimLost:
+        name = ClaimLost.__name__
     except LACKING as lacking:
-        log.warning("run_put_back", run_id=run_id, reason=str(lacking))
-        outcome, recorded = lacking, _put_back(engine, claim, lacking)
+        log.warning("run_put_back", run_id=claim.run_id, reason=str(lacking))
+        name, recorded, ending = type(lacking).__name__, _put_back(engine, claim, lacking), Ending.LEFT
     except Exception as error:
-        log.error("scoring_failed", run_id=run_id, attempt=claim.attempt, **logged(error))
-        outcome, recorded = error, _record_failure(engine, claim, error, settings.attempts)
-    log.info("run_ended", run_id=run_id, outcome=type(outcome).__name__, recorded=recorded)
+        name = type(error).__name__
+        if is_out_of_memory(error):
+            ending = Ending.SPENT
+        else:
+            log.error("scoring_failed", run_id=claim.run_id, attempt=claim.attempt, **logged(error))
+            recorded = _record_failure(engine, claim, error, settings.attempts)
+    if ending is Ending.SPENT:  # only now, when nothing holds any more what filled the memory
+        log.warning("out_of_memory", run_id=claim.run_id, attempt=claim.attempt, fresh_process=is_fresh)
+        recorded = patiently(partial(_record_out_of_memory, engine, claim, is_fresh), settings.lease_seconds)
+    log.info("run_ended", run_id=claim.run_id, outcome=name, recorded=recorded)
+    return ending
 
 
 def worker_name() -> str:
@@ -119,26 +152,15 @@ def score_claim(claim: Claim, progress: Progress) -> Scored:
 def _claim(engine: Engine, run_id: int, lease_seconds: float) -> Claim | None:
     with writing(engine) as session:
         now = datetime.now(UTC)
-        if _is_for_others(session, run_id):
-            log.warning("run_left_to_others", run_id=run_id)
-            return None
-        if gives_way(session, run_id, now):
-            log.info("run_left_for_later", run_id=run_id)
-            return None
         return claim_run(session, run_id, worker=worker_name(), lease_seconds=lease_seconds, now=now)
-
-
-def _is_for_others(session: Session, run_id: int) -> bool:
-    """Whether this worker must not take the run: it waits for one that can, and loses no attempt."""
-    task = TASKS.get(task_type_of(session, run_id) or "")
-    return task is not None and not can_score(task)
 
 
 def _outcome(claim: Claim, progress: Progress) -> Scored | InvalidPrediction:
     try:
         return score_claim(claim, progress)
     except InvalidPrediction as error:
-        return with_excerpts(error, stored_path(get_settings().storage_dir, claim.sha256))
+        told = with_excerpts(error, stored_path(get_settings().storage_dir, claim.sha256))
+    return InvalidPrediction(told.problems, told.omitted)
 
 
 def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction) -> bool:
@@ -172,6 +194,21 @@ def _put_back(engine: Engine, claim: Claim, lacking: ScoringError) -> bool:
     reason = f"{worker_name()} cannot score it: {lacking}"
     with writing(engine) as session:
         return put_back(session, claim, reason=reason, now=datetime.now(UTC))
+
+
+def _record_overrun(engine: Engine, claim: Claim, bound: Bound) -> bool:
+    log.warning("run_overran", run_id=claim.run_id, bound=bound.words)
+    with writing(engine) as session:
+        return record_overrun(session, claim, bound.problem("score"), datetime.now(UTC))
+
+
+def _record_out_of_memory(engine: Engine, claim: Claim, is_fresh: bool) -> bool:
+    """Gold of other tasks may lie in a process that has worked before: then a fresh one has the last word."""
+    if is_fresh or claim.attempt > 1:
+        return _record_overrun(engine, claim, memory_bound())
+    said = f"out of memory in a process that had scored before ({memory_bound().words}); a fresh one tries again"
+    with writing(engine) as session:
+        return record_failure(session, claim, error=said, attempts=claim.attempt + 1, now=datetime.now(UTC))
 
 
 def _record_failure(engine: Engine, claim: Claim, error: Exception, attempts: int) -> bool:

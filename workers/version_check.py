@@ -46,8 +46,9 @@ LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken)
 @app.task(name="workers.version_check.check_gold_version")
 def check_gold_version(version_id: int) -> None:
     """Look at one version, if nobody has; telling a worker twice does no harm."""
-    check_version(get_engine(get_settings().database_address), version_id)
-    log.info("gold_check_ended", gold_version_id=version_id)
+    with structlog.contextvars.bound_contextvars(gold_version_id=version_id):
+        check_version(get_engine(get_settings().database_address), version_id)
+        log.info("gold_check_ended", gold_version_id=version_id)
 
 
 def check_version(engine: Engine, version_id: int) -> None:

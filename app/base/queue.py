@@ -1,4 +1,5 @@
-"""Wakes workers: the only place that knows the Celery tasks' names. The database is the queue; a message is an id.
+"""Wakes workers: the only place that knows the Celery tasks' names. The database is the queue; a message says that
+something waits, and `app.runs.turns` what is next.
 
 Losing a message loses nothing (the sweep sends it again), so a broker that is down is logged and survived. Celery is
 imported with the first message: it takes longer to load than all else that the web process needs to start.
@@ -21,8 +22,7 @@ from app.base.config import get_settings
 if TYPE_CHECKING:
     from celery import Celery
 
-SCORE_TASK = "workers.score.score_submission"
-CHECK_TASK = "workers.check.check_file"
+TURN_TASK = "workers.turns.take_turn"
 GOLD_TASK = "workers.version_check.check_gold_version"
 CPU_QUEUE = "cpu"
 GPU_QUEUE = "gpu"
@@ -74,20 +74,25 @@ def send_run(run_id: int, *, needs_gpu: bool = False, later: bool = False) -> bo
 
     later: after everything that is not; a broker of files knows no such order.
     """
-    return _send(SCORE_TASK, run_id, needs_gpu, LATER if later else None, run_id=run_id)
+    return _turn(run_id, needs_gpu, LATER if later else None, run_id=run_id)
 
 
 def send_validation(validation_id: UUID, *, needs_gpu: bool = False) -> bool:
     """Tell a worker about a file to check; False as for runs."""
-    return _send(CHECK_TASK, str(validation_id), needs_gpu, None, validation_id=str(validation_id))
+    return _turn(str(validation_id), needs_gpu, None, validation_id=str(validation_id))
 
 
 def send_gold_check(version_id: int) -> bool:
     """Tell a worker about a version of gold to look at before it is used; False as for runs."""
-    return _send(GOLD_TASK, version_id, False, None, gold_version_id=version_id)
+    return _send(GOLD_TASK, (version_id,), CPU_QUEUE, None, gold_version_id=version_id)
 
 
-def _send(task: str, argument: int | str, needs_gpu: bool, priority: int | None, **logged: int | str) -> bool:
+def _turn(announced: int | str, needs_gpu: bool, priority: int | None, **logged: int | str) -> bool:
+    queue = GPU_QUEUE if needs_gpu else CPU_QUEUE
+    return _send(TURN_TASK, (announced, queue), queue, priority, **logged)
+
+
+def _send(task: str, arguments: tuple[int | str, ...], queue: str, priority: int | None, **logged: int | str) -> bool:
     from kombu.exceptions import OperationalError
 
     sender = _sender()
@@ -96,9 +101,8 @@ def _send(task: str, argument: int | str, needs_gpu: bool, priority: int | None,
         if began < sender.paused_until:
             log.info("broker_passed_over", **logged)
             return False
-        queue = GPU_QUEUE if needs_gpu else CPU_QUEUE
         try:
-            sender.celery.send_task(task, args=[argument], queue=queue, priority=priority, retry=False)
+            sender.celery.send_task(task, args=list(arguments), queue=queue, priority=priority, retry=False)
         except (OperationalError, OSError) as error:
             if time.monotonic() - began > _SLOW_SECONDS:
                 sender.paused_until = time.monotonic() + PAUSE_SECONDS

@@ -26,7 +26,10 @@ ASK_AGAIN_SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What a team has used and may still use of one task in one phase; None: no limit."""
+    """What a team has used and may still use of one task in one phase; None: no limit.
+
+    rejected_last_hour: of those that cost nothing, the failed ones too: each took a worker's time.
+    """
 
     used_today: int
     per_day: int | None
@@ -130,8 +133,8 @@ def check_submission_limit(
         charged = _charged(session, team, user, phase_task)
         retry_at = _end_of_pause(session, charged, used.rejected_per_hour, now)
         raise LimitReached(
-            f"{used.rejected_last_hour} files of your team were rejected within the last hour. Please check your file "
-            f"with `evergold validate` before you upload again; that is possible at {in_utc(retry_at)}.",
+            f"{used.rejected_last_hour} files of your team were rejected or failed within the last hour. Please check "
+            f"your file with `evergold validate` before you upload again; that is possible at {in_utc(retry_at)}.",
             limit=used.rejected_per_hour,
             used=used.rejected_last_hour,
             per="hour",
@@ -141,7 +144,7 @@ def check_submission_limit(
     if used.rejected_last_hour + used.undecided_last_hour >= used.rejected_per_hour:
         raise LimitReached(
             f"{used.undecided_last_hour} files of your team are still being checked, and {used.rejected_last_hour} "
-            "were rejected within the last hour; please wait until some of them are scored.",
+            "were rejected or failed within the last hour; please wait until some of them are scored.",
             limit=used.rejected_per_hour,
             used=used.rejected_last_hour + used.undecided_last_hour,
             per="hour",
@@ -182,7 +185,7 @@ def _counts(
     counted = select(
         func.count().filter(costs, today),
         func.count().filter(costs),
-        func.count().filter(ScoringRun.status == RunStatus.REJECTED, lately),
+        func.count().filter(ScoringRun.status.in_(FREE_OF_CHARGE), lately),
         func.count().filter(ScoringRun.status.in_(UNDECIDED), lately),
     )
     row = session.execute(counted.where(charged)).one()
@@ -193,7 +196,7 @@ def _end_of_pause(session: Session, charged: ColumnElement[bool], limit: int, no
     """When fewer than `limit` of the team's rejected uploads will be younger than an hour."""
     rejected = (
         select(Submission.submitted_at)
-        .where(charged, ScoringRun.status == RunStatus.REJECTED)
+        .where(charged, ScoringRun.status.in_(FREE_OF_CHARGE))
         .order_by(Submission.submitted_at.desc())
     )
     return (session.scalar(rejected.offset(limit - 1).limit(1)) or now) + timedelta(hours=1)

@@ -74,7 +74,7 @@ class ScoringRun(Base):
             sqlite_where=text("is_current"),
             postgresql_where=text("is_current"),
         ),
-        Index("ix_runs_status_queued_at", "status", "queued_at"),
+        Index("ix_runs_status_is_current_queued_at", "status", "is_current", "queued_at"),
         UniqueConstraint("rescoring_id", "submission_id"),
     )
 
@@ -88,6 +88,7 @@ class ScoringRun(Base):
     attempts: Mapped[int] = mapped_column(default=0)
     queued_at: Mapped[datetime]
     sent_at: Mapped[datetime | None]  # when the sweep last told Celery again
+    not_before: Mapped[datetime | None]  # it was tried, and rests until then
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     checked_at: Mapped[datetime | None]  # while it runs long: when the file was found in order, and scoring began

@@ -121,6 +121,7 @@ class Team(Base):
     kind: Mapped[TeamKind] = mapped_column(String(20), default=TeamKind.TEAM)
     captain_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # see app.teams.find.captain_of
     created_at: Mapped[datetime]
+    last_turn_at: Mapped[datetime | None]  # when a worker last took a file of it, see app.runs.turns
 
 
 class TeamMember(Base):

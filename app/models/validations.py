@@ -50,6 +50,7 @@ class Validation(Base):
     attempts: Mapped[int] = mapped_column(default=0)
     asked_at: Mapped[datetime]
     sent_at: Mapped[datetime | None]  # when the sweep last told Celery again
+    not_before: Mapped[datetime | None]  # it was tried, and rests until then
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     claim_token: Mapped[str | None] = mapped_column(String(64))  # whoever holds it may record; changes with every claim

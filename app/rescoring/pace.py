@@ -1,5 +1,5 @@
-"""Rescoring gives way: its runs are announced by the sweep alone, few at a time, and begun only while no submission
-waits for its first scores. And organisers are told when a set is ready."""
+"""Rescoring gives way: its runs are announced by the sweep alone, few at a time, and come last in line, see
+`app.runs.turns`. And organisers are told when a set is ready."""
 
 from __future__ import annotations
 
@@ -14,33 +14,11 @@ from app.models import Competition, CompetitionTask, Rescoring, RescoringState, 
 from app.people.mail import public_address, send_mail
 from app.people.roles import organisers_of
 from app.rescoring.sets import add_missing_runs, progress_of
-from app.runs.claims import with_task
-from app.runs.sweep import RESEND_SECONDS, unclaimed
-from app.runs.workers import unserved_task_types
-from evergold.scoring.tasks import TASKS, needs_gpu
+from app.runs.claims import RESEND_SECONDS, with_task
+from app.runs.sweep import unclaimed
 
 #: So many are announced and not begun at most: a broker without priorities passes them all before the next upload.
 ANNOUNCED_LATER = 200
-
-
-def gives_way(session: Session, run_id: int, now: datetime) -> bool:
-    """Whether this run of a set has to wait, because a submission waits for a worker of the same kind.
-
-    What no worker listens to, or was tried before, does not hold it up: it may wait for ever.
-    """
-    own = session.scalar(
-        with_task(select(CompetitionTask.task_type)).where(ScoringRun.id == run_id, ~ScoringRun.is_current)
-    )
-    if own is None:
-        return False
-    same_kind = {name for name, task in TASKS.items() if task.needs_gpu == needs_gpu(own)}
-    waiting = with_task(select(ScoringRun.id)).where(
-        ScoringRun.status == RunStatus.QUEUED,
-        ScoringRun.is_current,
-        ScoringRun.failure.is_(None),
-        CompetitionTask.task_type.in_(same_kind - unserved_task_types(session, now)),
-    )
-    return session.scalar(waiting.limit(1)) is not None
 
 
 def rescoring_runs_to_announce(

@@ -29,7 +29,14 @@ from app.models import (
     SealedFile,
     SealedKey,
     Submission,
+    Team,
 )
+
+#: What nobody claimed though workers were told is announced once in this time, so that a long queue does not fill the
+#: broker with echoes; and what one worker cannot do rests as long, so that it does not take the turns of others.
+RESEND_SECONDS = 120
+#: What went wrong on our side rests for so long before its next attempt.
+RETRY_SECONDS = 5
 
 Selected = TypeVarTuple("Selected")
 
@@ -78,6 +85,7 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
             attempts=ScoringRun.attempts + 1,
             started_at=now,
             lease_expires_at=now + timedelta(seconds=lease_seconds),
+            not_before=None,
             gold_version_id=case(
                 (ScoringRun.rescoring_id.is_not(None), ScoringRun.gold_version_id),  # as its set says
                 else_=func.coalesce(ScoringRun.gold_version_id, _gold_in_use()),
@@ -94,6 +102,13 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
         .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
         .where(ScoringRun.id == run_id)
     ).one()
+    if run.is_current:
+        session.execute(
+            update(Team)
+            .where(Team.id == submission.team_id)
+            .values(last_turn_at=now)
+            .execution_options(synchronize_session=False)
+        )
     options, items_sha256 = phase_task.options_of(task), phase_task.items_sha256
     if run.rescoring_id is not None and not run.is_current:
         rescored = session.get_one(RescoredTask, (run.rescoring_id, phase_task.id))
@@ -150,11 +165,6 @@ def sealed_gold(session: Session, gold_version_id: int) -> SealedGold:
     return SealedGold(file.sha256, version.commitment, keys, place)
 
 
-def task_type_of(session: Session, run_id: int) -> str | None:
-    """The type of the task that a run is for; None: there is no such run."""
-    return session.scalar(with_task(select(CompetitionTask.task_type)).where(ScoringRun.id == run_id))
-
-
 def renew_lease(session: Session, claim: Claim, *, lease_seconds: float, now: datetime) -> bool:
     """Say that the run is alive; False when it is no longer ours."""
     return _update_claimed(session, claim, lease_expires_at=now + timedelta(seconds=lease_seconds))
@@ -187,6 +197,7 @@ BACK_IN_QUEUE: dict[str, Any] = {
     "claim_token": None,
     "lease_expires_at": None,
     "started_at": None,
+    "not_before": None,
     **_NO_PROGRESS,
 }
 

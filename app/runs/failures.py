@@ -216,6 +216,7 @@ def queue_again(
             attempts=0,
             queued_at=now,
             sent_at=None,
+            not_before=None,
             started_at=None,
             finished_at=None,
             worker=None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import insert, select, update
@@ -14,7 +14,7 @@ from app.competitions.changed import boards_changed
 from app.gold.sealing import Sealed
 from app.gold.versions import record_sealed
 from app.models import PhaseTask, RunStatus, ScoreRow, ScoringRun
-from app.runs.claims import BACK_IN_QUEUE, Claim, _update_claimed
+from app.runs.claims import BACK_IN_QUEUE, RESEND_SECONDS, RETRY_SECONDS, Claim, _update_claimed
 from app.runs.failures import note_failure
 from app.runs.report import _packed_report
 from app.runs.result_mails import mail_result
@@ -27,9 +27,8 @@ def put_back(session: Session, claim: Claim, *, reason: str, now: datetime) -> b
 
     Workers are told again after the usual time, not at once: the same one would only put it back again.
     """
-    return _update_claimed(
-        session, claim, **BACK_IN_QUEUE, attempts=ScoringRun.attempts - 1, failure=reason, sent_at=now
-    )
+    again = {**BACK_IN_QUEUE, "not_before": now + timedelta(seconds=RESEND_SECONDS)}
+    return _update_claimed(session, claim, **again, attempts=ScoringRun.attempts - 1, failure=reason, sent_at=now)
 
 
 # ---------------------------------------------------------------------------------------------------------- outcomes
@@ -99,7 +98,8 @@ def record_failure(session: Session, claim: Claim, *, error: str, attempts: int,
         if failed:
             note_failure(session, claim.run_id, now)
         return failed
-    return _update_claimed(session, claim, **BACK_IN_QUEUE, failure=error, sent_at=None)
+    again = {**BACK_IN_QUEUE, "not_before": now + timedelta(seconds=RETRY_SECONDS)}
+    return _update_claimed(session, claim, **again, failure=error, sent_at=None)
 
 
 def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> bool:

@@ -9,14 +9,12 @@ from sqlalchemy import ColumnElement, and_, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.models import CompetitionTask, RunStatus, ScoringRun
-from app.runs.claims import BACK_IN_QUEUE, with_task
+from app.runs.claims import BACK_IN_QUEUE, RESEND_SECONDS, with_task
 from app.runs.failures import note_failure
 from app.runs.result_mails import mail_result
 
-#: A queued run that nobody claimed within this time is announced to the workers again (the message may be lost) …
+#: A queued run that nobody claimed within this time is announced to the workers again (the message may be lost).
 UNCLAIMED_SECONDS = 10
-#: … and then once in this time, so that a long queue does not fill the broker with echoes.
-RESEND_SECONDS = 120
 #: One sweep announces no more than this; the next goes on.
 ANNOUNCED_AT_ONCE = 1_000
 
@@ -73,6 +71,8 @@ def unclaimed(
         ScoringRun.status == RunStatus.QUEUED,
         # The message of a run that was claimed before is used up: it needs another at once.
         or_(ScoringRun.attempts > 0, ScoringRun.queued_at <= now - timedelta(seconds=UNCLAIMED_SECONDS)),
+        or_(ScoringRun.not_before.is_(None), ScoringRun.not_before <= now),
+        or_(ScoringRun.not_before.is_(None), ScoringRun.not_before <= now),
         or_(
             ScoringRun.sent_at.is_(None),
             ScoringRun.sent_at <= now - timedelta(seconds=RESEND_SECONDS),

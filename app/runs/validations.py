@@ -17,8 +17,8 @@ from sqlalchemy.orm import Session
 
 from app.gold.versions import published_gold
 from app.models import CompetitionTask, PhaseTask, Validation, ValidationStatus
-from app.runs.claims import SealedGold, sealed_gold_of
-from app.runs.sweep import ANNOUNCED_AT_ONCE, RESEND_SECONDS, UNCLAIMED_SECONDS
+from app.runs.claims import RESEND_SECONDS, RETRY_SECONDS, SealedGold, sealed_gold_of
+from app.runs.sweep import ANNOUNCED_AT_ONCE, UNCLAIMED_SECONDS
 from evergold.scoring.errors import Problem
 
 
@@ -29,6 +29,8 @@ class CheckClaim:
     validation_id: UUID
     token: str
     attempt: int
+    sha256: str
+    phase_task_id: int
     task_type: str
     options: dict[str, Any]
     gold: str
@@ -51,6 +53,7 @@ def claim_validation(
             attempts=Validation.attempts + 1,
             started_at=now,
             lease_expires_at=now + timedelta(seconds=lease_seconds),
+            not_before=None,
         )
         .returning(Validation.attempts)
     )
@@ -66,21 +69,13 @@ def claim_validation(
         validation_id=validation_id,
         token=token,
         attempt=attempt,
+        sha256=validation.sha256,
+        phase_task_id=phase_task.id,
         task_type=task.task_type,
         options=phase_task.options_of(task),
         gold=phase_task.gold or "",
         items_sha256=phase_task.items_sha256,
         sealed_gold=sealed_gold_of(session, _gold_in_use(session, phase_task)),
-    )
-
-
-def type_to_check(session: Session, validation_id: UUID) -> str | None:
-    """The type of the task that a file is to be checked for; None: there is no such validation."""
-    return session.scalar(
-        select(CompetitionTask.task_type)
-        .join(PhaseTask, PhaseTask.task_id == CompetitionTask.id)
-        .join(Validation, Validation.phase_task_id == PhaseTask.id)
-        .where(Validation.id == validation_id)
     )
 
 
@@ -106,14 +101,14 @@ def record_check_failure(session: Session, claim: CheckClaim, *, error: str, att
     """Our fault: back to the queue, or `failed` after the last attempt."""
     if claim.attempt >= attempts:
         return _end(session, claim, now, ValidationStatus.FAILED, failure=error)
-    return _update_claimed(session, claim, **_BACK_IN_QUEUE, failure=error, sent_at=None)
+    again = {**_BACK_IN_QUEUE, "not_before": now + timedelta(seconds=RETRY_SECONDS)}
+    return _update_claimed(session, claim, **again, failure=error, sent_at=None)
 
 
 def put_check_back(session: Session, claim: CheckClaim, *, reason: str, now: datetime) -> bool:
     """To the queue again, for a worker that has what this one lacks; it costs no attempt."""
-    return _update_claimed(
-        session, claim, **_BACK_IN_QUEUE, attempts=Validation.attempts - 1, failure=reason, sent_at=now
-    )
+    again = {**_BACK_IN_QUEUE, "not_before": now + timedelta(seconds=RESEND_SECONDS)}
+    return _update_claimed(session, claim, **again, attempts=Validation.attempts - 1, failure=reason, sent_at=now)
 
 
 _BACK_IN_QUEUE: dict[str, Any] = {
@@ -121,6 +116,7 @@ _BACK_IN_QUEUE: dict[str, Any] = {
     "claim_token": None,
     "lease_expires_at": None,
     "started_at": None,
+    "not_before": None,
 }
 
 
@@ -173,6 +169,7 @@ def requeue_lost_checks(
     overdue = and_(
         Validation.status == ValidationStatus.QUEUED,
         or_(Validation.attempts > 0, Validation.asked_at <= now - timedelta(seconds=UNCLAIMED_SECONDS)),
+        or_(Validation.not_before.is_(None), Validation.not_before <= now),
         or_(Validation.sent_at.is_(None), Validation.sent_at <= now - timedelta(seconds=RESEND_SECONDS)),
     )
     waiting = session.execute(

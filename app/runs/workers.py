@@ -13,8 +13,9 @@ from sqlalchemy import ColumnElement, and_, delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.queue import GPU_QUEUE
-from app.models import CompetitionTask, PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Worker
+from app.models import CompetitionTask, PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Team, Worker
 from app.runs.claims import with_task
+from app.runs.turns import in_queue
 from evergold.scoring.tasks import TASKS
 
 #: How often a worker says that it is there …
@@ -68,22 +69,48 @@ def unserved_task_types(session: Session, now: datetime) -> frozenset[str]:
     """The task types whose queue no live worker listens to."""
     if _listening(live_workers(session, now)):
         return frozenset()
-    return frozenset(task.name for task in TASKS.values() if task.needs_gpu)
+    return frozenset(_encoding_types())
 
 
 def queue_position(session: Session, run: ScoringRun) -> int | None:
-    """1 for the next run in line; None when the run is not waiting. Each queue of workers has a line of its own."""
+    """1 for the next run in line; None when the run is not waiting. Each queue of workers has a line of its own.
+
+    In a line the teams take turns, see `app.runs.turns`: before the third file of a team, no more than three of any
+    other are scored.
+    """
     if run.status != RunStatus.QUEUED:
         return None
-    of_gpu = CompetitionTask.task_type.in_([task.name for task in TASKS.values() if task.needs_gpu])
-    mine = session.scalar(with_task(select(of_gpu)).where(ScoringRun.id == run.id))
+    team_id, needs_gpu = session.execute(
+        with_task(select(Submission.team_id, CompetitionTask.task_type.in_(_encoding_types()))).where(
+            ScoringRun.id == run.id
+        )
+    ).one()
     before: ColumnElement[bool] = or_(
         ScoringRun.queued_at < run.queued_at,
         and_(ScoringRun.queued_at == run.queued_at, ScoringRun.id < run.id),
     )
-    waits = and_(ScoringRun.status == RunStatus.QUEUED, ScoringRun.is_current)
-    waiting = with_task(select(func.count())).where(waits, before, of_gpu == mine)
-    return 1 + session.scalars(waiting).one()
+    teams = session.execute(
+        select(Team.id, func.count(), func.count().filter(before))
+        .select_from(ScoringRun)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(Team, Team.id == Submission.team_id)
+        .where(
+            ScoringRun.status == RunStatus.QUEUED,
+            ScoringRun.is_current,
+            in_queue(Submission.phase_task_id, needs_gpu=needs_gpu),
+        )
+        .group_by(Team.id, Team.last_turn_at)
+        .order_by(Team.last_turn_at.asc().nulls_first(), func.min(ScoringRun.queued_at), func.min(ScoringRun.id))
+    ).all()
+    place = next((number for number, (team, _, _) in enumerate(teams) if team == team_id), 0)
+    own_before = next((earlier for team, _, earlier in teams if team == team_id), 0)
+    others = [waiting for team, waiting, _ in teams if team != team_id]
+    rounds = [own_before + (number < place) for number in range(len(others))]
+    return 1 + own_before + sum(map(min, others, rounds))
+
+
+def _encoding_types() -> list[str]:
+    return [task.name for task in TASKS.values() if task.needs_gpu]
 
 
 def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: datetime) -> Waiting | None:

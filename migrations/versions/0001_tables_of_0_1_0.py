@@ -345,6 +345,7 @@ def _make_teams() -> None:
         sa.Column("kind", sa.String(length=20), nullable=False),
         sa.Column("captain_id", sa.Integer(), nullable=True),
         sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.Column("last_turn_at", UtcDateTime(), nullable=True),
         sa.ForeignKeyConstraint(["captain_id"], ["users.id"], name=op.f("fk_teams_captain_id_users")),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_teams_competition_id_competitions")
@@ -548,6 +549,7 @@ def _make_submissions() -> None:
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("asked_at", UtcDateTime(), nullable=False),
         sa.Column("sent_at", UtcDateTime(), nullable=True),
+        sa.Column("not_before", UtcDateTime(), nullable=True),
         sa.Column("started_at", UtcDateTime(), nullable=True),
         sa.Column("finished_at", UtcDateTime(), nullable=True),
         sa.Column("claim_token", sa.String(length=64), nullable=True),
@@ -619,6 +621,7 @@ def _make_submissions() -> None:
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("queued_at", UtcDateTime(), nullable=False),
         sa.Column("sent_at", UtcDateTime(), nullable=True),
+        sa.Column("not_before", UtcDateTime(), nullable=True),
         sa.Column("started_at", UtcDateTime(), nullable=True),
         sa.Column("finished_at", UtcDateTime(), nullable=True),
         sa.Column("checked_at", UtcDateTime(), nullable=True),
@@ -646,7 +649,7 @@ def _make_submissions() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_runs")),
         sa.UniqueConstraint("rescoring_id", "submission_id", name=op.f("uq_runs_rescoring_id_submission_id")),
     )
-    op.create_index("ix_runs_status_queued_at", "runs", ["status", "queued_at"])
+    op.create_index("ix_runs_status_is_current_queued_at", "runs", ["status", "is_current", "queued_at"])
     op.create_index(op.f("ix_runs_submission_id"), "runs", ["submission_id"])
     op.create_index(
         "uq_runs_current",

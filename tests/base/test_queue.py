@@ -1,4 +1,4 @@
-"""Waking workers: a message is a run id; a broker that is down, hangs or forgot everything costs nobody anything."""
+"""Waking workers: a message says that something waits; a broker that is down, hangs or forgot costs nobody anything."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from celery import Celery
 from structlog.testing import capture_logs
 
 from app.base.config import get_settings
-from app.base.queue import CPU_QUEUE, GPU_QUEUE, SCORE_TASK, _sender, broker_settings, has_messages, send_run
+from app.base.queue import CPU_QUEUE, GPU_QUEUE, TURN_TASK, _sender, broker_settings, has_messages, send_run
 from tests.services import Valkey, free_port
 from tests.threads import in_threads
 
@@ -57,17 +57,17 @@ def waiting(broker: Valkey, queue: str) -> list[dict[str, object]]:
     return found
 
 
-def test_a_message_is_a_run_id_for_the_scoring_task(live_broker: Valkey) -> None:
+def test_a_message_says_for_what_it_was_sent_and_in_which_queue(live_broker: Valkey) -> None:
     assert send_run(4711)
     (message,) = waiting(live_broker, CPU_QUEUE)
-    assert (message["task"], message["args"]) == (SCORE_TASK, [4711])
+    assert (message["task"], message["args"]) == (TURN_TASK, [4711, CPU_QUEUE])
     assert waiting(live_broker, GPU_QUEUE) == []
 
 
 def test_tasks_that_need_a_gpu_have_a_queue_of_their_own(live_broker: Valkey) -> None:
     assert send_run(1, needs_gpu=True)
     assert waiting(live_broker, CPU_QUEUE) == []
-    assert [message["args"] for message in waiting(live_broker, GPU_QUEUE)] == [[1]]
+    assert [message["args"] for message in waiting(live_broker, GPU_QUEUE)] == [[1, GPU_QUEUE]]
 
 
 def test_a_broker_that_is_down_is_logged_at_once_and_used_again_when_it_is_back(live_broker: Valkey) -> None:
@@ -83,7 +83,7 @@ def test_a_broker_that_is_down_is_logged_at_once_and_used_again_when_it_is_back(
     ]
     live_broker.start()
     assert send_run(4)
-    assert [message["args"] for message in waiting(live_broker, CPU_QUEUE)] == [[4]]
+    assert [message["args"] for message in waiting(live_broker, CPU_QUEUE)] == [[4, CPU_QUEUE]]
 
 
 def test_a_broker_that_was_restarted_between_two_messages_gets_the_second(live_broker: Valkey) -> None:
@@ -156,7 +156,7 @@ def test_without_a_broker_messages_are_files_in_the_data_folder(messages: Path) 
     assert send_run(4711)
     (file,) = messages.iterdir()
     assert file.name.endswith(f"{CPU_QUEUE}.msg")
-    assert json.loads(file.read_text())["headers"]["task"] == SCORE_TASK
+    assert json.loads(file.read_text())["headers"]["task"] == TURN_TASK
 
 
 def test_a_data_folder_that_cannot_be_written_is_a_broker_that_is_down(

@@ -13,10 +13,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from app.base.config import get_settings
 from app.base.storage import stored_path
 from app.runs.claims import Claim
-from workers import score, start
+from app.runs.validations import CheckClaim
+from workers import check, score, start
 
 #: What a file holds whose scoring ends the process, as the system does when memory is short: before it is scored …
 DEADLY = b"DEADLY"
@@ -25,15 +28,36 @@ DEADLY = b"DEADLY"
 DEADLY_AFTERWARDS = b"\n" * 8
 #: … or without a signal, as a library does that calls exit().
 DEADLY_QUIETLY = b"EXIT"
-#: What a file holds whose scoring does not end.
+#: What a file holds whose scoring, or checking, does not end; with work or without.
 ENDLESS = b"ENDLESS"
+BUSY = b"BUSY"
+#: What a file holds whose scoring takes all the memory that it gets.
+HEAVY = b"HEAVY"
+BLOCK_BYTES = 32 * 1024 * 1024
 
 
 def dawdle() -> None:
     time.sleep(random.uniform(0, float(os.environ.get("DAWDLE_SECONDS", "0"))))
 
 
-def content_of(claim: Claim) -> bytes:
+def fill_memory() -> None:
+    """Until there is none; the frame holds it. It is never written to, so that the machine is not troubled."""
+    blocks = []
+    while True:
+        blocks.append(numpy.empty(BLOCK_BYTES, numpy.uint8))
+
+
+def misbehave(content: bytes) -> None:
+    """What may happen to any file, sent or only to be checked."""
+    if HEAVY in content:
+        fill_memory()
+    if ENDLESS in content:
+        time.sleep(3600)
+    while BUSY in content:
+        pass
+
+
+def content_of(claim: Claim | CheckClaim) -> bytes:
     return stored_path(get_settings().storage_dir, claim.sha256).read_bytes()
 
 
@@ -45,13 +69,20 @@ def slowly(score_claim: Callable[..., Any]) -> Callable[..., Any]:
             os.kill(os.getpid(), signal.SIGKILL)
         if DEADLY_QUIETLY in content:
             os._exit(1)
-        if ENDLESS in content:
-            time.sleep(3600)
+        misbehave(content)
         found = score_claim(claim, *more)
         dawdle()
         return found
 
     return scored
+
+
+def as_badly(warnings_of: Callable[[CheckClaim], Any]) -> Callable[[CheckClaim], Any]:
+    def checked(claim: CheckClaim) -> Any:
+        misbehave(content_of(claim))
+        return warnings_of(claim)
+
+    return checked
 
 
 def then_dying(record: Callable[..., bool]) -> Callable[..., bool]:
@@ -68,4 +99,5 @@ def then_dying(record: Callable[..., bool]) -> Callable[..., bool]:
 if __name__ == "__main__":
     score.score_claim = slowly(score.score_claim)
     score._record = then_dying(score._record)
+    check.warnings_of = as_badly(check.warnings_of)  # type: ignore[assignment]  # the same, by another name
     sys.exit(start.main())

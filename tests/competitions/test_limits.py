@@ -220,7 +220,7 @@ def test_rejected_and_failed_submissions_cost_nothing(engine: Engine) -> None:
     reject(engine, submit(engine, ada).run_id)
     fail(engine, submit(engine, ada).run_id)
     used = quota_of(engine, ada)
-    assert (used.used_today, used.used_total, used.rejected_last_hour) == (0, 0, 1)
+    assert (used.used_today, used.used_total, used.rejected_last_hour) == (0, 0, 2)
     score(engine, submit(engine, ada).run_id, 0.5)
     assert answer_to(lambda: submit(engine, ada)) == "limit_reached"
 
@@ -239,11 +239,24 @@ def test_rejected_uploads_have_a_cap_of_their_own_per_hour(engine: Engine) -> No
     ada = add_user(engine, "ada")
     for minutes in (0, 10, 20):
         reject(engine, submit(engine, ada, NOW + timedelta(minutes=minutes)).run_id)
-    with pytest.raises(LimitReached, match="3 files of your team were rejected within the last hour") as refused:
+    with pytest.raises(
+        LimitReached, match="3 files of your team were rejected or failed within the last hour"
+    ) as refused:
         submit(engine, ada, NOW + timedelta(minutes=30))
     # The first of the three was sent at 12:00 and is an hour old at 13:00.
     assert refused.value.details == {"limit": 3, "used": 3, "per": "hour", "retry_at": "2026-01-10T13:00:00+00:00"}
     assert answer_to(lambda: submit(engine, ada, NOW + HOUR - SECOND)) == "limit_reached"
+    assert answer_to(lambda: submit(engine, ada, NOW + HOUR)) == "accepted"
+
+
+def test_failed_uploads_count_towards_the_cap_per_hour(engine: Engine) -> None:
+    """They are free, and each took a worker's time: without a cap, one file a day would be as many as one likes."""
+    add_competition(engine, rejected_per_hour=3, per_day=1, total=1)
+    ada = add_user(engine, "ada")
+    fail(engine, submit(engine, ada).run_id)
+    reject(engine, submit(engine, ada).run_id)
+    fail(engine, submit(engine, ada).run_id)
+    assert answer_to(lambda: submit(engine, ada)) == "limit_reached"
     assert answer_to(lambda: submit(engine, ada, NOW + HOUR)) == "accepted"
 
 
@@ -307,7 +320,7 @@ def test_files_that_wait_stand_in_the_way_of_others_only_until_they_are_scored(e
     reject(engine, submit(engine, ada, NOW).run_id)
     waiting = [submit(engine, ada, NOW).run_id for _ in range(2)]
     with pytest.raises(
-        LimitReached, match="2 files of your team are still being checked, and 1 were rejected"
+        LimitReached, match="2 files of your team are still being checked, and 1 were rejected or failed"
     ) as refused:
         submit(engine, ada, NOW)
     assert refused.value.details == {"limit": 3, "used": 3, "per": "hour", "retry_at": "2026-01-10T12:00:30+00:00"}

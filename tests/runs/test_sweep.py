@@ -10,7 +10,8 @@ from sqlalchemy import Engine, update
 
 from app.base.db import reading, writing
 from app.models import TERMINAL, RunStatus, ScoringRun
-from app.runs.sweep import RESEND_SECONDS, UNCLAIMED_SECONDS, mark_sent, requeue_lost_runs
+from app.runs.claims import RESEND_SECONDS, RETRY_SECONDS
+from app.runs.sweep import UNCLAIMED_SECONDS, mark_sent, requeue_lost_runs
 from app.runs.workers import queue_position
 from app.submissions.accept import Accepted
 from tests.runs.queued import sweep
@@ -51,16 +52,16 @@ def test_sweep_announces_a_queued_run_whose_message_was_lost(engine: Engine, acc
     assert sweep(engine, overdue + timedelta(seconds=RESEND_SECONDS)) == [accepted.run_id]
 
 
-@pytest.mark.parametrize("lose", [fail, sweep])
-def test_sweep_announces_a_run_at_once_that_came_back_to_the_queue(
-    engine: Engine, accepted: Accepted, lose: object
-) -> None:
+def test_sweep_announces_a_run_at_once_that_came_back_to_the_queue(engine: Engine, accepted: Accepted) -> None:
     """Its message is used up, however young it is."""
-    if lose is fail:
-        fail(engine, accepted.run_id, attempts=3)
-    else:
-        claim(engine, accepted.run_id, NOW, lease_seconds=1)
+    claim(engine, accepted.run_id, NOW, lease_seconds=1)
     assert sweep(engine, NOW + SECOND) == [accepted.run_id]
+
+
+def test_sweep_announces_a_failed_attempt_when_it_has_rested(engine: Engine, accepted: Accepted) -> None:
+    fail(engine, accepted.run_id, attempts=3)
+    assert sweep(engine, NOW + SECOND) == []
+    assert sweep(engine, NOW + timedelta(seconds=RETRY_SECONDS)) == [accepted.run_id]
 
 
 def test_sweep_names_the_task_type_so_that_the_right_workers_are_told(engine: Engine, accepted: Accepted) -> None:

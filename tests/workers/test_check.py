@@ -17,6 +17,7 @@ from structlog.testing import capture_logs
 from app.base import queue
 from app.base.config import get_settings
 from app.base.db import reading, writing
+from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.base.storage import UploadWriter, check_path, store_upload
 from app.models import CompetitionTask, PhaseTask, ScoringRun, User, Validation, ValidationStatus
 from app.submissions.validations import KEPT, accept_validation
@@ -30,6 +31,7 @@ from tests.world import the_phase_task, the_run
 from workers.check import check_file
 from workers.check_sweep import look_after_validations
 from workers.score import score_submission
+from workers.turns import take_turn
 
 pytestmark = pytest.mark.usefixtures("workplace")
 
@@ -146,7 +148,10 @@ def test_a_worker_that_cannot_leaves_it_to_others(
 ) -> None:
     change_task(monkeypatch, needs_gpu=True)
     monkeypatch.setattr("workers.device._refused", True)
-    assert check(engine, ask(engine, open_for_ever)).status == ValidationStatus.QUEUED
+    validation_id = ask(engine, open_for_ever)
+    for queue_name in (CPU_QUEUE, GPU_QUEUE):
+        take_turn(str(validation_id), queue_name)
+    assert the(engine, validation_id).status == ValidationStatus.QUEUED
 
 
 def test_a_task_type_that_is_not_installed_here_is_left_to_other_workers(engine: Engine, open_for_ever: User) -> None:

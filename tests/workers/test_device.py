@@ -19,7 +19,7 @@ from workers.device import (
     CPU_TOKENS,
     GPU_TOKENS,
     NoSuchDevice,
-    can_score,
+    can_encode,
     choose_device,
     encoder_settings,
     go_offline,
@@ -109,18 +109,16 @@ def test_other_tasks_ask_for_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_torch_only_the_others_may_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert not has_torch()
-    assert not can_score(PARAPHRASE)
-    assert can_score(DETECTION)
+    assert not can_encode()
     assert "torch" not in versions()
 
 
 def test_after_a_refused_self_check_only_the_others_may_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "has_torch", lambda: True)
     monkeypatch.setattr(device, "_refused", False)
-    assert can_score(PARAPHRASE)
+    assert can_encode()
     refuse_encoding()
-    assert not can_score(PARAPHRASE)
-    assert can_score(DETECTION)
+    assert not can_encode()
 
 
 def test_whoever_scores_is_offline(monkeypatch: pytest.MonkeyPatch) -> None:

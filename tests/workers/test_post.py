@@ -14,6 +14,7 @@ from structlog.typing import EventDict
 
 from app.base.db import reading, writing
 from app.base.logs import configure_logging
+from app.base.queue import CPU_QUEUE
 from app.models import Heartbeat, OutgoingMail, User
 from app.operations.health import last_beat
 from app.people.mail import send_mail
@@ -22,8 +23,8 @@ from tests.processes import stop, wait_until
 from tests.services import environment_of, start_sweep
 from tests.world import NOW, add_user, claim, submit
 from workers.celery_app import app as celery
-from workers.score import score_submission
 from workers.sweep import sweep
+from workers.turns import take_turn
 
 
 def write_mail(engine: Engine, body: str) -> None:
@@ -121,8 +122,8 @@ def test_every_line_of_a_worker_about_a_run_has_its_id(engine: Engine, ada: User
     import structlog
 
     with capture_logs(processors=[structlog.contextvars.merge_contextvars, keep]):
-        score_submission.apply(args=[run_id])
-    assert celery.tasks[score_submission.name] is not None
+        take_turn.apply(args=[run_id, CPU_QUEUE])
+    assert celery.tasks[take_turn.name] is not None
     assert len(seen) >= 2
     assert {event["run_id"] for event in seen} == {run_id}
     assert "run_id" not in structlog.contextvars.get_contextvars(), "the next run's lines are its own"

@@ -11,9 +11,11 @@ import pytest
 from sqlalchemy import Engine
 
 from app.base.db import writing
+from app.base.queue import CPU_QUEUE
 from app.models import OutgoingMail, RunStatus, User
-from app.rescoring.pace import gives_way
+from app.runs.claims import RETRY_SECONDS
 from app.runs.sweep import UNCLAIMED_SECONDS
+from app.runs.turns import next_turn
 from tests.rescoring.rescored import name_gold, progress, publish, runs_of, start
 from tests.workers.files import GOLD, MACRO_F1, upload
 from tests.workers.test_score import values
@@ -21,6 +23,7 @@ from tests.workers.test_sweep import run_id_in, told
 from tests.world import NOW, SECOND, add_user, claim, fail, score, submit, sure, the_run
 from workers.score import score_submission
 from workers.sweep import sweep
+from workers.turns import take_turn
 
 LATER = NOW + timedelta(seconds=UNCLAIMED_SECONDS)
 #: Under this gold the prediction is perfect.
@@ -71,27 +74,22 @@ def test_the_sweep_announces_uploads_first_and_rescoring_for_later(
     assert (priority_of(messages, upload_id), priority_of(messages, shadow)) in {(0, 9), (None, 9)}
 
 
-def test_a_worker_leaves_rescoring_while_an_upload_waits(engine: Engine, ada: User, shadow: int) -> None:
+def test_an_upload_is_scored_before_rescoring_whoever_rang(engine: Engine, ada: User, shadow: int) -> None:
     upload_id = upload(engine, ada)
-    score_submission(shadow)
+    take_turn(shadow, CPU_QUEUE)
+    assert the_run(engine, upload_id).status == RunStatus.SCORED
     assert (the_run(engine, shadow).status, the_run(engine, shadow).attempts) == (RunStatus.QUEUED, 0)
-    score_submission(upload_id)
-    score_submission(shadow)
+    take_turn(upload_id, CPU_QUEUE)
     assert the_run(engine, shadow).status == RunStatus.SCORED
 
 
-def test_what_nobody_can_score_does_not_hold_rescoring_up(engine: Engine, ada: User, shadow: int) -> None:
+def test_what_has_to_rest_does_not_hold_rescoring_up(engine: Engine, ada: User, shadow: int) -> None:
     stuck = submit(engine, ada, content="new").run_id
-    assert _gives_way(engine, shadow)
     fail(engine, stuck, attempts=3)
-    assert the_run(engine, stuck).status == RunStatus.QUEUED, "it was tried, and waits for its next attempt"
-    assert not _gives_way(engine, shadow)
-    assert not _gives_way(engine, stuck), "uploads give way to nobody"
-
-
-def _gives_way(engine: Engine, run_id: int) -> bool:
     with writing(engine) as session:
-        return gives_way(session, run_id, NOW)
+        assert next_turn(session, needs_gpu=False, now=NOW) == shadow
+        rested = NOW + timedelta(seconds=RETRY_SECONDS)
+        assert next_turn(session, needs_gpu=False, now=rested) == stuck, "and then it goes first again"
 
 
 def test_what_is_submitted_meanwhile_joins_the_set_by_the_sweep(engine: Engine, ada: User, shadow: int) -> None:

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Engine
 from structlog.testing import capture_logs
 
+from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import RunStatus, User
 from evergold.scoring.models import BrokenModel, ModelNotFound, current_settings
 from evergold.scoring.optional import MissingPackage
@@ -22,6 +23,7 @@ from tests.world import the_run
 from workers import device, progress
 from workers.device import NoSuchDevice, encoder_settings
 from workers.score import score_submission, worker_name
+from workers.turns import take_turn
 
 TYPE = "idiom-detection"
 
@@ -68,10 +70,11 @@ def test_a_worker_that_must_not_take_it_leaves_it_as_it_is(
     needing_torch(monkeypatch)
     run_id = upload(engine, ada)
     with capture_logs() as logged:
-        score_submission(run_id)
+        for queue in (CPU_QUEUE, GPU_QUEUE):
+            take_turn(run_id, queue)
     run = the_run(engine, run_id)
     assert (run.status, run.attempts, run.worker, run.sent_at) == (RunStatus.QUEUED, 0, None, None)
-    assert [entry["event"] for entry in logged] == ["run_left_to_others"]
+    assert [entry["event"] for entry in logged] == ["turn_left_to_others"]
 
 
 @pytest.mark.parametrize("error", [ModelNotFound, BrokenModel, MissingPackage, NoSuchDevice])

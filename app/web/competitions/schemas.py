@@ -68,7 +68,7 @@ class Limits(ApiModel):
 
     per_day: int | None = Field(description="days of UTC")
     total: int | None
-    rejected_per_hour: int = Field(description="malformed uploads in any 60 minutes")
+    rejected_per_hour: int = Field(description="uploads in any 60 minutes that were rejected or failed")
     upload_bytes: int
 
 
@@ -77,7 +77,7 @@ class Quota(ApiModel):
 
     used_today: int
     used_total: int
-    rejected_last_hour: int
+    rejected_last_hour: int = Field(description="rejected ones and failed ones: each took a worker's time")
     remaining: int | None = Field(description="submissions left right now")
     day_ends_at: Moment
 

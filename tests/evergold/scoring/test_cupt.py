@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tracemalloc
 from collections.abc import Sequence
 
@@ -216,6 +217,26 @@ def test_a_file_of_nothing_but_codes_is_refused(monkeypatch: pytest.MonkeyPatch,
     [problem] = errors(cupt(f"* {codes} * 1 {codes}", second))
     assert problem.code == "too-many-codes"
     assert problem.message == "the file has more than 190 MWE codes, but the blind file has only 9 tokens"
+
+
+@pytest.mark.soak
+def test_a_file_of_millions_of_codes_is_refused_about_as_fast_as_an_honest_one_is_read() -> None:
+    """9 MB of nothing but codes took a minute to read, and another to score."""
+    rows = [f"{number} w{number} l X" for number in range(1, 601)]
+    items = read_items((HEADER + sentence("s", rows, " ".join("_" * 600))).encode())
+    codes = ";".join(map(str, range(1, 2001)))
+    attack = (HEADER + sentence("s", rows, " ".join([codes] * 600))).encode()
+    honest_rows = [f"{number} {'word' * 20} l X" for number in range(1, 21)]
+    honest = (HEADER + 4000 * sentence("s", honest_rows, "1:VID 1 " + " ".join("*" * 18))).encode()
+
+    def seconds(data: bytes, of: CuptItems) -> float:
+        began = time.process_time()
+        read_predicted_mwes(data, of, Problems())
+        return time.process_time() - began
+
+    honest_items = read_items(honest)
+    assert len(attack) > 5_000_000 < len(honest)
+    assert min(seconds(attack, items) for _ in range(3)) < 10 * min(seconds(honest, honest_items) for _ in range(3))
 
 
 def test_the_lemma_of_a_token_in_hundreds_of_mwes_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ def test_the_worker_is_told_after_the_commit(site: Site, ada: Person) -> None:
     ada.submitted()
     messages = list((site.settings.data_dir / "broker" / "messages").iterdir())
     assert len(messages) == 1
-    assert "workers.score.score_submission" in messages[0].read_text()
+    assert "workers.turns.take_turn" in messages[0].read_text()
 
 
 def test_a_broker_that_is_down_does_not_matter(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ def test_a_file_is_accepted_for_a_check(site: Site, ada: Person) -> None:
     assert document["kept_until"] == "2026-01-11T12:00:00Z"
     assert check_file_of(site, document).read_bytes() == CONTENT
     messages = list((site.settings.data_dir / "broker" / "messages").iterdir())
-    assert ["workers.check.check_file" in message.read_text() for message in messages] == [True]
+    assert ["workers.turns.take_turn" in message.read_text() for message in messages] == [True]
 
 
 def test_its_file_goes_when_it_has_ended_and_takes_no_submission_s_along(site: Site, ada: Person) -> None:

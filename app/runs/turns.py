@@ -1,0 +1,89 @@
+"""Whose turn it is: uploads before checks before rescoring; among uploads, the team that had no turn for longest.
+
+A message to a worker says only that something waits in its queue. So a team with sixty files in line delays another by
+the file that is being scored, and by no other. Whoever takes a turn claims it as ever: two may see the same one.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, SQLColumnExpression, func, or_, select
+from sqlalchemy.orm import Session, aliased
+
+from app.models import (
+    CompetitionTask,
+    PhaseTask,
+    RunStatus,
+    ScoringRun,
+    Submission,
+    Team,
+    Validation,
+    ValidationStatus,
+)
+from evergold.scoring.tasks import TASKS
+
+
+def next_turn(session: Session, *, needs_gpu: bool, now: datetime) -> int | UUID | None:
+    """The id of the run, or of the file to check, that is next in this queue of workers; None: nothing waits there."""
+    return (
+        _next_upload(session, needs_gpu, now)
+        or _next_check(session, needs_gpu, now)
+        or _next_rescoring(session, needs_gpu, now)
+    )
+
+
+def in_queue(phase_task_id: SQLColumnExpression[int], *, needs_gpu: bool) -> ColumnElement[bool]:
+    """Whether what is sent for this task in this phase is for workers that can encode, or for all."""
+    names = [task.name for task in TASKS.values() if task.needs_gpu]
+    of_gpu = (
+        select(PhaseTask.id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .where(CompetitionTask.task_type.in_(names))
+    )
+    return phase_task_id.in_(of_gpu) if needs_gpu else phase_task_id.not_in(of_gpu)
+
+
+def _next_upload(session: Session, needs_gpu: bool, now: datetime) -> int | None:
+    return session.scalar(
+        select(ScoringRun.id)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(Team, Team.id == Submission.team_id)
+        .where(_waits(now), ScoringRun.is_current, in_queue(Submission.phase_task_id, needs_gpu=needs_gpu))
+        .order_by(Team.last_turn_at.asc().nulls_first(), ScoringRun.queued_at, ScoringRun.id)
+        .limit(1)
+    )
+
+
+def _next_check(session: Session, needs_gpu: bool, now: datetime) -> UUID | None:
+    """Of the person whose last check began longest ago; checks are forgotten after a day, so that is quickly told."""
+    earlier = aliased(Validation)
+    last_turn = (
+        select(func.max(earlier.started_at)).where(earlier.user_id == Validation.user_id).correlate(Validation)
+    ).scalar_subquery()
+    return session.scalar(
+        select(Validation.id)
+        .where(
+            Validation.status == ValidationStatus.QUEUED,
+            or_(Validation.not_before.is_(None), Validation.not_before <= now),
+            in_queue(Validation.phase_task_id, needs_gpu=needs_gpu),
+        )
+        .order_by(last_turn.asc().nulls_first(), Validation.asked_at, Validation.id)
+        .limit(1)
+    )
+
+
+def _next_rescoring(session: Session, needs_gpu: bool, now: datetime) -> int | None:
+    return session.scalar(
+        select(ScoringRun.id)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .where(_waits(now), ~ScoringRun.is_current, in_queue(Submission.phase_task_id, needs_gpu=needs_gpu))
+        .order_by(ScoringRun.queued_at, ScoringRun.id)
+        .limit(1)
+    )
+
+
+def _waits(now: datetime) -> ColumnElement[bool]:
+    rests = or_(ScoringRun.not_before.is_(None), ScoringRun.not_before <= now)
+    return (ScoringRun.status == RunStatus.QUEUED) & rests

@@ -1,0 +1,199 @@
+"""Whose turn it is: uploads before checks before rescoring, and teams one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine, event, select, update
+
+from app.base.db import reading, writing
+from app.models import CompetitionTask, RunStatus, ScoringRun, Submission, Team, User
+from app.runs.claims import RESEND_SECONDS, claim_run
+from app.runs.outcomes import put_back
+from app.runs.turns import next_turn
+from app.runs.validations import claim_validation
+from app.runs.workers import queue_position
+from app.submissions.validations import accept_validation
+from evergold.scoring.tasks import TASKS
+from tests.threads import in_threads
+from tests.world import NOW, SECOND, claim, fail, submit, sure, the_phase_task, the_run, upload_of
+
+pytestmark = pytest.mark.both
+
+
+def turn(engine: Engine, now: datetime = NOW, *, needs_gpu: bool = False) -> int | UUID | None:
+    with reading(engine) as session:
+        return next_turn(session, needs_gpu=needs_gpu, now=now)
+
+
+def take_all(engine: Engine) -> list[str]:
+    """Whose files are taken, one after the other, until none waits."""
+    order = []
+    moment = NOW
+    while (run_id := turn(engine, moment)) is not None:
+        assert isinstance(run_id, int)
+        sure(claim(engine, run_id, moment))
+        moment += SECOND
+        with reading(engine) as session:
+            team = select(Team.name).join(Submission, Submission.team_id == Team.id)
+            order.append(
+                session.scalars(
+                    team.join(ScoringRun, ScoringRun.submission_id == Submission.id).where(ScoringRun.id == run_id)
+                ).one()
+            )
+    return order
+
+
+def files(engine: Engine, user: User, number: int, now: datetime = NOW) -> list[int]:
+    return [submit(engine, user, now, content=f"{user.username} {n}").run_id for n in range(number)]
+
+
+def check_of(engine: Engine, user: User, content: str, now: datetime = NOW) -> UUID:
+    with writing(engine) as session:
+        return accept_validation(
+            session, user=user, phase_task=the_phase_task(session), upload=upload_of(content), now=now
+        ).validation.id
+
+
+def test_a_team_with_many_files_delays_another_by_one(engine: Engine, people: list[User]) -> None:
+    ada, bob, cat, _ = people
+    files(engine, ada, 60)
+    files(engine, bob, 2, NOW + SECOND)
+    files(engine, cat, 1, NOW + 2 * SECOND)
+    order = take_all(engine)
+    assert order[:6] == ["Ada", "Bob", "Cat", "Ada", "Bob", "Ada"]
+    assert order[6:] == 57 * ["Ada"]
+
+
+def test_who_comes_back_waits_for_one_file_however_long_the_line_is(engine: Engine, people: list[User]) -> None:
+    ada, bob, *_ = people
+    files(engine, ada, 5)
+    for number in range(3):
+        first = turn(engine)
+        assert isinstance(first, int)
+        sure(claim(engine, first, NOW + 2 * number * SECOND))
+        late = submit(engine, bob, NOW + 2 * number * SECOND, content=f"bob {number}").run_id
+        assert turn(engine) == late
+        sure(claim(engine, late, NOW + (2 * number + 1) * SECOND))
+
+
+def test_uploads_go_before_checks_and_these_before_rescoring(engine: Engine, people: list[User]) -> None:
+    ada, bob, *_ = people
+    (again,) = files(engine, ada, 1)
+    with writing(engine) as session:
+        session.execute(update(ScoringRun).where(ScoringRun.id == again).values(is_current=False))
+    check, upload = check_of(engine, bob, "check"), submit(engine, bob, NOW + SECOND, content="b").run_id
+    assert turn(engine) == upload
+    sure(claim(engine, upload))
+    assert turn(engine) == check
+    with writing(engine) as session:
+        assert claim_validation(session, check, worker="w", lease_seconds=60, now=NOW)
+    assert turn(engine) == again
+    sure(claim(engine, again))
+    assert turn(engine) is None
+
+
+def test_checks_of_one_person_delay_those_of_another_by_one(engine: Engine, people: list[User]) -> None:
+    ada, bob, *_ = people
+    first, second, third = (check_of(engine, ada, str(n)) for n in range(3))
+    late = check_of(engine, bob, "bob", NOW + SECOND)
+    order = []
+    for number in range(4):
+        check = turn(engine)
+        assert isinstance(check, UUID)
+        order.append(check)
+        with writing(engine) as session:
+            assert claim_validation(session, check, worker="w", lease_seconds=60, now=NOW + number * SECOND)
+    assert order[1] == late
+    assert set(order) == {first, second, third, late}
+
+
+@pytest.mark.parametrize("needs_gpu", [False, True])
+def test_each_queue_has_a_line_of_its_own(
+    engine: Engine, people: list[User], monkeypatch: pytest.MonkeyPatch, needs_gpu: bool
+) -> None:
+    monkeypatch.setitem(TASKS, "idiom-detection", replace(TASKS["idiom-detection"], needs_gpu=needs_gpu))
+    (run_id,) = files(engine, people[0], 1)
+    assert turn(engine, needs_gpu=needs_gpu) == run_id
+    assert turn(engine, needs_gpu=not needs_gpu) is None
+
+
+def test_what_a_worker_cannot_do_rests_and_takes_nobodys_turn(engine: Engine, people: list[User]) -> None:
+    ada, bob, *_ = people
+    (mine,), (other,) = files(engine, ada, 1), files(engine, bob, 1, NOW + SECOND)
+    held = sure(claim(engine, mine))
+    with writing(engine) as session:
+        assert put_back(session, held, reason="no such model here", now=NOW)
+    assert turn(engine) == other
+    sure(claim(engine, other))
+    assert turn(engine) is None
+    assert turn(engine, NOW + timedelta(seconds=RESEND_SECONDS)) == mine
+
+
+def test_a_failed_attempt_rests_before_the_next(engine: Engine, people: list[User]) -> None:
+    (run_id,) = files(engine, people[0], 1)
+    fail(engine, run_id, attempts=3)
+    assert the_run(engine, run_id).status == RunStatus.QUEUED
+    assert turn(engine) is None, "three attempts within a moment would meet the same trouble"
+    assert turn(engine, NOW + timedelta(minutes=1)) == run_id
+
+
+def test_of_many_workers_each_takes_another_file(engine: Engine, people: list[User]) -> None:
+    for user in people:
+        files(engine, user, 3)
+
+    def take(_: int) -> int:
+        while True:
+            run_id = turn(engine)
+            assert isinstance(run_id, int)
+            with writing(engine) as session:
+                if claim_run(session, run_id, worker="w", lease_seconds=60, now=NOW):
+                    return run_id
+
+    taken = in_threads(12, take)
+    assert len(set(taken)) == 12
+    assert turn(engine) is None
+
+
+def test_the_place_in_line_is_the_number_of_files_scored_before(engine: Engine, people: list[User]) -> None:
+    ada, bob, cat, dan = people
+    runs = [*files(engine, ada, 4), *files(engine, bob, 2, NOW + SECOND), *files(engine, cat, 1, NOW + 2 * SECOND)]
+    sure(claim(engine, submit(engine, dan, content="running").run_id))
+    runs += files(engine, dan, 2, NOW + 3 * SECOND)
+    with reading(engine) as session:
+        places = {run_id: queue_position(session, session.get_one(ScoringRun, run_id)) for run_id in runs}
+    order = []
+    moment = NOW + SECOND
+    while (run_id := turn(engine)) is not None:
+        assert isinstance(run_id, int)
+        order.append(run_id)
+        sure(claim(engine, run_id, moment))
+        moment += SECOND
+    assert [places[run_id] for run_id in order] == list(range(1, len(runs) + 1))
+
+
+def test_a_turn_is_one_statement_however_long_the_line_is(engine: Engine, people: list[User]) -> None:
+    for user in people:
+        files(engine, user, 5)
+    statements: list[str] = []
+
+    def count(connection: object, cursor: object, statement: str, *_: object) -> None:
+        statements.append(statement)
+
+    event.listen(engine, "before_cursor_execute", count)
+    try:
+        assert turn(engine) is not None
+    finally:
+        event.remove(engine, "before_cursor_execute", count)
+    assert len([statement for statement in statements if statement.startswith("SELECT")]) == 1
+
+
+def test_a_task_that_is_not_known_any_more_is_everybodys(engine: Engine, people: list[User]) -> None:
+    """So that it fails, visibly, and does not wait for ever."""
+    (run_id,) = files(engine, people[0], 1)
+    with writing(engine) as session:
+        session.execute(update(CompetitionTask).values(task_type="gone"))
+    assert turn(engine) == run_id

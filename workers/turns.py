@@ -1,0 +1,49 @@
+"""take_turn(), the one Celery task: whatever is next in line is scored or checked, whoever rang."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from uuid import UUID
+
+import structlog
+from sqlalchemy import Engine
+
+from app.base.config import get_settings
+from app.base.db import get_engine, reading
+from app.base.queue import GPU_QUEUE, TURN_TASK
+from app.runs.turns import next_turn
+from workers.celery_app import app
+from workers.check import check_file
+from workers.device import can_encode
+from workers.lease import patiently
+from workers.overrun import Ending
+from workers.score import score_submission
+
+log = structlog.get_logger(__name__)
+
+
+@app.task(name=TURN_TASK)
+def take_turn(announced: int | str, queue: str) -> None:
+    """Score or check what is next in this queue; one piece of work for each message, and none where nothing waits.
+
+    announced: the run or the check that the message was sent for, which may have had its turn long ago.
+    """
+    if queue == GPU_QUEUE and not can_encode():
+        log.warning("turn_left_to_others", announced=announced)
+        return
+    engine = get_engine(get_settings().database_address)
+    ending, last = Ending.LEFT, None
+    while ending is Ending.LEFT:  # by another worker that was quicker, or because this machine lacks what it needs
+        turn = patiently(partial(_next, engine, needs_gpu=queue == GPU_QUEUE), get_settings().lease_seconds)
+        if turn is None or turn == last:
+            return
+        last, ending = turn, check_file(str(turn)) if isinstance(turn, UUID) else score_submission(turn)
+    if ending is Ending.SPENT:
+        # Celery reports it, and starts another child; everything is recorded.
+        raise SystemExit("this process met its bound of memory: a fresh one takes its place")
+
+
+def _next(engine: Engine, *, needs_gpu: bool) -> int | UUID | None:
+    with reading(engine) as session:
+        return next_turn(session, needs_gpu=needs_gpu, now=datetime.now(UTC))
