@@ -48,7 +48,8 @@ def check(
     settings = get_settings()
     path = settings.phases_file
     limit_bytes = settings.upload_limit_bytes
-    findings = check_phases(path, now=datetime.now(UTC), gold=gold, upload_limit_bytes=limit_bytes)
+    sealed = _sealed_here()
+    findings = check_phases(path, now=datetime.now(UTC), gold=gold, upload_limit_bytes=limit_bytes, sealed=sealed)
     errors = sum(finding.severity == "error" for finding in findings)
     loaded = [] if errors else load_competitions(path)
     now_open = [file for competition in loaded for file in open_files(competition.declaration, datetime.now(UTC))]
@@ -69,6 +70,24 @@ def check(
         say(f"{path}: {count(errors, 'error')}, {count(len(findings) - errors, 'warning')}.")
     if errors:
         raise typer.Exit(Code.ERROR)
+
+
+def _sealed_here() -> set[tuple[str, str, str]]:
+    """Where the database of this server, if there is one, has sealed gold; a file is checked without any, too."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from app.base.config import get_settings
+    from app.base.db import get_engine, reading
+    from app.gold.versions import places_with_gold
+
+    settings = get_settings()
+    if not settings.database_url and not (settings.data_dir / "evergold.db").exists():
+        return set()
+    try:
+        with reading(get_engine(settings.database_address)) as session:
+            return places_with_gold(session)
+    except SQLAlchemyError:
+        return set()
 
 
 @commands.command(rich_help_panel=PANEL)

@@ -19,7 +19,18 @@ from app.competitions.changed import boards_changed
 from app.competitions.find import find_phase_task
 from app.gold.binding import Binding, GoldPlace, options_digest
 from app.gold.sealing import Sealed, forget_sealed, key_id_of
-from app.models import GoldCheck, GoldVersion, Phase, PhaseTask, SealedFile, SealedKey, User, WorkerKey
+from app.models import (
+    Competition,
+    CompetitionTask,
+    GoldCheck,
+    GoldVersion,
+    Phase,
+    PhaseTask,
+    SealedFile,
+    SealedKey,
+    User,
+    WorkerKey,
+)
 from app.people import audit
 from app.people.roles import check_may_organise
 
@@ -245,6 +256,19 @@ def published_gold(session: Session, phase_id: int, task_id: int) -> list[GoldVe
 def newest_in_use(session: Session, phase_task: PhaseTask) -> int:
     """The number of the newest version that is in use; 0: none is."""
     return max((one.number for one in published_gold(session, phase_task.phase_id, phase_task.task_id)), default=0)
+
+
+def places_with_gold(session: Session) -> set[tuple[str, str, str]]:
+    """(competition, phase, task) of all sealed gold that is in use."""
+    query = (
+        select(Competition.name, Phase.name, CompetitionTask.name)
+        .join(Phase, Phase.competition_id == Competition.id)
+        .join(PhaseTask, PhaseTask.phase_id == Phase.id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .join(GoldVersion, GoldVersion.phase_task_id == PhaseTask.id)
+        .where(GoldVersion.published_at.is_not(None))
+    )
+    return {(competition, phase, task) for competition, phase, task in session.execute(query.distinct())}
 
 
 def gold_identity(session: Session, phase_task: PhaseTask) -> str | None:

@@ -12,6 +12,8 @@ from datetime import datetime
 from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
+from app.base import links
+from app.base.config import get_settings
 from app.base.errors import Forbidden, InvalidForm, NotFound
 from app.judging.errors import CannotJudge
 from app.judging.rounds import check_unpublished, languages_of, lock_round, subject_of
@@ -34,7 +36,18 @@ from app.models import (
     User,
 )
 from app.people.audit import record
+from app.people.mail import public_address, send_mail
 from app.people.roles import find_user, grant_role, has_role, may_organise
+
+_MAIL = """\
+Hello {username},
+
+the organisers of {competition} ask you to judge what the systems wrote in {language}. Begin, and go on later, at
+
+{page}
+
+Every mark is kept as you give it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +90,18 @@ def appoint(
     session.flush()
     what = {"language": language, "annotator": user.username}
     record(session, actor, "judging.appoint", subject_of(competition, judging), what, now=now)
+    _tell(session, competition, judging, language, user, now)
     return found
+
+
+def _tell(
+    session: Session, competition: Competition, judging: JudgingRound, language: str, user: User, now: datetime
+) -> None:
+    """A mail with the page on which they judge; it goes to confirmed addresses only."""
+    page = public_address(get_settings(), links.judging(competition.name, judging.name, "items", language))
+    body = _MAIL.format(username=user.username, language=language.upper(), competition=competition.title, page=page)
+    subject = f"You are asked to judge paraphrases: {competition.title}"
+    send_mail(session, user, subject, body, competition_id=competition.id, now=now)
 
 
 def dismiss(

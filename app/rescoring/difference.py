@@ -5,7 +5,7 @@ For organisers alone, whatever the boards show to others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
@@ -155,12 +155,13 @@ Row = tuple[LeaderboardRow, int]
 
 
 def _board_moves(session: Session, phase: Phase, board: Board, beside: Rescored) -> BoardMoves:
+    waiting = _not_scored_yet(session, beside)
     before, rows_before = _as_organisers_see(session, phase, board, None)
     after, rows_after = _as_organisers_see(session, phase, board, beside)
     column, rank_by = after.columns[after.rank_by], after.rank_by
     moves = []
     for key in dict.fromkeys([*rows_before, *rows_after]):
-        move = _move(rows_before.get(key), rows_after.get(key), rank_by)
+        move = _move(rows_before.get(key), rows_after.get(key), rank_by, waiting)
         if move is not None:
             moves.append(move)
     everyone = len(rows_before.keys() | rows_after.keys())
@@ -175,6 +176,13 @@ def _board_moves(session: Session, phase: Phase, board: Board, beside: Rescored)
         moves=tuple(sorted(moves, key=_largest_first)),
         unchanged=everyone - len(moves),
     )
+
+
+def _not_scored_yet(session: Session, beside: Rescored) -> set[str]:
+    """The submissions of an open set whose run has not ended, by id: of these nothing can be said yet."""
+    unfinished = ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.FAILED))
+    query = select(ScoringRun.submission_id).where(ScoringRun.rescoring_id == beside.rescoring_id, unfinished)
+    return {str(submission_id) for submission_id in session.scalars(query)}
 
 
 def _as_organisers_see(
@@ -193,7 +201,7 @@ def _as_organisers_see(
     return shown, rows
 
 
-def _move(before: Row | None, after: Row | None, rank_by: int) -> Move | None:
+def _move(before: Row | None, after: Row | None, rank_by: int, waiting: Collection[str]) -> Move | None:
     """None if nothing changes. Positions of columns are the same before and after: they are declared."""
     found = after or before
     if found is None:
@@ -215,7 +223,7 @@ def _move(before: Row | None, after: Row | None, rank_by: int) -> Move | None:
         score_before=old.cells[rank_by].value if old else None,
         score_after=new.cells[rank_by].value if new else None,
         cells_changed=cells_changed,
-        words=_words(old, new, rank_by),
+        words=_words(old, new, rank_by, waiting),
     )
 
 
@@ -230,9 +238,10 @@ def _cells_changed(old: LeaderboardRow | None, new: LeaderboardRow | None) -> in
     return sum(told(one) != told(other) for one, other in zip(old.cells, new.cells, strict=True))
 
 
-def _words(old: LeaderboardRow | None, new: LeaderboardRow | None, rank_by: int) -> str:
+def _words(old: LeaderboardRow | None, new: LeaderboardRow | None, rank_by: int, waiting: Collection[str] = ()) -> str:
     if new is None:
-        return "leaves the board"
+        is_waiting = old is not None and str(old.submission_id) in waiting
+        return "is not scored anew yet" if is_waiting else "leaves the board"
     if old is None:
         return "is new on the board"
     said = []

@@ -387,3 +387,12 @@ def test_odd_value_anywhere_is_never_more_than_a_finding(demo: Competition, odd:
             assert errors, path
         else:
             assert not errors, path
+
+
+def test_sealed_gold_of_this_server_counts_as_gold(demo: Competition) -> None:
+    demo.change("            gold: demo/evaluation.csv\n", "")
+    warned = [finding.message for finding in demo.check() if "no gold" in finding.message]
+    assert len(warned) == 1
+    sealed = {("demo", "evaluation", "detection")}
+    found = check_phases(demo.phases, now=NOW, sealed=sealed)
+    assert [finding.message for finding in found if "no gold" in finding.message] == []

@@ -17,7 +17,17 @@ from app.judging.marks import Worksheet, clear_marks, save_marks, worksheet
 from app.judging.results import document_of, open_texts, progress_of
 from app.judging.rounds import discard_round, publish_round, withdraw_round
 from app.judging.selection import draw_items, shuffled
-from app.models import JudgedAnswer, JudgedEntry, JudgedText, Judgement, JudgingRound, PhaseTask, Role, User
+from app.models import (
+    JudgedAnswer,
+    JudgedEntry,
+    JudgedText,
+    Judgement,
+    JudgingRound,
+    OutgoingMail,
+    PhaseTask,
+    Role,
+    User,
+)
 from app.people.roles import grant_role, revoke_role
 from evergold.scoring.judgement import Marks
 from evergold.scoring.task import NOT_ENTERED
@@ -494,3 +504,17 @@ def test_an_organiser_of_a_competition_is_one_by_a_role(engine: Engine, anna: Us
         assert revoke_role(session, competition, anna, Role.ORGANISER, NOW)
         assert not revoke_role(session, competition, anna, Role.ORGANISER, NOW)
         assert not may_organise(session, anna, competition)
+
+
+def test_who_is_asked_to_judge_gets_a_mail_with_the_page_where_it_begins(
+    engine: Engine, systems: dict[str, UUID], olga: User, anna: User
+) -> None:
+    judging.start(engine, olga, annotators={"anna": "en"})
+    with reading(engine) as session:
+        (mail,) = session.scalars(select(OutgoingMail).where(OutgoingMail.user_id == anna.id))
+    assert mail.recipient == anna.email
+    assert f"/competitions/{COMPETITION}/judging/human/items/en\n" in mail.body
+    with writing(engine) as session:
+        competition, _ = judging.places(session)
+        appoint(session, competition, judging.the_round(session), language="en", username="anna", actor=olga, now=NOW)
+        assert len(session.scalars(select(OutgoingMail)).all()) == 1, "once more changes nothing"

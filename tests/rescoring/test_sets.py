@@ -250,6 +250,24 @@ def test_an_unfinished_set_is_compared_as_far_as_it_is_done(engine: Engine, scor
     assert [(m.team, m.rank_after) for m in found.boards[0].moves] == [("Cat", 1), ("Ada", 2), ("Bob", 3)]
 
 
+def test_what_an_unfinished_set_has_not_scored_yet_is_said_not_to_leave_the_board(
+    engine: Engine, people: list[User]
+) -> None:
+    """Carried-over rows rest on the old gold until the set has scored them; nobody may think that they go."""
+    add_phase(engine, "post", starts_at=NOW - HOUR, carry_over=PHASE)
+    make_key(engine)
+    places = (f"{COMPETITION}/{PHASE}/{TASK}", f"{COMPETITION}/post/{TASK}")
+    seal_gold(engine, b"gold", places=places)
+    submission_id = enter(engine, people[0], 0.5)
+    seal_gold(engine, b"better gold", places=places)
+    number = start(engine)
+    words = {move.words for board in difference(engine, number).boards for move in board.moves}
+    assert words == {"is not scored anew yet"}
+    score_set(engine, number, {submission_id: 0.7})
+    words = {move.words for board in difference(engine, number).boards for move in board.moves}
+    assert words == {""}
+
+
 def test_files_that_do_not_fit_any_more_leave_the_board(engine: Engine, scored: dict[str, Any]) -> None:
     number = start(engine)
     score_set(engine, number, {scored["a"]: 0.9, scored["c"]: 0.3})

@@ -6,6 +6,7 @@ to correct.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -41,14 +42,19 @@ class InvalidPhases(Exception):
 
 
 def check_phases(
-    path: Path, *, now: datetime, gold: Path | None = None, upload_limit_bytes: int | None = None
+    path: Path,
+    *,
+    now: datetime,
+    gold: Path | None = None,
+    upload_limit_bytes: int | None = None,
+    sealed: Collection[tuple[str, str, str]] = (),
 ) -> list[Finding]:
     """Every error and warning about phases.yaml, its includes and the files they name, in order of file and line.
 
     gold: a folder of plain gold, as workers have it, to compare items and baselines with; upload_limit_bytes: what the
-    server takes, None where that is not known.
+    server takes, None where that is not known; sealed: (competition, phase, task) of its sealed gold.
     """
-    return _check(path, now, gold, upload_limit_bytes)[1].in_order()
+    return _check(path, now, gold, upload_limit_bytes, sealed)[1].in_order()
 
 
 def load_competitions(path: Path) -> list[LoadedCompetition]:
@@ -69,13 +75,17 @@ def _loaded(document: dict[str, Any], folder: Path) -> LoadedCompetition:
 
 
 def _check(
-    path: Path, now: datetime | None, gold: Path | None = None, upload_limit_bytes: int | None = None
+    path: Path,
+    now: datetime | None,
+    gold: Path | None = None,
+    upload_limit_bytes: int | None = None,
+    sealed: Collection[tuple[str, str, str]] = (),
 ) -> tuple[list[Node], Findings]:
     found = Findings()
     competitions = [node for document in read_phases_files(path, found) for node in elements(document, "competitions")]
     check_names(competitions, "the competition", found)
     for competition in competitions:
-        check_files(check_competition(competition, now, found), found, warn=now is not None, gold=gold)
+        check_files(check_competition(competition, now, found, sealed), found, warn=now is not None, gold=gold)
         if upload_limit_bytes is not None:
             warn_of_server_limit(competition, upload_limit_bytes, found)
     return competitions, found
