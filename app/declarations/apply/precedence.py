@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import ValidationError
 from sqlalchemy import select
@@ -77,9 +78,38 @@ def _keeps_edits(work: Work, competition: Competition, newest: Revision, loaded:
         return False
     there, here = (one.model_dump(mode="json", exclude_unset=True) for one in (edited, loaded.declaration))
     last = last_from_file(work.session, competition)
+    if there != here and not (last and _changes_only_what_nobody_edited(last, there, here)):
+        return False
     before = {file.path: file.sha256 for file in last.files} if last else {}
     replaced = [file for file in newest.files if before.get(file.path, file.sha256) != file.sha256]
-    return there == here and all(keep(work, loaded.folder / file.path).sha256 == file.sha256 for file in replaced)
+    paths = [loaded.folder / file.path for file in replaced]
+    if not all(path.exists() for path in paths):  # a file that an edit brought, and that is not declared any more
+        return False
+    return all(keep(work, path).sha256 == file.sha256 for path, file in zip(paths, replaced, strict=True))
+
+
+def _changes_only_what_nobody_edited(last: Revision, there: dict[str, Any], here: dict[str, Any]) -> bool:
+    """Whether the file has every edit, and differs elsewhere: as one that was exported, and changed in some lines.
+
+    there, here: what holds on the server, and what the file says.
+    """
+    try:
+        before = CompetitionDeclaration.model_validate(last.document).model_dump(mode="json", exclude_unset=True)
+    except ValidationError:
+        return False
+    edited = [_steps(one.path) for one in differences(before, there)]
+    changed = [_steps(one.path) for one in differences(there, here)]
+    return not any(_overlap(one, other) for one in edited for other in changed)
+
+
+def _steps(path: str) -> list[str]:
+    return path.removesuffix(" (order)").split(".")
+
+
+def _overlap(one: list[str], other: list[str]) -> bool:
+    """Whether one of two paths lies in the other."""
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
 
 
 def _present(work: Work, newest: Revision, stack: ExitStack) -> LoadedCompetition | None:
