@@ -29,8 +29,14 @@ def pytest_sessionstart() -> None:
     lean.check_complete()
 
 
-def pytest_report_header() -> str:
-    return lean.header()
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--soak"):
+        lanes.keep_soak_seed()
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    seed = f"{lanes.SEED_VARIABLE}={lanes.soak_seed()} repeats these seeds" if config.getoption("--soak") else ""
+    return [line for line in (lean.header(), seed) if line]
 
 
 @pytest.hookimpl(tryfirst=True)

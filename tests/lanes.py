@@ -8,7 +8,9 @@ locks and races, upserts, JSON, ordering, NUL and other odd characters, sums and
 
 from __future__ import annotations
 
+import os
 import resource
+import secrets
 from collections.abc import Iterable
 
 import pytest
@@ -31,6 +33,7 @@ LONGEST_SECONDS = 30.0
 #: Of the wall; pytest-timeout ends a test after `timeout` of pyproject.toml, these after as much more patience.
 SLOW_TIMEOUT_SECONDS = 1200
 
+SEED_VARIABLE = "EVERGOLD_TEST_SEED"
 #: Fixtures that are a server, or stand on one.
 SERVERS = frozenset({"valkey", "postgres_server", "postgresql_engine"})
 
@@ -73,6 +76,15 @@ def module_of(item: pytest.Item) -> str:
 def _rank(item: pytest.Item, has_servers: bool) -> int:
     slow = (place for place, name in enumerate(SLOW_FIRST) if item.nodeid.startswith(name))
     return next(slow, len(SLOW_FIRST) + (0 if has_servers else 1))
+
+
+def keep_soak_seed() -> str:
+    """Draw the seed of this run, unless one is named to repeat another's; processes of xdist inherit it."""
+    return os.environ.setdefault(SEED_VARIABLE, str(secrets.randbits(32)))
+
+
+def soak_seed() -> int:
+    return int(os.environ[SEED_VARIABLE])
 
 
 def processor_seconds() -> float:

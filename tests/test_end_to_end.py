@@ -29,7 +29,7 @@ from tests.server.processes import GOLD, Server, embedded, kill_worker_of, on_re
 
 API = "/api/v1"
 SWANS = f"{API}/competitions/swans/phases"
-SCORING_SECONDS = 60.0
+SCORING_SECONDS = 180.0
 
 #: Label 0: precision 1/1, recall 1/2, F1 2/3. Label 1: precision 2/3, recall 2/2, F1 4/5. Macro F1 11/15, accuracy 3/4.
 GOOD = "ID,Language,Setting,Label\n1,EN,zero_shot,0\n2,EN,zero_shot,1\n3,EN,zero_shot,1\n4,EN,zero_shot,1\n"

@@ -40,7 +40,7 @@ from app.server.programs import ServeOptions
 
 Say = Callable[[str], None]
 
-READY_SECONDS = 60.0
+READY_SECONDS = 180.0
 CHANGES_SHOWN = 5
 _TICK_SECONDS = 0.1
 _LOG_CHECK_SECONDS = 60.0

@@ -2,7 +2,7 @@
 
 It is one server whose hidden outcomes are exchanged: so ids, names, times and tags stay, and whatever differs tells
 something, be it a digit, an order, a count, an ETag, a length or an error. Where the same outcomes are shown, they do
-differ, else this would compare nothing.
+differ, else this would compare nothing. Requests are answered in process: that HTTP tells no more, test_canaries sees.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ PAIRS = [
 
 
 @pytest.fixture
-def unscored(empty_site: Site, cheap_passwords: None) -> Iterator[Place]:
+def unscored(quick_site: Site, cheap_passwords: None) -> Iterator[Place]:
     """Everything is there but the outcomes."""
-    found = place.build(empty_site)
+    found = place.build(quick_site)
     yield found
     found.saved.close()
 
@@ -148,9 +148,14 @@ def test_an_open_rescoring_set_makes_no_difference(unscored: Place) -> None:
 
 
 def _answers(unscored: Place, roles: Sequence[str]) -> dict[tuple[str, str], str]:
+    """By role and address; organisers, who only show that there was something to be told, look at fewer pictures."""
     found = {}
     for role in roles:
         with unscored.client(role) as visitor:
+            visitor.bare.headers["Accept-Encoding"] = "identity"  # compressed answers are compared by no reader
             for path in _paths(unscored):
-                found[role, path] = plain(visitor.send("GET", path))
+                if role != "organiser" or "/pictures/" not in path:
+                    answer = visitor.send("GET", path)
+                    assert answer.status_code != 500, (role, path)
+                    found[role, path] = plain(answer)
     return found

@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 from app.base.config import Settings, get_settings
 from app.web.main import create_app
 from tests import world
+from tests.web.routes import application
 from tests.web.site import Person, Site, a_site, serving
 
 Server = tuple[FastAPI, str]
@@ -24,6 +25,7 @@ def server(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("server")
     shutil.copyfile(_sqlite_template, folder / "evergold.db")
     app = create_app(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'evergold.db'}"))
+    app.openapi = application().openapi  # type: ignore[method-assign]  # the same, and made once
     app.state.server.engine.dispose()
     with serving(app) as url:
         yield app, url

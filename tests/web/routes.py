@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from uuid import UUID
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
+from app.base.config import Settings
+from app.web.main import create_app
 from tests.world import COMPETITION, PHASE, TASK
 
 #: What the site of the tests calls its things; what is not there is named like a thing that is nowhere.
@@ -45,6 +48,12 @@ class Address:
 
     def __str__(self) -> str:
         return f"{self.method} {self.template}"
+
+
+@cache
+def application() -> FastAPI:
+    """The application as it is made, to look at its routes and its description; making these takes seconds."""
+    return create_app(Settings())
 
 
 def addresses(app: FastAPI) -> list[Address]:

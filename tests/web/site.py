@@ -43,13 +43,14 @@ BROWSER = {"Accept": "text/html"}
 
 @dataclass
 class Site:
-    """The server, its rows, and its clock."""
+    """The server, its rows, and its clock. transport: how clients reach it, if not over a socket."""
 
     url: str
     app: FastAPI
     settings: Settings
     engine: Engine
     now: datetime = NOW
+    transport: httpx.BaseTransport | None = None
 
     def set_clock(self, now: datetime) -> None:
         self.now = now
@@ -57,7 +58,7 @@ class Site:
     def client(self, **headers: str) -> httpx.Client:
         """A client; whatever the API answers to it must stand in the API's description, and nothing may quote gold."""
         hooks = {"response": [self._check_documented]}
-        return Visitor(base_url=self.url, headers=headers, timeout=30, event_hooks=hooks)
+        return Visitor(base_url=self.url, headers=headers, timeout=30, event_hooks=hooks, transport=self.transport)
 
     def _check_documented(self, response: httpx.Response) -> None:
         for template, operations in self.app.openapi()["paths"].items():

@@ -15,7 +15,6 @@ import pytest
 from playwright.sync_api import Browser
 from sqlalchemy import select, update
 
-from app.base.config import Settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition, find_phase_task
 from app.judging.marks import save_marks, worksheet
@@ -33,7 +32,6 @@ from app.teams.invitations import invite
 from app.teams.registration import register
 from app.teams.registration_rules import rules_of
 from app.web.competitions.guide import GUIDES
-from app.web.main import create_app
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import ItemResult
 from tests import letters, world
@@ -47,7 +45,7 @@ from tests.web import mwe_world, probing_world
 from tests.web.access import Reader, reader_of
 from tests.web.people.test_passwords import ask, links, path_of
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, SUBMIT_PAGE
-from tests.web.routes import addresses
+from tests.web.routes import addresses, application
 from tests.web.site import BROWSER, Site, log_in
 from tests.web.test_browser import chromium  # noqa: F401 - a fixture
 from tests.whole import open_competition, sent, taking_part
@@ -207,7 +205,7 @@ ALL = [*IDIOMS, *IDENTIFICATION, *PROBING, *PARAPHRASING]
 
 
 def test_every_page_is_visited() -> None:
-    gets = {address.template for address in addresses(create_app(Settings())) if address.method == "GET"}
+    gets = {address.template for address in addresses(application()) if address.method == "GET"}
     pages = {template for template in gets if not template.startswith("/api/")} - NO_PAGES.keys()
     assert pages - {visit.template for visit in ALL} == set(), "pages that nobody visits"
     assert NO_PAGES.keys() <= gets, "no longer there"

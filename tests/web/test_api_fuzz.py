@@ -1,7 +1,8 @@
 """The whole API under schemathesis: whatever is sent, no 5xx, and no status, type or body that the description lacks.
 
 Each operation gets requests that its description allows and requests that it does not. Each of them is sent by every
-kind of visitor, with the names that were made up and with the names of what is really there.
+kind of visitor, with the names that were made up and with the names of what is really there. What each commit sends is
+always the same; `make soak` sends twenty times as much, made up from a seed that is new each time.
 """
 
 from __future__ import annotations
@@ -9,45 +10,23 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests
-import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis.errors import NonInteractiveExampleWarning, Unsatisfiable
-from schemathesis import Case, GenerationMode
-from schemathesis.core.result import Ok
 
-from app.web.main import create_app
+from tests import lanes
+from tests.web.routes import application
 from tests.web.site import Person, Site
 from tests.world import COMPETITION, PHASE, TASK
 
-LEAST_CASES = 5_000
-SHARDS = 4  # so that several processes share the work
-SCHEMA = schemathesis.openapi.from_dict(create_app().openapi())
+if TYPE_CHECKING:
+    from schemathesis import Case, GenerationMode
 
-
-def described() -> Iterator[Any]:
-    """Every operation; a description that cannot be read is a failure."""
-    for result in SCHEMA.get_all_operations():
-        assert isinstance(result, Ok), result.err()
-        yield result.ok()
-
-
-OPERATIONS = sorted(described(), key=lambda operation: operation.label)
+#: Schemathesis takes seconds to import, which only who sends something shall wait for.
+SOME_CASES, MANY_CASES = 1_500, 30_000
+SHARDS, MANY_SHARDS = 3, 15  # so that several processes share the work
 VISITORS = ("anonymous", "participant", "administrator")
-MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
-#: Of one operation in one mode. Most are sent twice by every visitor; some operations have few.
-EXAMPLES = LEAST_CASES // (len(OPERATIONS) * len(MODES) * len(VISITORS) * 2) + 2
-QUIET = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    database=None,
-    derandomize=True,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
 
 
 @dataclass
@@ -58,6 +37,8 @@ class Fuzzer:
     headers: dict[str, dict[str, str]]
     names: dict[str, str]
     session: requests.Session
+    operations: list[Any]
+    checks: list[Any]
     answered: int = 0
 
     def send(self, case: Case[Any]) -> None:
@@ -74,26 +55,42 @@ class Fuzzer:
 
     def _check(self, case: Case[Any], visitor: str) -> None:
         try:
-            response = case.call(self.url, session=self.session, headers=self.headers[visitor], timeout=30)
+            response = case.call(self.url, session=self.session, headers=self.headers[visitor], timeout=120)
         except (requests.exceptions.InvalidHeader, UnicodeError, requests.exceptions.InvalidURL):
             return  # the client itself refuses to send such a thing
         if response.status_code == 503 and case.path == "/readyz":
             return  # no sweep runs here, and it says so: that is its answer, and no failure
-        case.validate_response(response, checks=CHECKS)
+        case.validate_response(response, checks=self.checks)
         self.answered += 1
 
 
-CHECKS: Any = [
-    schemathesis.checks.not_a_server_error,
-    *(
-        schemathesis.checks.CHECKS.get_one(name)
-        for name in ("status_code_conformance", "content_type_conformance", "response_schema_conformance")
-    ),
-]
+@pytest.fixture(scope="session")
+def operations() -> list[Any]:
+    """All that the API describes, by name; a description that cannot be read is a failure."""
+    import schemathesis
+    from schemathesis.core.result import Ok
+
+    results = list(schemathesis.openapi.from_dict(application().openapi()).get_all_operations())
+    unreadable = [result.err() for result in results if not isinstance(result, Ok)]
+    assert not unreadable, unreadable
+    return sorted((result.ok() for result in results), key=lambda operation: operation.label)
+
+
+@pytest.fixture(scope="session")
+def checks() -> list[Any]:
+    import schemathesis
+
+    names = ("status_code_conformance", "content_type_conformance", "response_schema_conformance")
+    return [
+        schemathesis.checks.not_a_server_error,
+        *(schemathesis.checks.CHECKS.get_one(name) for name in names),
+    ]
 
 
 @pytest.fixture
-def fuzzer(site: Site, ada: Person, cheap_passwords: None) -> Iterator[Fuzzer]:
+def fuzzer(
+    site: Site, ada: Person, cheap_passwords: None, operations: list[Any], checks: list[Any]
+) -> Iterator[Fuzzer]:
     """A competition with a submission in it. Nobody waits for a change, and nobody's rate is limited."""
     site.app.state.server = _without_waiting(site)
     submission = ada.submitted()
@@ -110,7 +107,7 @@ def fuzzer(site: Site, ada: Person, cheap_passwords: None) -> Iterator[Fuzzer]:
     people = {"participant": ada, "administrator": root}
     headers = {who: {"Authorization": person.client.headers["Authorization"]} for who, person in people.items()}
     with requests.Session() as session, root.client:
-        yield Fuzzer(site.url, {"anonymous": {}, **headers}, names, session)
+        yield Fuzzer(site.url, {"anonymous": {}, **headers}, names, session, operations, checks)
 
 
 def _without_waiting(site: Site) -> Any:
@@ -121,22 +118,50 @@ def _without_waiting(site: Site) -> Any:
 
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_no_request_makes_the_api_fail_or_answer_what_is_not_documented(fuzzer: Fuzzer, shard: int) -> None:
-    operations = OPERATIONS[shard::SHARDS]
+    _fuzz_all(fuzzer, fuzzer.operations[shard::SHARDS], SOME_CASES, seed=None)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("shard", range(MANY_SHARDS))
+def test_nor_does_any_of_many_that_nobody_sent_before(fuzzer: Fuzzer, shard: int) -> None:
+    _fuzz_all(fuzzer, fuzzer.operations[shard::MANY_SHARDS], MANY_CASES, seed=lanes.soak_seed() + shard)
+
+
+def _fuzz_all(fuzzer: Fuzzer, operations: list[Any], cases: int, seed: int | None) -> None:
+    """At least this share of `cases` is answered; seed: None for the same requests each time."""
+    from schemathesis import GenerationMode
+
+    modes = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
+    # Of one operation in one mode: most are sent twice by every visitor; some operations have few.
+    examples = cases // (len(fuzzer.operations) * len(modes) * len(VISITORS) * 2) + 2
     for operation in operations:
-        for mode in MODES:
-            _fuzz(fuzzer, operation, mode)
-    assert fuzzer.answered >= LEAST_CASES * len(operations) / len(OPERATIONS)
+        for mode in modes:
+            _fuzz(fuzzer, operation, mode, examples, seed)
+    assert fuzzer.answered >= cases * len(operations) / len(fuzzer.operations)
 
 
-def _fuzz(fuzzer: Fuzzer, operation: Any, mode: GenerationMode) -> None:
-    @QUIET
-    @given(case=operation.as_strategy(generation_mode=mode))
+def _fuzz(fuzzer: Fuzzer, operation: Any, mode: GenerationMode, examples: int, seed: int | None) -> None:
+    import hypothesis
+    from hypothesis.errors import NonInteractiveExampleWarning, Unsatisfiable
+    from schemathesis import GenerationMode
+
     def send(case: Case[Any]) -> None:
         fuzzer.send(case)
 
+    quiet = hypothesis.settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=seed is None,
+        phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    sending = quiet(hypothesis.given(case=operation.as_strategy(generation_mode=mode))(send))
+    if seed is not None:
+        sending = hypothesis.seed(seed)(sending)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NonInteractiveExampleWarning)
         try:
-            send()
+            sending()
         except Unsatisfiable:
             assert mode is GenerationMode.NEGATIVE  # nothing about this operation can be wrong

@@ -13,7 +13,7 @@ import pytest
 import app.web
 from app.base.links import API
 from app.web.http.schemas import ApiModel
-from app.web.main import create_app
+from tests.web.routes import application
 
 #: Programs are generated from these names: they never change.
 OPERATIONS = {
@@ -152,7 +152,7 @@ Operation = tuple[str, str, dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = create_app().openapi()
+    found: dict[str, Any] = application().openapi()
     return found
 
 

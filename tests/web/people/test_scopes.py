@@ -8,12 +8,10 @@ import httpx
 import pytest
 from sqlalchemy import select, update
 
-from app.base.config import Settings
 from app.base.db import reading, writing
 from app.models import ApiToken, TokenScope
 from app.people import auth
-from app.web.main import create_app
-from tests.web.routes import Address, addresses
+from tests.web.routes import Address, addresses, application
 from tests.web.site import PASSWORD, SUBMIT, Person, Site, csrf_of, log_in, register
 from tests.world import DAY, NOW, SECOND
 
@@ -44,7 +42,7 @@ ORGANISERS_VIEW = {"read_audit_log"}
 READ_BY_OTHERS = {"get_judging_round"}
 #: The token itself is looked at: see the tests below.
 LOOK_THEMSELVES = {"create_token", "revoke_token"}
-APP = create_app(Settings())
+APP = application()
 API = [address for address in addresses(APP) if address.operation]
 DESCRIBED = {op["operationId"]: op for path in APP.openapi()["paths"].values() for op in path.values()}
 
