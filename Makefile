@@ -29,8 +29,8 @@ run: venv  ## start the demo server: http://127.0.0.1:8321 (PORT=9000: another p
 test: venv-dev  ## run all tests (TESTS=tests/base/test_times.py: one file, LEAN=1: without those that need torch)
 	@$(if $(lean),EVERGOLD_TEST_LEAN=1) $(VENV)/pytest -n $(PROCESSES) --dist worksteal --durations=25 $(TESTS)
 
-soak: venv-dev  ## what is too deep for each commit: before a release, and after large changes (an hour or more)
-	@$(VENV)/pytest -n $(PROCESSES) --dist worksteal --durations=25 --soak -m soak $(TESTS)
+soak: venv-dev  ## all tests at their full depth, and a long storm: before a release, after large changes (an hour or more)
+	@$(VENV)/pytest -n $(PROCESSES) --dist worksteal --durations=25 --soak $(TESTS)
 	@$(MAKE) --no-print-directory chaos N=1000
 
 test-bertscore: venv-dev  ## of these only the tests that need torch

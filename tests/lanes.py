@@ -1,9 +1,13 @@
 """Which tests run when, in which order, and how long one may take: what `tests/conftest.py` asks of every item.
 
 Lanes are markers, to choose with `-m`: `services` (real servers: they wait more than they compute), `browser`, `gpu`,
-`soak` (too deep for each commit: `make soak`, or `pytest --soak`). A database test that asks for `engine` runs on
-SQLite with each commit; marked `both`, on PostgreSQL, too, else that half is `soak`. Mark it where the two may differ:
-locks and races, upserts, JSON, ordering, NUL and other odd characters, sums and averages, migrations.
+and `soak` (too deep for each commit: only `make soak`, that is `pytest --soak`, runs it). A database test that asks for
+`engine` runs on SQLite with each commit; marked `both`, on PostgreSQL, too, else that half is `soak`. Mark it where the
+two may differ: locks and races, upserts, JSON, ordering, NUL and other odd characters, sums and averages, migrations.
+
+What is dear is shared: one server for a module (`tests.server.test_serve.running`), one PostgreSQL and one application
+for a session, requests by the thousand in process (`tests.web.in_process`). Nothing dear happens on import: every
+process of xdist imports every module.
 """
 
 from __future__ import annotations

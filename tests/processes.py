@@ -102,6 +102,14 @@ def wait_until(done: Callable[[], object], what: str, service: Service | None = 
         time.sleep(0.01)
 
 
+def is_gone(pid: int) -> bool:
+    """Whether this process has ended, be it that nobody took note yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
 @lru_cache(maxsize=1)
 def _guard() -> subprocess.Popen[str]:
     """Watches our groups; the end of its input, however we end, is its signal to end them."""

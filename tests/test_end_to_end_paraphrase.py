@@ -20,7 +20,7 @@ from tests.paraphrase_server import (
     wait_for_line,
     zipped_prediction,
 )
-from tests.processes import wait_until
+from tests.processes import is_gone, wait_until
 from tests.test_end_to_end import API, board_rows, register, until_final, value
 
 pytestmark = pytest.mark.services
@@ -95,6 +95,8 @@ def test_a_worker_that_ends_is_gone_from_the_list_and_the_next_run_waits_again(
     server: ParaphraseServer, team: httpx.Client
 ) -> None:
     [gpu] = [worker for worker in workers(server) if worker["queues"] == ["gpu"]]
-    os.kill(int(re.findall(r":(\d+)-", gpu["name"])[0]), 15)
+    process = int(re.findall(r":(\d+)-", gpu["name"])[0])
+    os.kill(process, 15)
+    wait_until(lambda: is_gone(process), "it has ended")  # to ask for the list is a process more each time
     wait_until(lambda: [worker["queues"] for worker in workers(server)] == [["cpu"]], "it is gone")
     assert team.get(upload(team)["links"]["self"]).json()["stage"] == "waiting"

@@ -61,7 +61,7 @@ def somebody(place: Place, name: str) -> Iterator[httpx.Client]:
     user = add_user(place.engine, f"{name}{next(_numbers)}")
     with writing(place.engine) as session:
         _, secret = auth.create_token(session, user, "test", datetime.now(UTC))
-    with httpx.Client(base_url=place.address, headers={"Authorization": f"Bearer {secret}"}, timeout=60) as client:
+    with httpx.Client(base_url=place.address, headers={"Authorization": f"Bearer {secret}"}, timeout=180) as client:
         yield client
 
 

@@ -28,7 +28,7 @@ from app.server import prepare, programs
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests import services
-from tests.processes import REPOSITORY, START_SECONDS, Service, kill, short_folder, start, wait_until
+from tests.processes import REPOSITORY, START_SECONDS, Service, is_gone, kill, short_folder, start, wait_until
 
 pytestmark = [
     pytest.mark.services,
@@ -40,7 +40,7 @@ START = (sys.executable, "-P", "-m", "evergold.cli")
 #: As where there is no wheel of Valkey.
 START_WITHOUT_VALKEY = (
     *(sys.executable, "-P", "-c"),
-    "from app import cli; from app.server import broker; broker.find_valkey = lambda: None; cli.main()",
+    "from evergold import cli; from app.server import broker; broker.find_valkey = lambda: None; cli.main()",
 )
 
 
@@ -104,8 +104,10 @@ def serving(
     program: tuple[str, ...] = START,
     phases: Path = REPOSITORY / "phases.yaml",
     environment: Mapping[str, str] | None = None,
+    lean: bool = True,
 ) -> Iterator[Server]:
-    """`evergold serve` on a free port, up and answering."""
+    """`evergold serve` on a free port, up and answering; lean: without a worker for torch, which begins slowly."""
+    options = (*options, *(["--lean"] if lean else []))
     command: list[str | Path] = [*program, "serve", "--port", "0", "--data-dir", folder / "var"]
     command += ["--phases", phases, *options]
     service = start("serve", command, folder, {**services.environment_of(), **(environment or {})})
@@ -168,18 +170,11 @@ def wait_for_board(server: Server, teams: set[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def is_gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
 # -------------------------------------------------------------------------------------------------------------- life
 
 
 def test_first_start_with_demo_really_scores_and_a_second_one_adds_nothing(folder: Path) -> None:
-    with serving(folder, "--demo") as server:
+    with serving(folder, "--demo", lean=False) as server:
         assert "password magpie-demo" in server.service.said()
         assert "Set up       a new server, as phases.yaml says" in server.service.said()
         assert "Changed" not in server.service.said()
@@ -220,7 +215,7 @@ def _stop_at_once_by_a_second_ctrl_c(server: Server) -> None:
 
 
 def test_stop_while_starting_leaves_nothing(folder: Path) -> None:
-    command: list[str | Path] = [*START, "serve", "--port", "0", "--data-dir", folder / "var"]
+    command: list[str | Path] = [*START, "serve", "--lean", "--port", "0", "--data-dir", folder / "var"]
     command += ["--phases", REPOSITORY / "phases.yaml"]
     service = start("serve", command, folder, services.environment_of())
     wait_until(lambda: len(processes_of(folder / "var")) >= 4, "it has begun to start", service)
@@ -231,7 +226,7 @@ def test_stop_while_starting_leaves_nothing(folder: Path) -> None:
 
 
 def test_set_up_that_was_killed_half_way_is_completed(folder: Path) -> None:
-    command: list[str | Path] = [*START, "serve", "--demo", "--port", "0", "--data-dir", folder / "var"]
+    command: list[str | Path] = [*START, "serve", "--lean", "--demo", "--port", "0", "--data-dir", folder / "var"]
     command += ["--phases", REPOSITORY / "phases.yaml"]
     service = start("serve", command, folder, services.environment_of())
     wait_until(lambda: (folder / "var/evergold.db").exists(), "the database is begun", service)

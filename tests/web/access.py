@@ -58,6 +58,11 @@ ONLY_WITH_SCRIPTS = """(sent) => {
   const found = told(without);
   return [...told(document)].filter((one) => !found.has(one)).map((one) => `only with scripts: ${one}`);
 }"""
+#: Which kinds of elements there are: what axe's rules can tell pages of one template apart by.
+SKELETON = """() => [...new Set([...document.querySelectorAll("body *")].map((element) =>
+  ["role", "type", "class", "aria-sort", "aria-current", "disabled", "open"].reduce(
+    (kind, name) => element.hasAttribute(name) ? `${kind} ${name}=${element.getAttribute(name)}` : kind,
+    element.localName)))]"""
 WEIGHT = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
   .map((part) => part.encodedBodySize).reduce((sum, bytes) => sum + bytes, 0)"""
 TOO_WIDE = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -108,12 +113,17 @@ class Reader:
     def _forgive(self, status: int) -> None:
         self.noted = [one for one in self.noted if status == 200 or f"status of {status}" not in one]
 
-    def complaints(self, sent: str | None, *, without: str = "", looks: bool = True) -> list[str]:
+    def skeleton(self) -> set[str]:
+        """The kinds of elements of the page as it stands."""
+        return set(self.page.evaluate(SKELETON))
+
+    def complaints(self, sent: str | None, *, without: str = "", axe: bool = True, looks: bool = True) -> list[str]:
         """Of the page as it stands, light on a desktop and dark on a phone.
 
-        sent: it, without scripts; without: a part that is not ours; looks: also whether the dark one can be read.
+        sent: it, without scripts; without: a part that is not ours; axe: also by axe's rules, which takes most of the
+        time; looks: also whether the dark one can be read.
         """
-        found = [*self.page.evaluate(OWED, without), *self._axe(RULES, without)]
+        found = [*self.page.evaluate(OWED, without), *(self._axe(RULES, without) if axe else ())]
         if sent is not None:
             found += self.page.evaluate(ONLY_WITH_SCRIPTS, sent)
             weight = self.page.evaluate(WEIGHT)

@@ -1,6 +1,8 @@
 """Every page of the application, visited in Chromium: it can be read by everybody, weighs little, and asks nobody else.
 
 A route of a page that no visit below leads to fails a test, and so does one that is no page and is not named as such.
+axe's rules are asked of the first visit of a template, and of a later one that brings a kind of element which axe has
+not seen there; with --soak of every visit.
 """
 
 from __future__ import annotations
@@ -394,26 +396,33 @@ def test_every_page_can_be_read_by_everybody(
     monkeypatch: pytest.MonkeyPatch,
     build: Build,
     visits: list[Visit],
+    pytestconfig: pytest.Config,
 ) -> None:
+    looked_at: dict[str, set[str]] = {}
     with build(empty_site, tmp_path, monkeypatch) as built, ExitStack() as stack:
         readers = {
             who: stack.enter_context(reader_of(chromium, empty_site.url, built.people.get(who)))
             for who in (NOBODY, *built.people)
         }
         found = {}
-        for at, visit in enumerate(visits):
-            is_first = visit.template not in {earlier.template for earlier in visits[:at]}
-            found[str(visit)] = complaints(readers[visit.who], visit, built.paths, looks=is_first)
+        for visit in visits:
+            if pytestconfig.getoption("--soak"):
+                looked_at.clear()
+            found[str(visit)] = complaints(readers[visit.who], visit, built.paths, looked_at)
     wrong = [f"{visit}: {one}" for visit, said in found.items() for one in said]
     assert not wrong, "\n".join(wrong)
 
 
-def complaints(reader: Reader, visit: Visit, paths: dict[str, str], *, looks: bool) -> list[str]:
-    """What is to be said against the page; looks: also in the dark, which takes time."""
+def complaints(reader: Reader, visit: Visit, paths: dict[str, str], looked_at: dict[str, set[str]]) -> list[str]:
+    """What is to be said against the page; looked_at: kinds of elements that axe has seen, by template."""
     page = reader.go(visit.address.format(**paths), visit.status)
     if visit.is_refused:
         reader.send_empty()
-    return reader.complaints(None if visit.without or visit.is_refused else page, without=visit.without, looks=looks)
+    is_first, seen = visit.template not in looked_at, looked_at.setdefault(visit.template, set())
+    is_new = not reader.skeleton() <= seen
+    seen |= reader.skeleton()
+    without_scripts = None if visit.without or visit.is_refused else page
+    return reader.complaints(without_scripts, without=visit.without, axe=is_new, looks=is_first)
 
 
 # ------------------------------------------------------------------------------------------------------ the tests' test
