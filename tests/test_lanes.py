@@ -1,0 +1,51 @@
+"""What each commit runs, in which order, and that nothing dear or endless hides in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+
+from tests import lanes
+from tests.processes import REPOSITORY
+
+
+@dataclass
+class Item:
+    """As much of a test as lanes look at."""
+
+    nodeid: str
+    marks: set[str] = field(default_factory=set)
+
+    def get_closest_marker(self, name: str) -> str | None:
+        return name if name in self.marks else None
+
+
+def item(nodeid: str, *marks: str) -> Any:
+    return cast(pytest.Item, Item(nodeid, set(marks)))
+
+
+def test_dear_modules_begin_then_those_with_servers_and_each_module_keeps_its_order() -> None:
+    dear = lanes.SLOW_FIRST[0]
+    names = ["tests/a.py::one", "tests/b.py::two", "tests/b.py::three", f"{dear}::four", "tests/a.py::five"]
+    items = [item(name, *(["services"] if name == "tests/b.py::three" else [])) for name in names]
+    ordered = [one.nodeid for one in lanes.in_order(items)]
+    assert ordered == [f"{dear}::four", "tests/b.py::two", "tests/b.py::three", "tests/a.py::one", "tests/a.py::five"]
+
+
+def test_a_dear_test_fails_unless_it_is_known_or_for_soak() -> None:
+    with pytest.raises(pytest.fail.Exception, match="took 31 s of processor time"):
+        lanes.check_is_cheap(item("tests/a.py::one"), 31.0)
+    lanes.check_is_cheap(item("tests/a.py::one"), 29.0)
+    lanes.check_is_cheap(item("tests/a.py::one", "soak"), 31.0)
+    lanes.check_is_cheap(item(f"{lanes.SLOW_FIRST[0]}::one"), 31.0)
+
+
+def test_the_dear_ones_are_there() -> None:
+    assert [name for name in lanes.SLOW_FIRST if not (REPOSITORY / name).exists()] == []
+
+
+def test_a_test_that_hangs_fails_in_words(request: pytest.FixtureRequest) -> None:
+    assert request.config.pluginmanager.hasplugin("timeout")
+    assert float(request.config.getini("timeout")) > 0
