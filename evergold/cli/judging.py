@@ -55,12 +55,13 @@ def start(
     as_json: JsonOption = False,
 ) -> None:
     """Start a round that annotators judge in the browser."""
+    annotators = [_annotator(text) for text in annotator or []]
     form = {
         "name": name,
         "items": items,
         "seed": seed,
         "submissions": submission or [],
-        "annotators": [_annotator(text) for text in annotator or []],
+        "annotators": annotators,
         "guidelines": _read(guidelines) if guidelines else "",
     }
     with _organiser(server) as (client, address):
@@ -68,6 +69,8 @@ def start(
         document = client.send("POST", f"{wanted.path('tasks')}/judging", json=form).json()
     _show(document, as_json)
     remark(f"Started: {address}{document['page']}")
+    for language in sorted({one["language"] for one in annotators}):
+        remark(f"Annotators of {language} judge at {address}{document['page']}/items/{language}")
 
 
 @judge.command("import")
