@@ -54,8 +54,17 @@ def register_user(
         with session.begin_nested():
             session.add(user)
     except IntegrityError:
-        raise NameTaken("This user name or e-mail address already has an account. Log in instead?") from None
+        raise _taken(session, username) from None
     return user
+
+
+def _taken(session: Session, username: str) -> NameTaken:
+    """Said at the field that it is about."""
+    if session.scalar(select(User.id).where(User.username == username)) is not None:
+        sentence, field = "This user name is taken. Choose another, or log in if it is yours.", "username"
+    else:
+        sentence, field = "This address has an account already. Log in instead?", "email"
+    return NameTaken(sentence, fields={field: sentence})
 
 
 def find_user(session: Session, username_or_email: str) -> User | None:
@@ -87,7 +96,8 @@ def set_email(session: Session, user: User, email: str, now: datetime) -> str:
             is_other = (User.id == user.id) & (User.email != email)
             session.execute(update(User).where(is_other).values(email=email, email_confirmed_at=None))
     except IntegrityError:
-        raise NameTaken("This e-mail address belongs to another account.") from None
+        sentence = "This e-mail address belongs to another account."
+        raise NameTaken(sentence, fields={"email": sentence}) from None
     _end_links(session, user, now)
     return email
 

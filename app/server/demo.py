@@ -19,8 +19,9 @@ from app.base.storage import store_file
 from app.competitions.find import find_competition, find_phase_task
 from app.competitions.limits import phase_state
 from app.gold.plain import list_as_public
-from app.models import User
+from app.models import Role, User
 from app.people.administrators import make_account
+from app.people.roles import grant_role
 from app.server.datadir import ServeError
 from app.submissions.accept import accept_submission, find_replay
 
@@ -73,6 +74,18 @@ TEAMS = (
 )
 
 
+#: Who organises the demo, to see the other side of it.
+ORGANISER = DemoTeam("organiser", "The organisers", "organiser-demo", {})
+
+
+def logins() -> list[dict[str, str]]:
+    """What is printed at the start."""
+    return [
+        *({"title": "Demo login", "username": team.username, "password": team.password} for team in TEAMS),
+        {"title": "Organiser", "username": ORGANISER.username, "password": ORGANISER.password},
+    ]
+
+
 def install_gold(gold_dir: Path) -> None:
     """Put the demo's gold where workers look for it; a file that is there already and the same is left alone."""
     for source in sorted(path for path in (DEMO / "gold").rglob("*") if path.is_file()):
@@ -101,6 +114,7 @@ def check_demo_allowed(session: Session) -> None:
 def submit_demo(session: Session, storage_dir: Path, now: datetime) -> list[int]:
     """Accounts, and the files that were not submitted yet; returns the new runs' ids."""
     runs = []
+    grant_role(session, find_competition(session, COMPETITION), _account(session, ORGANISER, now), Role.ORGANISER, now)
     for team in TEAMS:
         user = _account(session, team, now)
         for path in sorted((DEMO / "submissions").glob(f"*/*/{team.username}.*")):

@@ -142,7 +142,7 @@ def add_demo(gold_dir: Path) -> list[dict[str, str]]:
     except (EvergoldError, OSError) as error:
         raise ServeError(f"The demo cannot be set up: {_words(error)}") from None
     wake_workers(engine, runs, now)
-    return [{"username": team.username, "password": team.password} for team in demo.TEAMS]
+    return demo.logins()
 
 
 def wake_workers(engine: Engine, runs: Sequence[int], now: datetime) -> None:

@@ -235,7 +235,7 @@ def _say_summary(server: Server, prepared: dict[str, Any], broker_name: str) -> 
     options, say = server.options, server.say
     say(f"\nEvergold runs at {address_of(options.host, server.listener)}  (Ctrl-C stops it)\n")
     for login in prepared["logins"]:
-        say(f"  {'Demo login':<12} {login['username']:<12} password {login['password']}")
+        say(f"  {login['title']:<12} {login['username']:<12} password {login['password']}")
     if prepared["logins"] and not is_private(server.listener):
         say("  Everybody who reaches this address can log in with these passwords.")
     for edits in prepared["edits"]:

@@ -83,7 +83,7 @@ def test_an_account_that_cannot_be_is_refused_in_words(
     assert make_bob(server, monkeypatch, password="short") == Code.ERROR
     assert "password: A password has 10 to 200 characters." in capsys.readouterr().err
     assert [make_bob(server, monkeypatch) for _ in range(2)] == [Code.OK, Code.ERROR]
-    assert "already has an account" in capsys.readouterr().err
+    assert "This user name is taken." in capsys.readouterr().err
 
 
 def test_somebody_becomes_an_administrator_once(

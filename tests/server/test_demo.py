@@ -11,10 +11,12 @@ import yaml
 from sqlalchemy import Engine, func, select, update
 
 from app.base.db import reading, writing
+from app.competitions.find import find_competition
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
 from app.models import CompetitionTask, Phase, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamMember, User
 from app.people.auth import authenticate
+from app.people.roles import may_organise
 from app.server import demo
 from app.server.datadir import ServeError
 
@@ -83,7 +85,7 @@ def test_second_start_submits_nothing(applied: Engine, storage: Path) -> None:
     assert submit_demo(applied, storage) == []
     with reading(applied) as session:
         people = session.scalar(select(func.count()).select_from(User).where(User.password_hash.is_not(None)))
-        assert people == 3
+        assert people == len(demo.TEAMS) + 1  # and an organiser
 
 
 def test_interrupted_set_up_is_completed(applied: Engine, storage: Path) -> None:
@@ -108,7 +110,7 @@ def test_phase_that_is_over_is_left_out(applied: Engine, storage: Path) -> None:
 
 def test_gold_is_installed_once_and_renewed_when_it_differs(tmp_path: Path) -> None:
     demo.install_gold(tmp_path)
-    installed = {path.relative_to(tmp_path / "demo") for path in tmp_path.rglob("*.*")}
+    installed = {path.relative_to(tmp_path / "demo") for path in (tmp_path / "demo").rglob("*.*")}
     assert installed == {path.relative_to(ROOT / "demo/gold") for path in (ROOT / "demo/gold").rglob("*.*")}
     assert {path.suffix for path in installed} == {".csv", ".json"}
     assert len(installed) == 8
@@ -126,6 +128,17 @@ def test_gold_that_phases_name_is_gold_that_is_installed(tmp_path: Path) -> None
     named = {asked["gold"] for phase in phases for asked in phase["tasks"].values()}
     assert named
     assert all((tmp_path / name).exists() for name in named)
+
+
+def test_the_demo_has_an_organiser_who_can_log_in(applied: Engine, storage: Path) -> None:
+    submit_demo(applied, storage)
+    assert submit_demo(applied, storage) == []
+    with reading(applied) as session:
+        user = authenticate(session, demo.ORGANISER.username, demo.ORGANISER.password)
+        assert may_organise(session, user, find_competition(session, demo.COMPETITION))
+        assert not user.is_administrator
+        assert not session.scalars(select(Submission.id).where(Submission.user_id == user.id)).all()
+    assert {"title": "Organiser", "username": "organiser", "password": "organiser-demo"} in demo.logins()
 
 
 def test_server_with_an_administrator_never_gets_demo_accounts(applied: Engine, storage: Path) -> None:

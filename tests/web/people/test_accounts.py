@@ -120,9 +120,12 @@ def test_what_was_typed_stays_and_what_was_wrong_is_marked(browser: httpx.Client
 
 def test_a_taken_name_is_said_on_the_page(site: Site, browser: httpx.Client) -> None:
     register(site)
-    response = browser.post("/register", data={**ADA, "csrf_token": csrf_of(browser.get("/register").text)})
-    assert response.status_code == 409
-    assert "already has an account" in response.text
+    for other, field in (({"email": "new@example.org"}, "username"), ({"username": "somebody"}, "email")):
+        token = csrf_of(browser.get("/register").text)
+        response = browser.post("/register", data={**ADA, **other, "csrf_token": token})
+        assert response.status_code == 409
+        assert f'id="{field}-error"' in response.text
+    assert "This address has an account already." in response.text
 
 
 @pytest.mark.parametrize("name", ["ada", "ADA ", "ada@example.org"])
