@@ -68,18 +68,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def choose_queues(asked: str, presence: Presence, engine: Engine) -> tuple[str, ...]:
+def choose_queues(queues: str, presence: Presence, engine: Engine) -> tuple[str, ...]:
     """The queues that this worker may listen to; asked for `gpu` alone, it returns when it may."""
-    if asked == CPU_QUEUE or not has_torch():
+    if queues == CPU_QUEUE or not has_torch():
         refuse_encoding()
         return (CPU_QUEUE,)
     while not passes(presence, engine):
-        if asked != GPU_QUEUE:
+        if queues != GPU_QUEUE:
             refuse_encoding()
             return (CPU_QUEUE,)
         with beating(engine, presence):
             time.sleep(RECHECK_SECONDS)
-    return (GPU_QUEUE,) if asked == GPU_QUEUE else (CPU_QUEUE, GPU_QUEUE)
+    return (GPU_QUEUE,) if queues == GPU_QUEUE else (CPU_QUEUE, GPU_QUEUE)
 
 
 def passes(presence: Presence, engine: Engine) -> bool:

@@ -138,40 +138,46 @@ def entry_sources(session: Session, phase: Phase, board: Board, rescoring: Resco
 
 
 def sight_of(
-    session: Session, asked: Sequence[EntrySource], viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    sources: Sequence[EntrySource],
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
 ) -> Sight:
     """Who looks, and what there is to see for them in each of the phases."""
     if seen_as is SeenAs.PUBLIC:
         viewer = None
-    sources = [Source(one.phase.id, view_of(session, one.phase_task, viewer, now, seen_as=seen_as)) for one in asked]
-    carried = {one.phase.name: source for one, source in zip(asked[1:], sources[1:], strict=True)}
-    competition = session.get_one(Competition, asked[0].phase.competition_id)
-    return Sight(sources[0], carried, _teams_of(session, viewer), competition.neutral_salt)
+    views = [view_of(session, one.phase_task, viewer, now, seen_as=seen_as) for one in sources]
+    own, *carried = [Source(one.phase.id, view) for one, view in zip(sources, views, strict=True)]
+    by_phase = {one.phase.name: source for one, source in zip(sources[1:], carried, strict=True)}
+    competition = session.get_one(Competition, sources[0].phase.competition_id)
+    return Sight(own, by_phase, _teams_of(session, viewer), competition.neutral_salt)
 
 
-def whole_sight(session: Session, asked: Sequence[EntrySource]) -> Sight:
+def whole_sight(session: Session, sources: Sequence[EntrySource]) -> Sight:
     """All that organisers see, ranked by the digits that rank it for everybody."""
     ranks_by = None
-    for one in asked:
+    for one in sources:
         ranks_by = coarser(ranks_by, declared_of(one.phase, one.phase_task).precision)
     everything = View(ranks_by=ranks_by, participants=View())
-    sources = [Source(one.phase.id, everything) for one in asked]
-    carried = {one.phase.name: source for one, source in zip(asked[1:], sources[1:], strict=True)}
-    salt = session.get_one(Competition, asked[0].phase.competition_id).neutral_salt
-    return Sight(sources[0], carried, frozenset(), salt)
+    own, *carried = [Source(one.phase.id, everything) for one in sources]
+    by_phase = {one.phase.name: source for one, source in zip(sources[1:], carried, strict=True)}
+    salt = session.get_one(Competition, sources[0].phase.competition_id).neutral_salt
+    return Sight(own, by_phase, frozenset(), salt)
 
 
 def whole_board(
     session: Session,
     board: Board,
-    asked: Sequence[EntrySource],
+    sources: Sequence[EntrySource],
     more: Sequence[tuple[str, str]] = (),
     until: datetime | None = None,
     rescoring: Rescored | None = None,
 ) -> WholeBoard:
     """Everything that stands on the board, for `app.boards.view` to show; until: of what was submitted before then;
     beside: as if this rescoring set were published."""
-    own, *others = asked
+    own, *others = sources
     options = own.phase_task.options_of(board.task)
     columns = visible_columns(board, options)
     columns = (*columns, *further_columns(board, columns, more))
@@ -251,9 +257,13 @@ def _carried_over(session: Session, own: EntrySource, board: Board, rescoring: R
     return asked if same_gold and is_same_question(own.phase_task, asked.phase_task) else None
 
 
-def is_same_question(one: PhaseTask, other: PhaseTask) -> bool:
+def is_same_question(phase_task: PhaseTask, other: PhaseTask) -> bool:
     """Whether scores of both compare: the same gold in the same version, and the same options."""
-    return (one.gold, one.gold_version, one.options) == (other.gold, other.gold_version, other.options)
+    return (phase_task.gold, phase_task.gold_version, phase_task.options) == (
+        other.gold,
+        other.gold_version,
+        other.options,
+    )
 
 
 def _historic_rows(

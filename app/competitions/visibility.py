@@ -103,9 +103,9 @@ def rounded_document(document: Any, decimals: int | None) -> Any:
     return rounded(document, decimals) if isinstance(document, float) else document
 
 
-def coarser(one: int | None, other: int | None) -> int | None:
+def coarser(decimals: int | None, other: int | None) -> int | None:
     """The fewer of two numbers of decimals; None is all of them."""
-    return min((number for number in (one, other) if number is not None), default=None)
+    return min((number for number in (decimals, other) if number is not None), default=None)
 
 
 # ------------------------------------------------------------------------------------------------------------ deciding

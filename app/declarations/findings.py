@@ -30,29 +30,29 @@ class Finding:
 class Findings:
     """Collects findings; `in_order` gives them file by file, line by line, each once."""
 
-    found: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
     def error(self, node: Node, message: str) -> None:
         """Something that must be corrected before the file can be applied."""
-        self.found.append(Finding("error", node.file, node.line, message, node.column))
+        self.findings.append(Finding("error", node.file, node.line, message, node.column))
 
     def warning(self, node: Node, message: str) -> None:
         """Something that is possible, but probably not meant."""
-        self.found.append(Finding("warning", node.file, node.line, message, node.column))
+        self.findings.append(Finding("warning", node.file, node.line, message, node.column))
 
     def unreadable(self, file: str, message: str, line: int = 1, column: int = 1) -> None:
         """An error in a file, or a part of one, that could not be read."""
-        self.found.append(Finding("error", file, line, message, column))
+        self.findings.append(Finding("error", file, line, message, column))
 
     @property
     def errors(self) -> int:
         """How many errors there are."""
-        return sum(finding.severity == "error" for finding in self.found)
+        return sum(finding.severity == "error" for finding in self.findings)
 
     def in_order(self) -> list[Finding]:
         """Files in the order in which they were first spoken of, then by line and column."""
-        files = {name: place for place, name in enumerate(dict.fromkeys(finding.file for finding in self.found))}
-        return sorted(dict.fromkeys(self.found), key=lambda f: (files[f.file], f.line, f.column))
+        files = {name: place for place, name in enumerate(dict.fromkeys(finding.file for finding in self.findings))}
+        return sorted(dict.fromkeys(self.findings), key=lambda f: (files[f.file], f.line, f.column))
 
 
 def quoted(invalid: InvalidFile) -> str:

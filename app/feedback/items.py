@@ -109,10 +109,10 @@ class ItemComparison:
         return [row for row in self.rows if row.is_shown(showing)]
 
 
-def compare_items(session: Session, found: Comparison) -> ItemComparison:
+def compare_items(session: Session, comparison: Comparison) -> ItemComparison:
     """The items of two submissions, as `compare` gives them, or why there are none."""
-    both = (found.a, found.b)
-    if words := found.hidden_words or _hidden_words(found, both):
+    both = (comparison.a, comparison.b)
+    if words := comparison.hidden_words or _hidden_words(comparison, both):
         return ItemComparison(hidden_words=words)
     a, b = (results_of(session, current_run(one).id) for one in both)
     if a is None or b is None:

@@ -58,7 +58,7 @@ def import_marks(
     session: Session,
     competition: Competition,
     phase_task: PhaseTask,
-    brought: Brought,
+    file: Brought,
     *,
     name: str,
     actor: User,
@@ -70,13 +70,13 @@ def import_marks(
     one that is judged in the browser, RoundPublished.
     """
     judging = _round_for(session, competition, phase_task, name, now)
-    texts = _texts(brought)
-    entries = add_entries(session, judging, _languages(brought))
+    texts = _texts(file)
+    entries = add_entries(session, judging, _languages(file))
     ids = add_texts(session, judging, list(texts.values()), entries)
-    annotators = _add_annotators(session, judging, brought.file.marks)
+    annotators = _add_annotators(session, judging, file.file.marks)
     wanted = {
-        (annotators[language, annotator], ids[_place(brought, submission, language, item)]): marks
-        for (submission, language, item, annotator), marks in brought.file.marks.items()
+        (annotators[language, annotator], ids[_place(file, submission, language, item)]): marks
+        for (submission, language, item, annotator), marks in file.file.marks.items()
     }
     imported = _write(session, judging, wanted, now)
     what = {"added": imported.added, "changed": imported.changed, "unchanged": imported.unchanged}

@@ -61,7 +61,7 @@ def save_marks(
     judging: JudgingRound,
     annotator: JudgingAnnotator,
     text_id: int,
-    said: Mapping[str, str],
+    answers: Mapping[str, str],
     now: datetime,
 ) -> Marks:
     """Keep what was said, and what was said before of everything else; returns all of it.
@@ -70,7 +70,7 @@ def save_marks(
     one takes nothing back. Saying the same twice, or in two tabs at once, does no harm. Raises InvalidForm and
     RoundPublished.
     """
-    values = _values(said)
+    values = _values(answers)
     lock_round(session, judging, shared=True)
     check_unpublished(judging)
     if values:

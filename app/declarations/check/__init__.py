@@ -64,10 +64,10 @@ def load_competitions(path: Path) -> list[LoadedCompetition]:
 
 def load_checked(path: Path, *, now: datetime | None) -> tuple[list[LoadedCompetition], list[Finding]]:
     """The competitions with what is worth a warning, as `check_phases` says it; raises InvalidPhases."""
-    competitions, found = _check(path, now)
-    if found.errors:
-        raise InvalidPhases(found.in_order())
-    return [_loaded(node.plain(), Path(node.file).parent) for node in competitions], found.in_order()
+    competitions, findings = _check(path, now)
+    if findings.errors:
+        raise InvalidPhases(findings.in_order())
+    return [_loaded(node.plain(), Path(node.file).parent) for node in competitions], findings.in_order()
 
 
 def _loaded(document: dict[str, Any], folder: Path) -> LoadedCompetition:
@@ -81,11 +81,13 @@ def _check(
     upload_limit_bytes: int | None = None,
     sealed: Collection[tuple[str, str, str]] = (),
 ) -> tuple[list[Node], Findings]:
-    found = Findings()
-    competitions = [node for document in read_phases_files(path, found) for node in elements(document, "competitions")]
-    check_names(competitions, "the competition", found)
+    findings = Findings()
+    competitions = [
+        node for document in read_phases_files(path, findings) for node in elements(document, "competitions")
+    ]
+    check_names(competitions, "the competition", findings)
     for competition in competitions:
-        check_files(check_competition(competition, now, found, sealed), found, warn=now is not None, gold=gold)
+        check_files(check_competition(competition, now, findings, sealed), findings, warn=now is not None, gold=gold)
         if upload_limit_bytes is not None:
-            warn_of_server_limit(competition, upload_limit_bytes, found)
-    return competitions, found
+            warn_of_server_limit(competition, upload_limit_bytes, findings)
+    return competitions, findings

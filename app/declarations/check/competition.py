@@ -74,32 +74,32 @@ class Parts:
 
 
 def check_competition(
-    competition: Node, now: datetime | None, found: Findings, sealed: Collection[tuple[str, str, str]] = ()
+    competition: Node, now: datetime | None, findings: Findings, sealed: Collection[tuple[str, str, str]] = ()
 ) -> Parts:
     """Everything wrong with a competition except its files; now: None leaves out what depends on the time of day.
 
     sealed: (competition, phase, task) of what this server has sealed gold for, which the file need not say.
     """
     here = {(phase, task) for name, phase, task in sealed if name == text_of(competition, "name")}
-    tasks = _check_tasks(elements(competition, "tasks"), found)
-    phases = _check_phases(competition, now, found)
-    asked = [asked for phase in phases for asked in _check_asked(phase, tasks, now, found, here)]
-    boards = _check_boards(elements(competition, "boards"), tasks, asked, found)
+    tasks = _check_tasks(elements(competition, "tasks"), findings)
+    phases = _check_phases(competition, now, findings)
+    asked = [asked for phase in phases for asked in _check_asked(phase, tasks, now, findings, here)]
+    boards = _check_boards(elements(competition, "boards"), tasks, asked, findings)
     in_phases = {one.name for one in asked}
     for name, task in tasks.items():
         if name not in in_phases:
-            found.warning(task.node, f"no phase asks the task '{name}': it is shown nowhere")
-    _warn_of_overlaps(asked, found)
-    _warn_of_public_gold(asked, now, found)
-    check_visibility([PhaseTimes(one.node, one.name, one.start, one.end, one.ends) for one in phases], found)
-    check_method_card(competition, found)
-    check_registration(competition, found)
-    check_names(elements(competition, "tracks"), "the track", found)
+            findings.warning(task.node, f"no phase asks the task '{name}': it is shown nowhere")
+    _warn_of_overlaps(asked, findings)
+    _warn_of_public_gold(asked, now, findings)
+    check_visibility([PhaseTimes(one.node, one.name, one.start, one.end, one.ends) for one in phases], findings)
+    check_method_card(competition, findings)
+    check_registration(competition, findings)
+    check_names(elements(competition, "tracks"), "the track", findings)
     check_tracks(
         elements(competition, "tracks"),
         boards=elements(competition, "boards"),
         baselines=[baseline for one in asked for baseline in elements(one.node, "baselines")],
-        found=found,
+        findings=findings,
     )
     return Parts(asked, boards)
 
@@ -116,7 +116,7 @@ def text_of(node: Node, key: str) -> str | None:
     return inside.text if inside else None
 
 
-def check_names(nodes: Iterable[Node], what: str, found: Findings) -> None:
+def check_names(nodes: Iterable[Node], what: str, findings: Findings) -> None:
     """Each name once; `what` says whose."""
     first: dict[str, Node] = {}
     for node in nodes:
@@ -126,15 +126,15 @@ def check_names(nodes: Iterable[Node], what: str, found: Findings) -> None:
         before = first.setdefault(name, node)
         if before is not node:
             place = f"line {before.line}" if before.file == node.file else f"{before.file}, line {before.line}"
-            found.error(node.entries["name"], f"{what} '{name}' is declared twice; first on {place}")
+            findings.error(node.entries["name"], f"{what} '{name}' is declared twice; first on {place}")
 
 
 # ------------------------------------------------------------------------------------------------------------- tasks
 
 
-def _check_tasks(nodes: list[Node], found: Findings) -> dict[str, TaskNode]:
+def _check_tasks(nodes: list[Node], findings: Findings) -> dict[str, TaskNode]:
     """The tasks by name."""
-    check_names(nodes, "the task", found)
+    check_names(nodes, "the task", findings)
     tasks: dict[str, TaskNode] = {}
     for node in nodes:
         name, type_name = text_of(node, "name"), text_of(node, "type")
@@ -142,14 +142,14 @@ def _check_tasks(nodes: list[Node], found: Findings) -> dict[str, TaskNode]:
         if type_name is not None and type_ is None:
             known = f"{did_you_mean(type_name, TASKS)}; the task types are {listed(TASKS)}"
             why = "".join(f"; {reason}" for reason in unusable_reasons(type_name))
-            found.error(node.entries["type"], f"there is no task type '{type_name}'{why or known}")
-        options = _check_options(node, type_, {}, found) if type_ else None
+            findings.error(node.entries["type"], f"there is no task type '{type_name}'{why or known}")
+        options = _check_options(node, type_, {}, findings) if type_ else None
         if name is not None:
             tasks.setdefault(name, TaskNode(node, type_, options))
     return tasks
 
 
-def _check_options(node: Node, type_: AnyTask, below: dict[str, Any], found: Findings) -> Options | None:
+def _check_options(node: Node, type_: AnyTask, below: dict[str, Any], findings: Findings) -> Options | None:
     """The options declared in `node` over those `below`, None with findings where they do not fit the task type."""
     declared = node.entries.get("options", Node({}, node.file, node.line, node.column))
     if not isinstance(declared.value, dict):
@@ -157,7 +157,7 @@ def _check_options(node: Node, type_: AnyTask, below: dict[str, Any], found: Fin
     try:
         options: Options = type_.options.model_validate({**below, **declared.plain()})
     except ValidationError as invalid:
-        report(declared, invalid, type_.options, found)
+        report(declared, invalid, type_.options, findings)
         return None
     return options
 
@@ -165,19 +165,19 @@ def _check_options(node: Node, type_: AnyTask, below: dict[str, Any], found: Fin
 # ------------------------------------------------------------------------------------------------------------ phases
 
 
-def _check_phases(competition: Node, now: datetime | None, found: Findings) -> list[PhaseNode]:
+def _check_phases(competition: Node, now: datetime | None, findings: Findings) -> list[PhaseNode]:
     nodes = elements(competition, "phases")
-    check_names(nodes, "the phase", found)
+    check_names(nodes, "the phase", findings)
     phases = []
     for node in nodes:
         start, end = _moment(node, "start"), _moment(node, "end")
         if start and end and end <= start:
-            found.error(node.entries["end"], f"the phase ends before it starts: {in_utc(end)}, {in_utc(start)}")
-        _check_limits(node, found)
+            findings.error(node.entries["end"], f"the phase ends before it starts: {in_utc(end)}, {in_utc(start)}")
+        _check_limits(node, findings)
         ends = "end" in node.entries and node.entries["end"].value is not None
         phases.append(PhaseNode(node, text_of(node, "name") or "", start, end, ends))
     if phases and now is not None and all(phase.end and phase.end <= now for phase in phases):
-        found.warning(competition.entries["phases"], "every phase has ended: nobody can submit any more")
+        findings.warning(competition.entries["phases"], "every phase has ended: nobody can submit any more")
     return phases
 
 
@@ -188,7 +188,7 @@ def _moment(node: Node, key: str) -> datetime | None:
         return None
 
 
-def _check_limits(phase: Node, found: Findings) -> None:
+def _check_limits(phase: Node, findings: Findings) -> None:
     """Those of the phase, and with them those that a task sets otherwise."""
     tasks = phase.entries.get("tasks")
     outer = phase.entries["limits"].entries if "limits" in phase.entries else {}
@@ -199,10 +199,10 @@ def _check_limits(phase: Node, found: Findings) -> None:
         per_day, total = limits.get("per_day"), limits.get("total")
         numbers = [node.value for node in (per_day, total) if node and isinstance(node.value, int)]
         if per_day and len(numbers) == 2 and numbers[0] > numbers[1]:
-            found.error(per_day, f"per_day ({numbers[0]}) is more than total ({numbers[1]})")
+            findings.error(per_day, f"per_day ({numbers[0]}) is more than total ({numbers[1]})")
 
 
-def warn_of_server_limit(competition: Node, limit_bytes: int, found: Findings) -> None:
+def warn_of_server_limit(competition: Node, limit_bytes: int, findings: Findings) -> None:
     """Uploads larger than this server takes are refused, whatever a phase declares."""
     for phase in elements(competition, "phases"):
         tasks = phase.entries.get("tasks")
@@ -210,7 +210,7 @@ def warn_of_server_limit(competition: Node, limit_bytes: int, found: Findings) -
             limits = owner.entries.get("limits")
             declared = limits.entries.get("upload_bytes") if limits else None
             if declared and isinstance(declared.value, int) and declared.value > limit_bytes:
-                found.warning(
+                findings.warning(
                     declared,
                     f"upload_bytes is {readable_size(declared.value)}, but this server takes no upload above "
                     f"{readable_size(limit_bytes)}: raise EVERGOLD_UPLOAD_LIMIT_BYTES, or declare less",
@@ -221,7 +221,7 @@ def _check_asked(
     phase: PhaseNode,
     tasks: dict[str, TaskNode],
     now: datetime | None,
-    found: Findings,
+    findings: Findings,
     sealed: Collection[tuple[str, str]],
 ) -> list[PhaseTaskNode]:
     """The tasks of a phase that are declared."""
@@ -230,12 +230,12 @@ def _check_asked(
     for name, node in (entries.entries if entries else {}).items():
         task = tasks.get(name)
         if task is None:
-            found.error(node, f"there is no task '{name}'{did_you_mean(name, tasks)}; the tasks are {listed(tasks)}")
+            findings.error(node, f"there is no task '{name}'{did_you_mean(name, tasks)}; the tasks are {listed(tasks)}")
             continue
-        asked.append(PhaseTaskNode(node, phase, task, name, _options_asked(node, task, found)))
+        asked.append(PhaseTaskNode(node, phase, task, name, _options_asked(node, task, findings)))
         gold = node.entries.get("gold")
         if not _is_over(phase, now) and (gold is None or gold.value is None) and (phase.name, name) not in sealed:
-            found.warning(
+            findings.warning(
                 node, f"'{name}' has no gold in phase '{phase.name}': submissions are refused until it is there"
             )
     return asked
@@ -245,14 +245,14 @@ def _is_over(phase: PhaseNode, now: datetime | None) -> bool:
     return phase.end is not None and now is not None and phase.end <= now
 
 
-def _options_asked(node: Node, task: TaskNode, found: Findings) -> Options | None:
+def _options_asked(node: Node, task: TaskNode, findings: Findings) -> Options | None:
     if task.type is None or task.options is None or "options" not in node.entries:
         return task.options
     declared = task.node.entries.get("options")
-    return _check_options(node, task.type, declared.plain() if declared else {}, found)
+    return _check_options(node, task.type, declared.plain() if declared else {}, findings)
 
 
-def _warn_of_overlaps(asked: Sequence[PhaseTaskNode], found: Findings) -> None:
+def _warn_of_overlaps(asked: Sequence[PhaseTaskNode], findings: Findings) -> None:
     """Phases over the same items at the same time: a team could use the limits of both."""
     for one, other in combinations(asked, 2):
         if one.name != other.name or one.phase is other.phase or not _overlap(one.phase, other.phase):
@@ -260,25 +260,25 @@ def _warn_of_overlaps(asked: Sequence[PhaseTaskNode], found: Findings) -> None:
         for key in ("gold", "items"):
             if (same := text_of(one.node, key)) and same == text_of(other.node, key):
                 message = f"the phases '{one.phase.name}' and '{other.phase.name}' are open at the same time with the"
-                found.warning(other.node, f"{message} same {key} of '{one.name}': teams have the limits of both")
+                findings.warning(other.node, f"{message} same {key} of '{one.name}': teams have the limits of both")
                 break
 
 
-def _warn_of_public_gold(asked: Sequence[PhaseTaskNode], now: datetime | None, found: Findings) -> None:
+def _warn_of_public_gold(asked: Sequence[PhaseTaskNode], now: datetime | None, findings: Findings) -> None:
     """Gold that is said to be public where it hardly is: in a contest that goes on, or hidden at the same time."""
     for one in asked:
         said = one.node.entries.get("gold_is_public")
         if said is None or said.value is not True or _is_over(one.phase, now):
             continue
         if one.phase.ends and _has_total(one):
-            found.warning(
+            findings.warning(
                 said,
                 f"teams of '{one.phase.name}' see item by item where they are right while it goes on: is its gold "
                 "really public?",
             )
         hidden = next((other for other in asked if _hides_gold_of(other, one, now)), None)
         if hidden is not None:
-            found.warning(
+            findings.warning(
                 said,
                 f"the phase '{hidden.phase.name}' asks '{one.name}' with this gold, too, and does not call it public",
             )
@@ -310,9 +310,9 @@ def _overlap(one: PhaseNode, other: PhaseNode) -> bool:
 
 
 def _check_boards(
-    nodes: list[Node], tasks: dict[str, TaskNode], asked: Sequence[PhaseTaskNode], found: Findings
+    nodes: list[Node], tasks: dict[str, TaskNode], asked: Sequence[PhaseTaskNode], findings: Findings
 ) -> list[Board]:
-    check_names(nodes, "the board", found)
+    check_names(nodes, "the board", findings)
     boards = []
     for node in nodes:
         name = text_of(node, "task")
@@ -321,15 +321,15 @@ def _check_boards(
             board = Board(node, task, [one for one in asked if one.name == name])
             boards.append(board)
             if not board.asked:
-                found.warning(node, f"no phase asks the task '{name}': the board is shown nowhere")
-            _check_columns(board, found)
+                findings.warning(node, f"no phase asks the task '{name}': the board is shown nowhere")
+            _check_columns(board, findings)
         elif name is not None:
             hint = f"{did_you_mean(name, tasks)}; the tasks are {listed(tasks)}"
-            found.error(node.entries["task"], f"there is no task '{name}'{hint}")
+            findings.error(node.entries["task"], f"there is no task '{name}'{hint}")
     return boards
 
 
-def _check_columns(board: Board, found: Findings) -> None:
+def _check_columns(board: Board, findings: Findings) -> None:
     """Columns that exist in some phase at least; a ranking column that exists in each of them."""
     columns = elements(board.node, "columns")
     offered = offered_columns(board)
@@ -339,14 +339,14 @@ def _check_columns(board: Board, found: Findings) -> None:
         if score is None:
             continue
         if before := seen.get(score):
-            found.error(column, f"this column is declared twice; first on line {before.line}")
+            findings.error(column, f"this column is declared twice; first on line {before.line}")
         seen.setdefault(score, column)
         if board.task.type and offered and (fault := score_fault(*score, board.task.type, offered)):
-            found.error(column, fault)
-    _check_rank(board, seen, found)
+            findings.error(column, fault)
+    _check_rank(board, seen, findings)
 
 
-def _check_rank(board: Board, columns: dict[tuple[str, str], Node], found: Findings) -> None:
+def _check_rank(board: Board, columns: dict[tuple[str, str], Node], findings: Findings) -> None:
     rank_by = board.node.entries.get("rank_by")
     rank = score_of(rank_by) if rank_by else next(iter(columns), None)
     node = rank_by or (columns[rank] if rank else None)
@@ -354,13 +354,13 @@ def _check_rank(board: Board, columns: dict[tuple[str, str], Node], found: Findi
         return
     if rank not in columns:
         names = listed(f"{metric} {split}" for metric, split in columns)
-        found.error(node, f"rank_by must be one of the board's columns: {names}")
+        findings.error(node, f"rank_by must be one of the board's columns: {names}")
         return
     for asked in board.asked:
         if board.task.type and asked.options is not None:
             fault = score_fault(*rank, board.task.type, board.task.type.columns(asked.options))
             if fault and not score_fault(*rank, board.task.type, offered_columns(board)):
-                found.error(node, f"the board cannot rank in the phase '{asked.phase.name}': {fault}")
+                findings.error(node, f"the board cannot rank in the phase '{asked.phase.name}': {fault}")
 
 
 def score_of(column: Node) -> tuple[str, str] | None:

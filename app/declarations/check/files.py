@@ -22,26 +22,26 @@ PUBLIC_FILE_LIMIT_BYTES = 2 * 1024 * 1024 * 1024
 ItemsRead = dict[tuple[str, str, Path], Any]
 
 
-def check_files(parts: Parts, found: Findings, *, warn: bool, gold: Path | None = None) -> None:
+def check_files(parts: Parts, findings: Findings, *, warn: bool, gold: Path | None = None) -> None:
     """Everything wrong with the files of one competition; warn: also look for what is only probably wrong; gold: a
     folder of plain gold to compare with."""
     known: ItemsRead = {}
     for asked in parts.asked:
-        items = _check_items(asked, known, found, warn)
-        _check_downloads(asked, found)
-        _check_baselines(asked, items, found)
-        check_declared_scores(asked, found)
+        items = _check_items(asked, known, findings, warn)
+        _check_downloads(asked, findings)
+        _check_baselines(asked, items, findings)
+        check_declared_scores(asked, findings)
         if gold is not None:
-            check_with_gold(asked, items, gold, found)
+            check_with_gold(asked, items, gold, findings)
     for board in parts.boards:
         for historic in elements(board.node, "historic"):
-            _check_historic(board, historic, found)
+            _check_historic(board, historic, findings)
 
 
-def _check_items(asked: PhaseTaskNode, known: ItemsRead, found: Findings, warn: bool) -> Any:
+def _check_items(asked: PhaseTaskNode, known: ItemsRead, findings: Findings, warn: bool) -> Any:
     """The items, None where there are none or they cannot be read."""
     node = asked.node.entries.get("items")
-    path = _existing(node, found)
+    path = _existing(node, findings)
     task = asked.task.type
     if node is None or path is None or task is None or asked.options is None:
         return None
@@ -51,10 +51,10 @@ def _check_items(asked: PhaseTaskNode, known: ItemsRead, found: Findings, warn: 
     try:
         known[key] = task.read_items(path, asked.options)
     except InvalidFile as invalid:
-        found.error(node, f"'{task.name}' cannot use {node.text} as items: {quoted(invalid)}")
+        findings.error(node, f"'{task.name}' cannot use {node.text} as items: {quoted(invalid)}")
         return None
     if warn and _is_gold(path, task, asked.options):
-        found.warning(node, f"{node.text} can be read as gold: everybody may download the items, and so the answers")
+        findings.warning(node, f"{node.text} can be read as gold: everybody may download the items, and so the answers")
     return known[key]
 
 
@@ -66,57 +66,57 @@ def _is_gold(path: Path, task: AnyTask, options: Options) -> bool:
     return True
 
 
-def _check_downloads(asked: PhaseTaskNode, found: Findings) -> None:
+def _check_downloads(asked: PhaseTaskNode, findings: Findings) -> None:
     """Each file, and each file name once: people get it under this name."""
     items = asked.node.entries.get("items")
     first: dict[str, Node] = {PurePosixPath(items.text).name: items} if items and items.text else {}
     for download in elements(asked.node, "downloads"):
         node = download.entries.get("file")
-        _existing(node, found)
+        _existing(node, findings)
         if node is None or not node.text or (items is not None and node.text == items.text):
             continue
         name = PurePosixPath(node.text).name
         before = first.setdefault(name, node)
         if before is not node:
-            found.error(node, f"two downloads are called '{name}'; first on line {before.line}")
+            findings.error(node, f"two downloads are called '{name}'; first on line {before.line}")
 
 
-def _check_baselines(asked: PhaseTaskNode, items: Any, found: Findings) -> None:
+def _check_baselines(asked: PhaseTaskNode, items: Any, findings: Findings) -> None:
     first: dict[str, Node] = {}
     for baseline in elements(asked.node, "baselines"):
         if name := text_of(baseline, "name"):
             before = first.setdefault(name, baseline)
             if before is not baseline:
-                found.error(baseline, f"the baseline '{name}' is declared twice; first on line {before.line}")
+                findings.error(baseline, f"the baseline '{name}' is declared twice; first on line {before.line}")
         node = baseline.entries.get("file")
-        path = _existing(node, found)
+        path = _existing(node, findings)
         if node is None or path is None or items is None or asked.task.type is None or asked.options is None:
             continue
         try:
             asked.task.type.read_prediction(path, items, asked.options)
         except InvalidFile as invalid:
-            found.error(node, f"{node.text} would be rejected: {quoted(invalid)}")
+            findings.error(node, f"{node.text} would be rejected: {quoted(invalid)}")
 
 
-def _check_historic(board: Board, historic: Node, found: Findings) -> None:
+def _check_historic(board: Board, historic: Node, findings: Findings) -> None:
     phases = {one.phase.name: one for one in board.asked}
     wanted = text_of(historic, "phase")
     asked = phases.get(wanted or "")
     if wanted is not None and asked is None:
         hint = f"{did_you_mean(wanted, phases)}; these do: {listed(phases)}"
-        found.error(historic.entries["phase"], f"no phase '{wanted}' asks the board's task{hint}")
+        findings.error(historic.entries["phase"], f"no phase '{wanted}' asks the board's task{hint}")
     node = historic.entries.get("file")
-    path = _existing(node, found)
+    path = _existing(node, findings)
     task = board.task.type
     if node is None or path is None or asked is None or asked.options is None or task is None:
         return
     try:
         read_historic(path, task, task.columns(asked.options))
     except InvalidFile as invalid:
-        found.error(node, f"{node.text} does not hold published results: {quoted(invalid)}")
+        findings.error(node, f"{node.text} does not hold published results: {quoted(invalid)}")
 
 
-def _existing(node: Node | None, found: Findings) -> Path | None:
+def _existing(node: Node | None, findings: Findings) -> Path | None:
     """The path of a file that is there and can be given away."""
     if node is None or not node.text or node.text.startswith("/") or ".." in PurePosixPath(node.text).parts:
         return None  # not there, or the shape's fault, already told
@@ -127,14 +127,14 @@ def _existing(node: Node | None, found: Findings) -> Path | None:
             pass
     except OSError as error:
         what = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
-        found.error(node, f"the file {node.text} {what}{_near_file(path)}")
+        findings.error(node, f"the file {node.text} {what}{_near_file(path)}")
         return None
     if not path.is_file():
-        found.error(node, f"{node.text} is not a file")
+        findings.error(node, f"{node.text} is not a file")
     elif size_bytes == 0:
-        found.error(node, f"the file {node.text} is empty")
+        findings.error(node, f"the file {node.text} is empty")
     elif size_bytes > PUBLIC_FILE_LIMIT_BYTES:
-        found.error(node, f"the file {node.text} is larger than {PUBLIC_FILE_LIMIT_BYTES // 2**30} GiB")
+        findings.error(node, f"the file {node.text} is larger than {PUBLIC_FILE_LIMIT_BYTES // 2**30} GiB")
     else:
         return path
     return None

@@ -23,7 +23,7 @@ LEAST_DECIMALS = 4
 QUOTED = 3
 
 
-def check_declared_scores(asked: PhaseTaskNode, found: Findings) -> None:
+def check_declared_scores(asked: PhaseTaskNode, findings: Findings) -> None:
     """That the scores which baselines declare are scores that the task has; needs no gold."""
     if asked.task.type is None or asked.options is None:
         return
@@ -32,10 +32,10 @@ def check_declared_scores(asked: PhaseTaskNode, found: Findings) -> None:
         for name, node in _declared(baseline).items():
             metric, _, split = name.partition(" ")
             if fault := score_fault(metric, split, asked.task.type, offered):
-                found.error(node, f"'{name}': {fault}")
+                findings.error(node, f"'{name}': {fault}")
 
 
-def check_with_gold(asked: PhaseTaskNode, items: Any, folder: Path, found: Findings) -> None:
+def check_with_gold(asked: PhaseTaskNode, items: Any, folder: Path, findings: Findings) -> None:
     """Compare the task's items and baselines in a phase with its plain gold, if it lies in the folder."""
     node, task = asked.node.entries.get("gold"), asked.task.type
     name = node.text if node else None
@@ -43,18 +43,18 @@ def check_with_gold(asked: PhaseTaskNode, items: Any, folder: Path, found: Findi
         return
     path = folder / name
     if ".." in PurePosixPath(name).parts or not path.exists():
-        found.warning(node, f"{name} is not in the folder of gold, so nothing was compared with it")
+        findings.warning(node, f"{name} is not in the folder of gold, so nothing was compared with it")
         return
     try:
         gold = task.read_gold(path, asked.options)
     except InvalidFile as invalid:
-        found.error(node, f"'{task.name}' cannot use {name} as gold: {quoted(invalid)}")
+        findings.error(node, f"'{task.name}' cannot use {name} as gold: {quoted(invalid)}")
         return
     if items is not None and task.demands is not None:
         demanded = task.demands(task.items_of(gold, asked.options))
         for misfit in misfits(task.demands(items), demanded) if demanded else []:
-            found.error(node, f"{name} does not fit the items: {misfit}")
-    _check_scores(asked, gold, items, found)
+            findings.error(node, f"{name} does not fit the items: {misfit}")
+    _check_scores(asked, gold, items, findings)
 
 
 def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[str]:
@@ -70,7 +70,7 @@ def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[str
     return [words.format(count=len(names), names=_some(names)) for names, words in said if names]
 
 
-def _check_scores(asked: PhaseTaskNode, gold: Any, items: Any, found: Findings) -> None:
+def _check_scores(asked: PhaseTaskNode, gold: Any, items: Any, findings: Findings) -> None:
     """Every baseline that declares scores; what cannot be read was told already."""
     task, options = asked.task.type, asked.options
     if task is None or options is None:
@@ -86,20 +86,20 @@ def _check_scores(asked: PhaseTaskNode, gold: Any, items: Any, found: Findings) 
         except (InvalidFile, OSError):
             continue
         except ScoringError as error:  # such as that torch is missing here
-            found.warning(file, f"{file.text} was not scored: {error}")
+            findings.warning(file, f"{file.text} was not scored: {error}")
             continue
-        _compare(declared, {f"{score.metric} {score.split}": score for score in scores}, file, found)
+        _compare(declared, {f"{score.metric} {score.split}": score for score in scores}, file, findings)
 
 
-def _compare(declared: Mapping[str, Node], scores: Mapping[str, Score], file: Node, found: Findings) -> None:
+def _compare(declared: Mapping[str, Node], scores: Mapping[str, Score], file: Node, findings: Findings) -> None:
     for name, node in declared.items():
         wanted, score = node.value, scores.get(name)
         if not isinstance(wanted, int | float) or score is None:
             continue  # of the wrong shape, or unknown: told already
         if score.value is None:
-            found.error(node, f"{file.text} has no {name}: {score.reason}")
+            findings.error(node, f"{file.text} has no {name}: {score.reason}")
         elif abs(score.value - wanted) > 0.5 * 10.0 ** -_decimals(wanted) + 1e-12:
-            found.error(node, f"{file.text} scores {score.value:.{_decimals(wanted)}f} in {name}, not {wanted}")
+            findings.error(node, f"{file.text} scores {score.value:.{_decimals(wanted)}f} in {name}, not {wanted}")
 
 
 def _declared(baseline: Node) -> dict[str, Node]:

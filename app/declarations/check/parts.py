@@ -13,7 +13,7 @@ from evergold.yaml_lines import Node
 _NEEDS = {RegistrationMode.DOMAIN: "domains", RegistrationMode.LIST: "allowed"}
 
 
-def check_registration(competition: Node, found: Findings) -> None:
+def check_registration(competition: Node, findings: Findings) -> None:
     """competition: as declared; what has the wrong shape is told elsewhere."""
     declared = competition.entries.get("registration")
     if declared is None:
@@ -23,40 +23,42 @@ def check_registration(competition: Node, found: Findings) -> None:
     for one, needed in _NEEDS.items():
         names = declared.entries.get(needed)
         if mode == one and (names is None or names.value == []):
-            found.error(said or declared, f"with mode '{one}', 'registration' needs '{needed}'")
+            findings.error(said or declared, f"with mode '{one}', 'registration' needs '{needed}'")
         if mode != one and names is not None and (mode is None or mode in list(RegistrationMode)):
             here = f"the mode is '{mode}'" if mode else "is no mode"
-            found.error(names, f"'{needed}' belongs to mode '{one}'; here {here}")
-        _check_twice(names, found)
+            findings.error(names, f"'{needed}' belongs to mode '{one}'; here {here}")
+        _check_twice(names, findings)
 
 
-def _check_twice(names: Node | None, found: Findings) -> None:
+def _check_twice(names: Node | None, findings: Findings) -> None:
     first: dict[str, Node] = {}
     for name in names.elements if names else []:
         text = (name.text or "").lower()
         before = first.setdefault(text, name)
         if before is not name and text:
-            found.error(name, f"'{text}' stands here twice; first on line {before.line}")
+            findings.error(name, f"'{text}' stands here twice; first on line {before.line}")
 
 
-def check_tracks(tracks: Sequence[Node], *, boards: Sequence[Node], baselines: Iterable[Node], found: Findings) -> None:
+def check_tracks(
+    tracks: Sequence[Node], *, boards: Sequence[Node], baselines: Iterable[Node], findings: Findings
+) -> None:
     """tracks, boards, baselines: as declared; what has the wrong shape is told elsewhere."""
     names = [name for track in tracks if (name := _text(track, "name")) is not None]
     for node in (*boards, *baselines):
-        _check_known(node, names, found)
+        _check_known(node, names, findings)
     shown = {_text(board, "track") for board in boards}
     for track in tracks:
         name = _text(track, "name")
         if name is not None and boards and not shown & {name, None}:
-            found.warning(track, f"no board shows the track '{name}': its submissions stand nowhere")
+            findings.warning(track, f"no board shows the track '{name}': its submissions stand nowhere")
 
 
-def _check_known(node: Node, names: Sequence[str], found: Findings) -> None:
+def _check_known(node: Node, names: Sequence[str], findings: Findings) -> None:
     name = _text(node, "track")
     if name is None or name in names:
         return
     known = f"the tracks are {listed(names)}" if names else "the competition has no tracks"
-    found.error(node.entries["track"], f"there is no track '{name}'{did_you_mean(name, names)}; {known}")
+    findings.error(node.entries["track"], f"there is no track '{name}'{did_you_mean(name, names)}; {known}")
 
 
 def _text(node: Node, key: str) -> str | None:
@@ -64,7 +66,7 @@ def _text(node: Node, key: str) -> str | None:
     return inside.text if inside else None
 
 
-def check_method_card(competition: Node, found: Findings) -> None:
+def check_method_card(competition: Node, findings: Findings) -> None:
     """Everything that contradicts itself under `method_card`; what has the wrong shape is told elsewhere."""
     card = competition.entries.get("method_card")
     fields = card.entries.get("fields") if card else None
@@ -74,19 +76,19 @@ def check_method_card(competition: Node, found: Findings) -> None:
         before = first.setdefault(name, field) if name is not None else field
         if before is not field:
             message = f"the field '{name}' is declared twice; first on line {before.line}"
-            found.error(field.entries["name"], message)
-        _check_choices(field, found)
+            findings.error(field.entries["name"], message)
+        _check_choices(field, findings)
 
 
-def _check_choices(field: Node, found: Findings) -> None:
+def _check_choices(field: Node, findings: Findings) -> None:
     kind = field.entries["kind"].text if "kind" in field.entries else "text"
     choices = field.entries.get("choices")
     if kind != "choice":
         if choices is not None and choices.elements:
-            found.error(choices, "'choices' are for the kind 'choice': here answers are written freely")
+            findings.error(choices, "'choices' are for the kind 'choice': here answers are written freely")
         return
     if choices is None or not choices.elements:
-        found.error(choices or field, "a field of the kind 'choice' needs 'choices'")
+        findings.error(choices or field, "a field of the kind 'choice' needs 'choices'")
         return
     first: dict[str, Node] = {}
     for choice in choices.elements:
@@ -94,4 +96,4 @@ def _check_choices(field: Node, found: Findings) -> None:
             continue
         before = first.setdefault(choice.text, choice)
         if before is not choice:
-            found.error(choice, f"the choice '{choice.text}' is there twice; first on line {before.line}")
+            findings.error(choice, f"the choice '{choice.text}' is there twice; first on line {before.line}")

@@ -14,55 +14,59 @@ FILES_LIMIT = 500
 _WILD = frozenset("*?[")
 
 
-def read_phases_files(path: Path, found: Findings) -> list[Node]:
+def read_phases_files(path: Path, findings: Findings) -> list[Node]:
     """The documents, the main file first, whatever their contents are worth."""
     documents: dict[Path, Node | None] = {}
-    _read(path, None, (), documents, found)
+    _read(path, None, (), documents, findings)
     return [document for document in documents.values() if document is not None]
 
 
 def _read(
-    path: Path, included_by: Node | None, above: tuple[Path, ...], documents: dict[Path, Node | None], found: Findings
+    path: Path,
+    included_by: Node | None,
+    above: tuple[Path, ...],
+    documents: dict[Path, Node | None],
+    findings: Findings,
 ) -> None:
     file = path.resolve()
     if file in above:
         chain = " → ".join(part.name for part in (*above[above.index(file) :], file))
         if included_by is not None:
-            found.error(included_by, f"files include each other in a circle: {chain}")
+            findings.error(included_by, f"files include each other in a circle: {chain}")
         return
     if file in documents:
         return
     if len(documents) >= FILES_LIMIT:
         if included_by is not None:
-            found.error(included_by, f"more than {FILES_LIMIT} files are included")
+            findings.error(included_by, f"more than {FILES_LIMIT} files are included")
         return
     documents[file] = None  # keeps the place in the order
-    document = documents[file] = _open(path, included_by, found)
+    document = documents[file] = _open(path, included_by, findings)
     if document is None:
         return
-    check_shape(document, PhasesFile, found)
+    check_shape(document, PhasesFile, findings)
     include = document.entries.get("include")
     for pattern in include.elements if include else []:
-        for included in _named_by(pattern, path, found):
-            _read(included, pattern, (*above, file), documents, found)
+        for included in _named_by(pattern, path, findings):
+            _read(included, pattern, (*above, file), documents, findings)
 
 
-def _open(path: Path, included_by: Node | None, found: Findings) -> Node | None:
+def _open(path: Path, included_by: Node | None, findings: Findings) -> Node | None:
     try:
         document, faults = read_yaml(path, str(path))
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}"
         if included_by is not None:
-            found.error(included_by, message)
+            findings.error(included_by, message)
         else:
-            found.unreadable(str(path), message)
+            findings.unreadable(str(path), message)
         return None
     for fault in faults:
-        found.unreadable(str(path), fault.message, fault.line, fault.column)
+        findings.unreadable(str(path), fault.message, fault.line, fault.column)
     return document
 
 
-def _named_by(pattern: Node, path: Path, found: Findings) -> list[Path]:
+def _named_by(pattern: Node, path: Path, findings: Findings) -> list[Path]:
     """The files that one element of `include` means; a pattern with wildcards may mean none, and never its own file."""
     text = pattern.text
     if not text or text.startswith("/") or ".." in Path(text).parts or "\0" in text:
@@ -72,6 +76,6 @@ def _named_by(pattern: Node, path: Path, found: Findings) -> list[Path]:
     try:
         matches = sorted(path.parent.glob(text))
     except (ValueError, NotImplementedError) as error:
-        found.error(pattern, f"'{text}' is not a pattern of file names: {error}")
+        findings.error(pattern, f"'{text}' is not a pattern of file names: {error}")
         return []
     return [match for match in matches if match.is_file() and match.resolve() != path.resolve()]

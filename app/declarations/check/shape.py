@@ -14,21 +14,21 @@ from app.declarations.model import NAME_PATTERN
 from evergold.yaml_lines import Node
 
 
-def check_shape(node: Node, model: type[BaseModel], found: Findings) -> None:
+def check_shape(node: Node, model: type[BaseModel], findings: Findings) -> None:
     """Add everything in which the value is not what the model declares."""
     try:
         model.model_validate(node.plain())
     except ValidationError as invalid:
-        report(node, invalid, model, found)
+        report(node, invalid, model, findings)
 
 
-def report(node: Node, invalid: ValidationError, model: type[BaseModel], found: Findings) -> None:
+def report(node: Node, invalid: ValidationError, model: type[BaseModel], findings: Findings) -> None:
     """Add every fault of a failed validation; `node` is what was validated."""
     faults = invalid.errors(include_url=False)
     for fault in faults:
         # For pydantic a list is too short when its elements are wrong; but these are told already.
         if fault["type"] != "too_short" or not any(_is_below(other["loc"], fault["loc"]) for other in faults):
-            found.error(place_of(node, fault["loc"]), in_words(fault, model))
+            findings.error(place_of(node, fault["loc"]), in_words(fault, model))
 
 
 def _is_below(path: Sequence[str | int], above: Sequence[str | int]) -> bool:
@@ -60,11 +60,11 @@ def in_words(fault: ErrorDetails, model: type[BaseModel]) -> str:
 
 def model_at(model: type[BaseModel], path: Sequence[str | int]) -> type[BaseModel] | None:
     """The model of the value at the end of a path."""
-    found: type[BaseModel] | None = model
+    inner: type[BaseModel] | None = model
     for step in path:
-        if found is not None and isinstance(step, str) and step in found.model_fields:
-            found = _inner_model(found.model_fields[step].annotation)
-    return found
+        if inner is not None and isinstance(step, str) and step in inner.model_fields:
+            inner = _inner_model(inner.model_fields[step].annotation)
+    return inner
 
 
 def _inner_model(annotation: Any) -> type[BaseModel] | None:

@@ -30,23 +30,23 @@ class PhaseTimes:
     ends: bool
 
 
-def check_visibility(phases: Sequence[PhaseTimes], found: Findings) -> None:
+def check_visibility(phases: Sequence[PhaseTimes], findings: Findings) -> None:
     """Everything that contradicts itself in the phases of a competition, and in their tasks."""
     for phase in phases:
-        _check_settings(phase, phase.node, {}, found)
-        _check_entry(phase, phase.node, {}, found)
-        _check_snapshot(phase, found)
+        _check_settings(phase, phase.node, {}, findings)
+        _check_entry(phase, phase.node, {}, findings)
+        _check_snapshot(phase, findings)
         tasks = phase.node.entries.get("tasks")
         for task in tasks.entries.values() if tasks else ():
-            _check_settings(phase, task, phase.node.entries, found)
-            _check_entry(phase, task, phase.node.entries, found)
-    _check_carry_over(phases, found)
+            _check_settings(phase, task, phase.node.entries, findings)
+            _check_entry(phase, task, phase.node.entries, findings)
+    _check_carry_over(phases, findings)
 
 
 # ---------------------------------------------------------------------------------------------------------- visibility
 
 
-def _check_settings(phase: PhaseTimes, node: Node, above: Mapping[str, Node], found: Findings) -> None:
+def _check_settings(phase: PhaseTimes, node: Node, above: Mapping[str, Node], findings: Findings) -> None:
     """node: the phase or a task of it; above: the phase's keys where it is a task."""
     own = node.entries.get("visibility")
     if own is None or not isinstance(own.value, dict):
@@ -55,85 +55,89 @@ def _check_settings(phase: PhaseTimes, node: Node, above: Mapping[str, Node], fo
     said = {**outer, **own.entries}
     for key in _MOMENTS:
         if key in own.entries:
-            _check_moment(phase, own.entries[key], key, found)
+            _check_moment(phase, own.entries[key], key, findings)
     board, public_from = _value(said, "board"), _value(said, "public_from")
     if public_from is not None and board == "public":
         place = own.entries.get("public_from") or own.entries.get("board") or own
-        found.error(place, "'public_from' says nothing about a board that is public: write board: hidden or ranks_only")
+        findings.error(
+            place, "'public_from' says nothing about a board that is public: write board: hidden or ranks_only"
+        )
     if board in ("hidden", "ranks_only") and public_from is None:
         what = "is hidden for ever" if board == "hidden" else "shows ranks alone for ever"
         place = own.entries.get("board") or own.entries.get("public_from") or own
-        found.warning(place, f"without 'public_from' the board {what}: write a moment, or 'close'")
+        findings.warning(place, f"without 'public_from' the board {what}: write a moment, or 'close'")
     own_scores = _value(said, "own_scores")
     if own_scores == "after_close" and not phase.ends:
         place = own.entries.get("own_scores") or own
-        found.error(place, f"'after_close' is never: the phase '{phase.name}' has no end; write 'never' or give it one")
+        findings.error(
+            place, f"'after_close' is never: the phase '{phase.name}' has no end; write 'never' or give it one"
+        )
     if own_scores in ("never", "after_close") and board in (None, "public") and public_from is None:
         place = own.entries.get("own_scores") or own
-        found.warning(place, f"own_scores is '{own_scores}', but everybody reads these scores on the public board")
+        findings.warning(place, f"own_scores is '{own_scores}', but everybody reads these scores on the public board")
 
 
-def _check_moment(phase: PhaseTimes, node: Node, key: str, found: Findings) -> None:
+def _check_moment(phase: PhaseTimes, node: Node, key: str, findings: Findings) -> None:
     if node.value == _CLOSE and not phase.ends:
-        found.error(node, f"'{key}' is 'close', but the phase '{phase.name}' has no end")
+        findings.error(node, f"'{key}' is 'close', but the phase '{phase.name}' has no end")
     moment = _moment(node)
     if moment and phase.start and moment <= phase.start:
         said = f"{in_utc(moment)}, {in_utc(phase.start)}"
-        found.error(node, f"'{key}' is not after the start of the phase, and so hides nothing: {said}")
+        findings.error(node, f"'{key}' is not after the start of the phase, and so hides nothing: {said}")
 
 
-def _check_snapshot(phase: PhaseTimes, found: Findings) -> None:
+def _check_snapshot(phase: PhaseTimes, findings: Findings) -> None:
     """Only what was said in so many words: the default makes one wherever there is an end."""
     snapshot = phase.node.entries.get("snapshot")
     if snapshot is None or snapshot.value is not True:
         return
     if not phase.ends:
-        found.error(snapshot, f"the phase '{phase.name}' has no end, so there never are official results to freeze")
+        findings.error(snapshot, f"the phase '{phase.name}' has no end, so there never are official results to freeze")
     visibility = phase.node.entries.get("visibility")
     said = visibility.entries if visibility else {}
     if _value(said, "board") == "hidden" and _value(said, "public_from") is None:
-        found.error(snapshot, "the board is hidden for ever, and its official results with it: say 'public_from'")
+        findings.error(snapshot, "the board is hidden for ever, and its official results with it: say 'public_from'")
 
 
 # --------------------------------------------------------------------------------------------------------------- entry
 
 
-def _check_entry(phase: PhaseTimes, node: Node, above: Mapping[str, Node], found: Findings) -> None:
+def _check_entry(phase: PhaseTimes, node: Node, above: Mapping[str, Node], findings: Findings) -> None:
     said = {**above, **node.entries}
     for key in ("choose_until", "without_choice"):
         own = node.entries.get(key)
         if own is not None and own.value is not None and _value(said, "entry") != "chosen":
-            found.error(own, f"'{key}' is for the entry rule 'chosen': here teams do not choose")
-    _check_ladder(node, said, found)
+            findings.error(own, f"'{key}' is for the entry rule 'chosen': here teams do not choose")
+    _check_ladder(node, said, findings)
     until = node.entries.get("choose_until")
     moment = _moment(until) if until else None
     if until is None:
         return
     if until.value == _CLOSE and not phase.ends:
-        found.error(until, f"'choose_until' is 'close', but the phase '{phase.name}' has no end")
+        findings.error(until, f"'choose_until' is 'close', but the phase '{phase.name}' has no end")
     if moment and phase.start and moment <= phase.start:
-        found.error(until, f"'choose_until' is not after the start of the phase: {in_utc(moment)}")
+        findings.error(until, f"'choose_until' is not after the start of the phase: {in_utc(moment)}")
     if moment and phase.end and moment > phase.end:
-        found.error(
+        findings.error(
             until,
             f"'choose_until' is after the phase has closed, when its boards are frozen: {in_utc(moment)}, "
             f"{in_utc(phase.end)}",
         )
 
 
-def _check_ladder(node: Node, said: Mapping[str, Node], found: Findings) -> None:
+def _check_ladder(node: Node, said: Mapping[str, Node], findings: Findings) -> None:
     step = node.entries.get("ladder_step")
     is_ladder = _value(said, "entry") == "ladder"
     if step is not None and step.value is not None and not is_ladder:
-        found.error(step, "'ladder_step' is for the entry rule 'ladder': here scores are told as they are")
+        findings.error(step, "'ladder_step' is for the entry rule 'ladder': here scores are told as they are")
     if is_ladder and _value(said, "ladder_step") is None:
-        found.error(node.entries.get("entry") or node, "the entry rule 'ladder' needs a 'ladder_step', such as 0.01")
+        findings.error(node.entries.get("entry") or node, "the entry rule 'ladder' needs a 'ladder_step', such as 0.01")
 
 
 # ---------------------------------------------------------------------------------------------------------- carry over
 
 
-def _check_carry_over(phases: Sequence[PhaseTimes], found: Findings) -> None:
+def _check_carry_over(phases: Sequence[PhaseTimes], findings: Findings) -> None:
     by_name = {phase.name: phase for phase in phases}
     for phase in phases:
         node = phase.node.entries.get("carry_over")
@@ -143,13 +147,13 @@ def _check_carry_over(phases: Sequence[PhaseTimes], found: Findings) -> None:
         other = by_name.get(name)
         if other is None:
             known = f"{did_you_mean(name, by_name)}; the phases are {listed(by_name)}"
-            found.error(node, f"there is no phase '{name}'{known}")
+            findings.error(node, f"there is no phase '{name}'{known}")
         elif circle := _circle(phase, by_name):
-            found.error(node, f"entries are carried over in a circle: {' > '.join(circle)}")
+            findings.error(node, f"entries are carried over in a circle: {' > '.join(circle)}")
         elif other.start and phase.start and other.start >= phase.start:
-            found.error(node, f"'{name}' does not start before '{phase.name}': entries come from an earlier phase")
+            findings.error(node, f"'{name}' does not start before '{phase.name}': entries come from an earlier phase")
         else:
-            _check_same_question(phase, other, found)
+            _check_same_question(phase, other, findings)
 
 
 def _circle(phase: PhaseTimes, by_name: Mapping[str, PhaseTimes]) -> list[str]:
@@ -161,17 +165,17 @@ def _circle(phase: PhaseTimes, by_name: Mapping[str, PhaseTimes]) -> list[str]:
     return [*seen, phase.name] if name == phase.name else []
 
 
-def _check_same_question(phase: PhaseTimes, other: PhaseTimes, found: Findings) -> None:
+def _check_same_question(phase: PhaseTimes, other: PhaseTimes, findings: Findings) -> None:
     """Entries are carried over where both phases ask the same of the same gold; elsewhere scores would not compare."""
     tasks, others = ((one.node.entries.get("tasks") or one.node).entries for one in (phase, other))
     shared = [name for name in tasks if name in others]
     if not shared:
-        found.warning(phase.node.entries["carry_over"], f"'{phase.name}' and '{other.name}' have no task in common")
+        findings.warning(phase.node.entries["carry_over"], f"'{phase.name}' and '{other.name}' have no task in common")
     for name in shared:
         here, there = tasks[name].entries, others[name].entries
         differs = [key for key in ("gold", "gold_version", "options") if _plain(here, key) != _plain(there, key)]
         if differs and _plain(here, "gold") is not None and _plain(there, "gold") is not None:
-            found.warning(
+            findings.warning(
                 tasks[name],
                 f"nothing of '{name}' is carried over from '{other.name}': its {' and '.join(differs)} differs there",
             )

@@ -49,7 +49,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BoardRequest:
     """Who asks how for a board."""
 
     request: Request
@@ -59,19 +59,19 @@ class Asked:
     format: Format
 
 
-def asked_as(
+def board_request(
     request: Request,
     server: ServerHere,
     viewer: ApiViewer,
     query: ApiQuery,
     format: FormatParameter = None,  # noqa: A002
-) -> Asked:
+) -> BoardRequest:
     """In the format that was named, or that the Accept header prefers."""
     preferred: Format = "csv" if prefers_csv(request.headers.get("accept", "")) else "json"
-    return Asked(request, server, viewer, query, format or preferred)
+    return BoardRequest(request, server, viewer, query, format or preferred)
 
 
-AskedHere = Annotated[Asked, Depends(asked_as)]
+BoardRequestHere = Annotated[BoardRequest, Depends(board_request)]
 
 
 @router.get(
@@ -92,7 +92,7 @@ def read_board_csv(
     board: BoardName,
     query: ApiQuery,
 ) -> Response:
-    return _answer(Asked(request, server, viewer, query, "csv"), (competition, phase, board), _live)
+    return _answer(BoardRequest(request, server, viewer, query, "csv"), (competition, phase, board), _live)
 
 
 @router.get(
@@ -110,9 +110,9 @@ def read_board(
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
-    asked: AskedHere,
+    wanted: BoardRequestHere,
 ) -> Response:
-    return _answer(asked, (competition, phase, board), _live)
+    return _answer(wanted, (competition, phase, board), _live)
 
 
 @router.get(
@@ -128,9 +128,9 @@ def read_official(
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
-    asked: AskedHere,
+    wanted: BoardRequestHere,
 ) -> Response:
-    return _answer(asked, (competition, phase, board), _frozen, "-official")
+    return _answer(wanted, (competition, phase, board), _frozen, "-official")
 
 
 @router.get(
@@ -146,9 +146,9 @@ def read_official_by_number(
     phase: PhaseName,
     board: BoardName,
     number: SnapshotNumber,
-    asked: AskedHere,
+    wanted: BoardRequestHere,
 ) -> Response:
-    return _answer(asked, (competition, phase, board), partial(_frozen, number=number), "-official")
+    return _answer(wanted, (competition, phase, board), partial(_frozen, number=number), "-official")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def _found(session: Session, place: Place) -> tuple[Competition, Phase, Board]:
 
 
 def _answer(
-    asked: Asked, place: Place, look: Callable[[Session, Viewer, Place, datetime], _Shown], name: str = ""
+    asked: BoardRequest, place: Place, look: Callable[[Session, Viewer, Place, datetime], _Shown], name: str = ""
 ) -> Response:
     """The board, or that it is known already. name: what a file of it is called besides its place."""
     with reading(asked.server.engine) as session:

@@ -82,11 +82,11 @@ def languages_of(session: Session, phase: Phase, board: Board) -> Sequence[str]:
     return getattr(options, "languages", None) or ()
 
 
-def raise_if_unknown(found: Arranged) -> Leaderboard:
+def raise_if_unknown(arranged: Arranged) -> Leaderboard:
     """The board; raises InvalidForm where something was asked for that is not there."""
-    if found.problems:
-        raise InvalidForm(" ".join(found.problems.values()), fields=dict(found.problems))
-    return found.board
+    if arranged.problems:
+        raise InvalidForm(" ".join(arranged.problems.values()), fields=dict(arranged.problems))
+    return arranged.board
 
 
 def canonical(query: str, others: frozenset[str]) -> tuple[str, bool] | None:

@@ -107,7 +107,7 @@ class TableShown:
 
 
 def table_of(
-    found: Arranged,
+    arranged: Arranged,
     query: BoardQuery,
     board: Board,
     languages: Sequence[str],
@@ -118,19 +118,19 @@ def table_of(
 ) -> TableShown:
     """kept: further parameters of the address; moved: changes of rank, if they were asked for."""
     # What is not there is not asked for again by the links.
-    asked = query.without(found.problems)
+    asked = query.without(arranged.problems)
     metrics = known_metrics(board)
-    headings = tuple(_score_heading(found, asked, column, metrics, kept) for column in found.board.columns)
-    reference = reference_row(found.whole, asked.delta)
-    scales = [_scale(found, column, metrics) for column in found.board.columns]
+    headings = tuple(_score_heading(arranged, asked, column, metrics, kept) for column in arranged.board.columns)
+    reference = reference_row(arranged.whole, asked.delta)
+    scales = [_scale(arranged, column, metrics) for column in arranged.board.columns]
     return TableShown(
         query=asked,
         headings=headings,
-        others={name: _other_heading(found, asked, name, kept) for name in (RANK, "team", "entries", "date")},
-        rows=tuple(_row(found, row, scales, reference, moved) for row in found.board.rows),
-        choices=_choices(found, board, languages, tracks),
-        problems=list(found.problems.values()),
-        count=_count(found, asked),
+        others={name: _other_heading(arranged, asked, name, kept) for name in (RANK, "team", "entries", "date")},
+        rows=tuple(_row(arranged, row, scales, reference, moved) for row in arranged.board.rows),
+        choices=_choices(arranged, board, languages, tracks),
+        problems=list(arranged.problems.values()),
+        count=_count(arranged, asked),
         clear=_address(BoardQuery(), kept),
         kept=kept,
         reference=reference.team if reference else "",

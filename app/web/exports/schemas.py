@@ -38,13 +38,13 @@ class ParticipantList(ApiModel):
     participants: list[ParticipantOut]
 
 
-def participant_out(one: Participant) -> ParticipantOut:
+def participant_out(participant: Participant) -> ParticipantOut:
     """The participant."""
     return ParticipantOut(
-        username=one.username,
-        email=one.email,
-        display_name=one.display_name,
-        team=one.team,
-        registered_at=one.registered_at,
-        submissions=dict(one.submissions),
+        username=participant.username,
+        email=participant.email,
+        display_name=participant.display_name,
+        team=participant.team,
+        registered_at=participant.registered_at,
+        submissions=dict(participant.submissions),
     )

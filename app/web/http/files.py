@@ -86,11 +86,11 @@ def stored_file_response(request: Request, server: Server, sha256: str, name: st
     return FileResponse(path, headers=headers, media_type="application/octet-stream")
 
 
-def check_range(asked: str | None, size_bytes: int) -> None:
+def check_range(header: str | None, size_bytes: int) -> None:
     """Raises RangeNotSatisfiable unless the Range header, if there is one, asks for one part that the file has."""
-    if asked is None:
+    if header is None:
         return
-    found = _RANGE.match(asked.strip())
+    found = _RANGE.match(header.strip())
     first, last = found.groups() if found else ("", "")
     is_tail = not first and last.isdigit() and int(last) > 0
     is_part = first.isdigit() and int(first) < size_bytes and (not last or int(first) <= int(last))

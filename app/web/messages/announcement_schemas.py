@@ -86,25 +86,25 @@ class ReceiversOut(ApiModel):
     switched_off: int = Field(description="how many others of the group want no such mails")
 
 
-def announcement_out(competition: str, one: Announcement) -> AnnouncementOut:
+def announcement_out(competition: str, announcement: Announcement) -> AnnouncementOut:
     """The announcement."""
     return AnnouncementOut(
-        id=one.id,
-        title=one.title,
-        text=one.text,
-        is_pinned=one.is_pinned,
-        published_at=one.published_at,
-        edited_at=one.edited_at,
-        page=f"{links.announcements(competition)}#announcement-{one.id}",
+        id=announcement.id,
+        title=announcement.title,
+        text=announcement.text,
+        is_pinned=announcement.is_pinned,
+        published_at=announcement.published_at,
+        edited_at=announcement.edited_at,
+        page=f"{links.announcements(competition)}#announcement-{announcement.id}",
     )
 
 
-def published_out(competition: str, one: Announcement) -> PublishedAnnouncement:
+def published_out(competition: str, announcement: Announcement) -> PublishedAnnouncement:
     """The announcement as its author gets it back."""
-    shown = announcement_out(competition, one).model_dump()
-    return PublishedAnnouncement(**shown, mailed_to=one.mailed_to, mailed_count=one.mailed_count)
+    shown = announcement_out(competition, announcement).model_dump()
+    return PublishedAnnouncement(**shown, mailed_to=announcement.mailed_to, mailed_count=announcement.mailed_count)
 
 
-def receivers_out(group: str, found: Receivers) -> ReceiversOut:
+def receivers_out(group: str, receivers: Receivers) -> ReceiversOut:
     """The numbers, and no names."""
-    return ReceiversOut(group=group, receivers=found.count, switched_off=found.switched_off)
+    return ReceiversOut(group=group, receivers=receivers.count, switched_off=receivers.switched_off)

@@ -73,21 +73,21 @@ class QuestionList(ApiModel):
     questions: list[QuestionOut]
 
 
-def question_out(competition: str, one: Question, viewer: User | None, *, sees_all: bool) -> QuestionOut:
+def question_out(competition: str, question: Question, viewer: User | None, *, sees_all: bool) -> QuestionOut:
     """The question; its asker must be loaded."""
-    is_mine = viewer is not None and one.asker_id == viewer.id
+    is_mine = viewer is not None and question.asker_id == viewer.id
     return QuestionOut(
-        id=one.id,
-        title=one.title,
-        text=one.text,
-        shows_name=one.shows_name,
-        asked_at=one.asked_at,
-        asker=one.asker.display_name if sees_all or is_mine or one.shows_name else None,
+        id=question.id,
+        title=question.title,
+        text=question.text,
+        shows_name=question.shows_name,
+        asked_at=question.asked_at,
+        asker=question.asker.display_name if sees_all or is_mine or question.shows_name else None,
         is_mine=is_mine,
-        is_public=one.is_public,
-        answer=one.answer,
-        answered_at=one.answered_at,
-        answer_edited_at=one.answer_edited_at,
-        closed_at=one.closed_at,
-        page=f"{links.questions(competition)}#question-{one.id}",
+        is_public=question.is_public,
+        answer=question.answer,
+        answered_at=question.answered_at,
+        answer_edited_at=question.answer_edited_at,
+        closed_at=question.closed_at,
+        page=f"{links.questions(competition)}#question-{question.id}",
     )

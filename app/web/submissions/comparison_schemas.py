@@ -127,14 +127,14 @@ class ComparisonOut(ApiModel):
 
 
 def comparison_out(
-    found: Comparison, items: ItemComparison, rows: Sequence[ComparedItem], following: str | None
+    comparison: Comparison, items: ItemComparison, rows: Sequence[ComparedItem], following: str | None
 ) -> ComparisonOut:
     """rows: those of the items that are asked for; following: where there are more."""
     return ComparisonOut(
-        a=found.a.id,
-        b=found.b.id,
-        hidden=found.hidden_words or None,
-        scores=[_score_out(row) for row in found.rows],
+        a=comparison.a.id,
+        b=comparison.b.id,
+        hidden=comparison.hidden_words or None,
+        scores=[_score_out(row) for row in comparison.rows],
         items=ComparedItemsOut(
             hidden=items.hidden_words or None,
             shows=dict(items.counts),

@@ -94,17 +94,17 @@ class RegistrationDecision(ApiModel):
     status: Literal[RegistrationStatus.APPROVED, RegistrationStatus.REFUSED]
 
 
-def registration_out(competition: Competition, found: Standing) -> RegistrationOut:
+def registration_out(competition: Competition, standing: Standing) -> RegistrationOut:
     """How somebody stands."""
     return RegistrationOut(
         competition=competition.name,
-        mode=found.rules.mode,
-        terms=found.rules.terms,
-        terms_sha256=found.rules.terms_sha256,
-        status=RegistrationStatus(found.row.status) if found.row else None,
-        has_accepted_terms=found.has_accepted,
-        missing=found.missing,
-        message=MISSING_WORDS[found.missing] if found.missing else "",
+        mode=standing.rules.mode,
+        terms=standing.rules.terms,
+        terms_sha256=standing.rules.terms_sha256,
+        status=RegistrationStatus(standing.row.status) if standing.row else None,
+        has_accepted_terms=standing.has_accepted,
+        missing=standing.missing,
+        message=MISSING_WORDS[standing.missing] if standing.missing else "",
         page=links.registration(competition.name),
     )
 
