@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 
 from app.base.errors import InvalidForm
@@ -83,3 +84,11 @@ def listed(names: Iterable[str]) -> str:
     every = list(names)
     shown = ", ".join(every[:NAMES_LISTED]) or "none"
     return f"{shown} and {len(every) - NAMES_LISTED} more" if len(every) > NAMES_LISTED else shown
+
+
+_EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
+
+
+def is_address(text: str) -> bool:
+    """Whether a text has the form of an e-mail address."""
+    return bool(_EMAIL.match(text)) and text.isprintable() and len(text) <= 320

@@ -20,6 +20,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.errors import Forbidden, InvalidForm, NameTaken, NotAuthenticated, NotFound
+from app.base.text import is_address
 from app.models import ApiToken, LoginSession, PasswordReset, TokenScope, User
 from app.people import audit
 from app.people.mail import drop_links
@@ -30,7 +31,6 @@ ALL_SCOPES = frozenset(TokenScope)
 TOKEN_DAYS = 365
 TOKEN_DAYS_ALLOWED = (1, 5 * 366)
 _USERNAME = re.compile(r"^[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])$")
-_EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 
 
 # -------------------------------------------------------------------------------------------------------- accounts
@@ -135,11 +135,6 @@ def _check_registration(username: str, email: str, password: str, display_name: 
 def _wrong_password(password: str) -> str:
     low, high = PASSWORD_CHARACTERS
     return "" if low <= len(password) <= high else f"A password has {low} to {high} characters."
-
-
-def is_address(text: str) -> bool:
-    """Whether a text has the form of an e-mail address."""
-    return bool(_EMAIL.match(text)) and text.isprintable() and len(text) <= 320
 
 
 def _wrong_email(email: str) -> str:

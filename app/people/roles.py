@@ -12,9 +12,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, contains_eager
 
 from app.base.errors import Forbidden, NotAuthenticated, NotFound
+from app.base.text import is_address
 from app.models import Competition, CompetitionRole, Role, User
 from app.people.audit import record
-from app.people.auth import is_address
 
 
 def may_organise(session: Session, user: User | None, competition: Competition) -> bool:

@@ -143,7 +143,7 @@ def _score(document: Json) -> Score:
 
 
 def _problem(document: Json) -> Problem:
-    """A newer server may say more of a problem than this version knows."""
+    """A newer server may say more of a problem than this version knows, an older one less."""
     from evergold.scoring import Problem
 
-    return Problem.from_dict({name: document[name] for name in Problem.__dataclass_fields__})
+    return Problem.from_dict({name: document[name] for name in Problem.__dataclass_fields__ if name in document})
