@@ -337,6 +337,7 @@ def test_database_server_that_is_away_is_explained_without_its_password(
 
 def test_demo_is_refused_on_a_server_made_with_init(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("a long password\n"))
+    monkeypatch.delenv("EVERGOLD_DATA_DIR")  # which comes before the folder's own place for data
     arguments = ["--admin-username", "ada", "--admin-email", "ada@example.org", "--password-stdin"]
     assert run(["init", str(folder), *arguments]) == Code.OK
     assert "competition 'demo'" in reason(folder, monkeypatch, folder / "phases.yaml", "--demo")

@@ -226,11 +226,11 @@ def signatures(document: Mapping[str, Any], found: Mapping[str, Mapping[str, str
 def test_signature_is_one_line_that_says_all() -> None:
     found = signatures({})
     assert found["bertscore en/type/VID"].startswith(
-        f"{NAME}:1|bertscore|en/type/VID|edits:difflib|words:whitespace|not_removed:0|bertscore:evergold-1|model:{MODEL}"
+        f"{NAME}:2|bertscore|en/type/VID|edits:difflib|words:whitespace|not_removed:0|bertscore:evergold-1|model:{MODEL}"
         "|weights:53aa51172d142c89|"
     )
     assert found["bertscore macro"].endswith("|empty:0|several_references:max|baseline:none|macro:mean|languages:en,pt")
-    assert found["entropy pt"] == f"{NAME}:1|entropy|pt|edits:difflib|words:whitespace"
+    assert found["entropy pt"] == f"{NAME}:2|entropy|pt|edits:difflib|words:whitespace"
     assert len(set(found.values())) == len(found)
 
 

@@ -236,7 +236,7 @@ def test_where_only_columns_are_shown_a_row_has_no_more(site: Site, nobody: http
 def test_what_does_not_stand_on_a_board_does_not_open(site: Site, nobody: httpx.Client, ada: Person) -> None:
     worse = enter(site.engine, ada.user, 0.1, minute=5)
     assert nobody.get(f"{BOARD_PAGE}/rows/{worse}").status_code == 404
-    assert nobody.get(f"{BOARD_PAGE}/rows/none").status_code == 422
+    assert nobody.get(f"{BOARD_PAGE}/rows/none").status_code == 404
 
 
 def test_a_frozen_row_stays_as_it_was(site: Site, nobody: httpx.Client, ada: Person, ids: dict[str, str]) -> None:

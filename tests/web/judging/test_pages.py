@@ -250,7 +250,7 @@ def test_only_who_was_asked_has_a_worksheet(site: Site, olga: httpx.Client, anna
         f"{ROUND}/items/%00/1",
     ):
         assert anna.get(path).status_code == 404
-    assert anna.get(f"{ROUND}/items/en/one").status_code == 422
+    assert anna.get(f"{ROUND}/items/en/one").status_code == 404
     with writing(site.engine) as session:
         found = find_competition(session, COMPETITION)
         assert revoke_role(session, found, user(site, "anna"), Role.ANNOTATOR, NOW)
