@@ -12,6 +12,7 @@ SERVER_COMMANDS = frozenset(
         "audit",
         "backup",
         "check",
+        "check-host",
         "climbers",
         "export yaml",
         "gold",
