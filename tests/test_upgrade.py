@@ -140,6 +140,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         }
     ],
     "teams": [{"id": 1, "competition_id": 1, "name": "Ada", "kind": "team", "captain_id": 1, "created_at": NOW}],
+    "accepted_terms": [{"sha256": "f" * 64, "text": "Be kind."}],
     "team_members": [{"team_id": 1, "user_id": 1, "competition_id": 1, "joined_at": NOW}],
     "boards": [
         {
@@ -168,6 +169,8 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "entry": {},
             "limits": {},
             "visibility": {},
+            "files_from": {},
+            "files_for": {},
             "gold_is_public": False,
             "ranked_baselines": [],
             "board_version": 3,

@@ -355,6 +355,13 @@ class CompetitionDeclaration(Declaration):
     boards: tuple[BoardDeclaration, ...] = Field(min_length=1)
     phases: tuple[PhaseDeclaration, ...] = Field(min_length=1)
 
+    @property
+    def registration_mode(self) -> RegistrationMode:
+        """As declared; else who takes part where gold is hidden can at least be reached, and is not the same twice."""
+        asked = [task for phase in self.phases for task in phase.tasks.values()]
+        is_hidden = not all(task.gold_is_public for task in asked)
+        return self.registration.mode or (RegistrationMode.CONFIRMED if is_hidden else RegistrationMode.OPEN)
+
 
 class PhasesFile(Declaration):
     """The competitions of an Evergold server."""

@@ -77,12 +77,12 @@ def test_check_says_what_is_public_now(evergold: Evergold, tmp_path: Path) -> No
     folder.change('start: "2026-05-01 00:00 UTC"\n        end: "2026-07-01 00:00 AoE"', 'start: "2999-05-01 00:00 UTC"')
     _, out, _ = evergold("check", "--phases", folder.phases)
     public = [line for line in out.splitlines() if line.startswith("public now: ")]
-    assert public == ["public now: demo/practice/detection: practice.csv (everyone)"]
+    assert public == ["public now: demo/practice/detection: practice.csv (participants)"]
     folder.change("            items: items.csv\n", "            items: items.csv\n            items_from: now\n")
     _, out, _ = evergold("check", "--phases", folder.phases, "--json")
     early = [file for file in json.loads(out)["public_now"] if file["is_early"]]
     assert [(file["phase"], file["name"], file["audience"]) for file in early] == [
-        ("evaluation", "items.csv", "everyone")
+        ("evaluation", "items.csv", "participants")
     ]
 
 

@@ -144,7 +144,6 @@ OPEN = {
     "get_board_feed",
     "list_announcements",
     "get_announcement_feed",
-    "download_file",
 }
 
 Operation = tuple[str, str, dict[str, Any]]

@@ -16,16 +16,9 @@ def registration_values(declared: CompetitionDeclaration) -> dict[str, Any]:
     """The two columns."""
     registration = declared.registration.model_dump(mode="json", exclude_defaults=True)
     return {
-        "registration": registration | {"mode": _mode_of(declared)},
+        "registration": registration | {"mode": declared.registration_mode},
         "teams": declared.teams.model_dump(mode="json", exclude_defaults=True),
     }
-
-
-def _mode_of(declared: CompetitionDeclaration) -> RegistrationMode:
-    """As declared; else who takes part where gold is hidden can at least be reached, and is not the same twice."""
-    asked = [task for phase in declared.phases for task in phase.tasks.values()]
-    is_hidden = not all(task.gold_is_public for task in asked)
-    return declared.registration.mode or (RegistrationMode.CONFIRMED if is_hidden else RegistrationMode.OPEN)
 
 
 def note_unknown_names(work: Work, declared: CompetitionDeclaration) -> None:

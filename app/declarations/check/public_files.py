@@ -31,8 +31,7 @@ class OpenFile:
 
 def open_files(declared: CompetitionDeclaration, now: datetime) -> Iterator[OpenFile]:
     """In the order of the declaration; templates that are made from items are not declared, and not named."""
-    rules = declared.registration
-    is_silent = rules.mode is RegistrationMode.OPEN and not rules.terms
+    is_silent = declared.registration_mode is RegistrationMode.OPEN and not declared.registration.terms
     usual = Audience.EVERYONE if is_silent else Audience.PARTICIPANTS
     for phase in declared.phases:
         for task, asked in phase.tasks.items():

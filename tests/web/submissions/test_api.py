@@ -73,6 +73,7 @@ def test_a_rejected_file_has_all_its_problems(site: Site, ada: Person) -> None:
             "column": None,
             "text": None,
             "severity": "error",
+            "lines": 1,
             "sentence": "line 14: id 203 appears twice, first on line 9",
         }
     ]
