@@ -95,11 +95,8 @@ class Problem:
         return f"{place}: {self.message}" if place else self.message
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON form: all fields, plus `sentence`, what `str()` gives; `lines` only where there are several."""
-        document = {**asdict(self), "sentence": str(self)}
-        if self.lines == 1:
-            del document["lines"]
-        return document
+        """The JSON form: all fields, plus `sentence`, what `str()` gives."""
+        return {**asdict(self), "sentence": str(self)}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Problem:

@@ -148,6 +148,6 @@ def how_many_problems(problems: Sequence[Mapping[str, Any]], omitted: int) -> st
     """`3 problems`; of mistakes made again and again, all of which are known, `1 kind of problem on 434 lines`."""
     kinds = len({(problem["code"], problem["column"], problem["file"]) for problem in problems})
     total = omitted + sum(problem.get("lines", 1) for problem in problems)
-    if omitted or total == kinds or any(problem["line"] is None for problem in problems):
+    if omitted or total == len(problems) or any(problem["line"] is None for problem in problems):
         return f"{total} problem{'s' if total != 1 else ''}"
     return f"{kinds} kind{'s' if kinds != 1 else ''} of problem on {total} lines"
