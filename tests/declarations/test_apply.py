@@ -209,7 +209,8 @@ def test_gold_that_comes_later_opens_the_phase_and_lets_baselines_in(engine: Eng
     demo.change("            gold: demo/evaluation.csv\n", "")
     first = apply(engine, demo)
     assert f"added task {WHAT}, no gold yet: submissions are refused until it is there" in made(first)
-    assert noted(first) == noted(apply(engine, demo)) == [f"baseline 'Majority' of {WHAT} waits for the gold"]
+    waiting = [f"baseline 'Majority' of {WHAT} waits for the gold, and is submitted as it comes"]
+    assert noted(first) == noted(apply(engine, demo)) == waiting
     assert counts(engine)["submissions"] == 0
     demo.change(
         "            items: items.csv\n", "            items: items.csv\n            gold: demo/evaluation.csv\n"

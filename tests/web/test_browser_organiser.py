@@ -37,6 +37,7 @@ def site(empty_site: Site, tmp_path: Path) -> Site:
     now = datetime.now(UTC).replace(microsecond=0)
     empty_site.set_clock(now)
     folder = make_competition(tmp_path / "demo")
+    folder.change('title: "Demo"', 'title: "Demo"\n    registration: {mode: open}')  # in the browser nobody reads mail
     for moment, days in (("2026-01-01 00:00 UTC", -30), ("2026-05-01 00:00 UTC", 7), ("2026-07-01 00:00 AoE", 30)):
         folder.change(f'"{moment}"', f'"{written(now + timedelta(days=days))}"')
     with writing(empty_site.engine) as session:
