@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from app.competitions.tracks import tracks_of
 from app.declarations.apply.changes import Work
 from app.declarations.model import CompetitionDeclaration, MethodCardDeclaration
-from app.models import Competition, Phase, PhaseTask, RegistrationMode, Submission, Team, TeamKind, User
+from app.models import Competition, Phase, PhaseTask, Submission, Team, TeamKind, User
 
 
 def registration_values(declared: CompetitionDeclaration) -> dict[str, Any]:
