@@ -172,8 +172,9 @@ def test_a_file_that_fills_the_memory_is_rejected_and_costs_nobody_else_anything
     others = [run_of(place, submission) for submission in (*before, *after)]
     assert [(other.status, other.attempts) for other in others] == 6 * [(RunStatus.SCORED, 1)]
     for run in runs:
-        later = [other for other in others if other.started_at > run.finished_at]
-        assert run.worker not in {other.worker for other in later}, "a fresh process goes on"
+        ended = run.finished_at
+        later = {other.worker for other in others if ended and other.started_at and other.started_at > ended}
+        assert run.worker not in later, "a fresh process goes on"
     assert place.workers[0].is_running()
     assert (quota(ada)["used_total"], quota(ada)["rejected_last_hour"]) == (6, 2)
 
