@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,6 +45,15 @@ def add_semeval2022(folder: Path) -> None:
     except pytest.skip.Exception:
         return  # the one test that needs it says so
     import_semeval2022(repository, folder / "imported" / "semeval2022", folder / "gold")
+    open_to_all(folder / "imported" / "semeval2022" / "competition.yaml")
+
+
+def open_to_all(declared: Path) -> None:
+    """Where gold is hidden, addresses would have to be confirmed first: tested elsewhere, and nobody here has mail."""
+    text = declared.read_text(encoding="utf-8")
+    found = re.sub(r"(?m)^( *)tasks:$", r"\1registration: {mode: open}\n\1tasks:", text, count=1)
+    assert found != text
+    declared.write_text(found, encoding="utf-8")
 
 
 @pytest.fixture(scope="module", params=["embedded", "real parts"])

@@ -15,7 +15,7 @@ import pytest
 from app.importers.parseme import import_parseme
 from tests.conformance import conformance
 from tests.server.processes import Server, embedded, on_real_parts
-from tests.test_end_to_end import API, board_rows, register, until_final
+from tests.test_end_to_end import API, board_rows, open_to_all, register, until_final
 from tests.web.site import csrf_of
 
 pytestmark = pytest.mark.services
@@ -26,6 +26,7 @@ PASSWORD = "correct horse battery"
 
 def add_parseme(folder: Path) -> None:
     import_parseme(conformance("parseme12"), folder / "imported" / "parseme", folder / "gold", "1.2")
+    open_to_all(folder / "imported" / "parseme" / "competition.yaml")
 
 
 @pytest.fixture(scope="module", params=["embedded", "real parts"])

@@ -26,6 +26,8 @@ PROBLEMS_PER_FILE = 50
 _MIB = 1024 * 1024
 _LIMITS = Limits(total_bytes=64 * _MIB, member_bytes=16 * _MIB)
 _LINES_NAMED = 20
+#: What stands around an MWE in published files.
+MARKS: tuple[str, ...] = ("[[", "]]")
 #: Sent back with its marks, a published sentence would count as one without its MWE.
 _MARKS = "the prediction of {} has [[ or ]] in it, the marks of the blind file: write the sentence without them"
 #: What does no harm, but may not be what was meant.
@@ -112,7 +114,7 @@ class _Reader:
         elif len(text) > MOST_CHARACTERS:
             message = f"the prediction has {len(text):,} characters, at most {MOST_CHARACTERS:,} are allowed"
             self._note(entry, "too-long", message, text)
-        elif "[[" in text or "]]" in text:
+        elif any(mark in text for mark in MARKS):
             self._note(entry, "marks", _MARKS.format(shorten(id_)), text)
         else:
             self._check_characters(entry, text)
