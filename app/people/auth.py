@@ -19,8 +19,8 @@ from sqlalchemy import ColumnElement, delete, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
-from app.base.errors import Forbidden, InvalidForm, NameTaken, NotAuthenticated, NotFound
-from app.base.text import is_address
+from app.base.errors import Forbidden, NameTaken, NotAuthenticated, NotFound
+from app.base.text import is_address, refuse
 from app.models import ApiToken, LoginSession, PasswordReset, TokenScope, User
 from app.people import audit
 from app.people.mail import drop_links
@@ -80,7 +80,7 @@ def set_password(
     session: Session, user: User, password: str, now: datetime, *, keep: LoginSession | None = None
 ) -> None:
     """A new password; it ends every log-in (but `keep`) and every open link that could set another."""
-    _refuse({"password": _wrong_password(password)})
+    refuse({"password": _wrong_password(password)})
     session.execute(update(User).where(User.id == user.id).values(password_hash=_hasher().hash(password)))
     ended = delete(LoginSession).where(LoginSession.user_id == user.id)
     session.execute(ended if keep is None else ended.where(LoginSession.id != keep.id))
@@ -90,7 +90,7 @@ def set_password(
 def set_email(session: Session, user: User, email: str, now: datetime) -> str:
     """A new e-mail address, as kept, to be confirmed; raises InvalidForm or NameTaken. Links to the old one end."""
     email = email.strip().lower()
-    _refuse({"email": _wrong_email(email)})
+    refuse({"email": _wrong_email(email)})
     try:
         with session.begin_nested():
             is_other = (User.id == user.id) & (User.email != email)
@@ -118,7 +118,7 @@ def _end_links(session: Session, user: User, now: datetime) -> None:
 
 
 def _check_registration(username: str, email: str, password: str, display_name: str) -> None:
-    _refuse(
+    refuse(
         {
             "username": ""
             if _USERNAME.match(username)
@@ -139,12 +139,6 @@ def _wrong_password(password: str) -> str:
 
 def _wrong_email(email: str) -> str:
     return "" if is_address(email) else "This is not an e-mail address."
-
-
-def _refuse(sentences: dict[str, str]) -> None:
-    wrong = {name: sentence for name, sentence in sentences.items() if sentence}
-    if wrong:
-        raise InvalidForm("Please correct what is marked.", fields=wrong)
 
 
 def authenticate(session: Session, username_or_email: str, password: str) -> User:
@@ -251,7 +245,7 @@ def create_token(
 
 def _check_token(name: str, scopes: Collection[TokenScope], days: int) -> None:
     low, high = TOKEN_DAYS_ALLOWED
-    _refuse(
+    refuse(
         {
             "name": "" if 1 <= len(name) <= 100 and name.isprintable() else "A name of 1 to 100 printable characters.",
             "scopes": "" if scopes else "Choose at least one.",

@@ -58,10 +58,8 @@ def available_from(phase: Phase, phase_task: PhaseTask, name: str) -> datetime |
 
 def audience_of(competition: Competition, phase_task: PhaseTask, name: str) -> Audience:
     """As declared; else everyone where nobody is asked anything before they take part."""
-    said = phase_task.files_for.get(name)
-    if said is not None:
-        return Audience(said)
-    return Audience.EVERYONE if rules_of(competition).is_silent else Audience.PARTICIPANTS
+    declared = phase_task.files_for.get(name)
+    return rules_of(competition).files_for if declared is None else Audience(declared)
 
 
 @dataclass(frozen=True, slots=True)

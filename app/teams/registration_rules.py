@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from app.models import Competition, RegistrationMode, User
+from app.models import Audience, Competition, RegistrationMode, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,12 @@ class Rules:
     def is_silent(self) -> bool:
         """Whether nobody has to register before the first upload; the address may still have to be confirmed."""
         return self.mode in (RegistrationMode.OPEN, RegistrationMode.CONFIRMED) and not self.terms
+
+    @property
+    def files_for(self) -> Audience:
+        """Who may have files of which nothing else is declared: everyone, if nothing is asked of anybody."""
+        is_open = self.mode is RegistrationMode.OPEN and not self.terms
+        return Audience.EVERYONE if is_open else Audience.PARTICIPANTS
 
     def names(self, user: User) -> bool:
         """Whether the user name is on the list."""

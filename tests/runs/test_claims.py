@@ -173,6 +173,7 @@ def test_scores_status_and_board_version_come_together(engine: Engine, accepted:
             "line": 1,
             "column": None,
             "text": None,
+            "lines": 1,
             "severity": "warning",
             "sentence": "line 1: the column Comment is not used",
         }

@@ -8,8 +8,8 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -51,14 +51,20 @@ class Site:
     engine: Engine
     now: datetime = NOW
     transport: httpx.BaseTransport | None = None
+    clients: ExitStack = field(default_factory=ExitStack)
 
     def set_clock(self, now: datetime) -> None:
         self.now = now
 
     def client(self, **headers: str) -> httpx.Client:
-        """A client; whatever the API answers to it must stand in the API's description, and nothing may quote gold."""
+        """A client; whatever the API answers to it must stand in the API's description, and nothing may quote gold.
+
+        Who forgets to close it leaves no socket to a later test: the site closes it at its end.
+        """
         hooks = {"response": [self._check_documented]}
-        return Visitor(base_url=self.url, headers=headers, timeout=30, event_hooks=hooks, transport=self.transport)
+        client = Visitor(base_url=self.url, headers=headers, timeout=30, event_hooks=hooks, transport=self.transport)
+        self.clients.callback(client.close)
+        return client
 
     def _check_documented(self, response: httpx.Response) -> None:
         for template, operations in self.app.openapi()["paths"].items():
@@ -149,7 +155,8 @@ def a_site(app: FastAPI, url: str, engine: Engine, settings: Settings) -> Iterat
     app.state.server = Server(settings, engine, lambda: site.now)
     app.state.rate_limits = RateLimits(settings)
     app.state.password_turns = password_turns(settings)
-    yield site
+    with site.clients:
+        yield site
     _wait_for_requests(app)
     engine.dispose()
 

@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 
 from app.declarations.downloads import declared_downloads
 from app.declarations.model import NOW, CompetitionDeclaration, PhaseDeclaration
-from app.models import Audience, RegistrationMode
+from app.models import Audience
+from app.teams.registration_rules import Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,7 @@ class OpenFile:
 
 def open_files(declared: CompetitionDeclaration, now: datetime) -> Iterator[OpenFile]:
     """In the order of the declaration; templates that are made from items are not declared, and not named."""
-    is_silent = declared.registration_mode is RegistrationMode.OPEN and not declared.registration.terms
-    usual = Audience.EVERYONE if is_silent else Audience.PARTICIPANTS
+    usual = Rules(declared.registration_mode, terms=declared.registration.terms).files_for
     for phase in declared.phases:
         for task, asked in phase.tasks.items():
             for download in declared_downloads(asked):

@@ -242,9 +242,6 @@ def _redis(address: str) -> RedisStorage:
     )
 
 
-log = structlog.get_logger(__name__)
-
-
 def limits_of(request: Request) -> RateLimits:
     """The counts of this server."""
     return cast(RateLimits, request.app.state.rate_limits)

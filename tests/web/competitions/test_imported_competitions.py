@@ -18,7 +18,7 @@ from tests.conformance import conformance
 from tests.evergold.scoring.test_conformance_ncimp import expected_values
 from tests.web import markup
 from tests.web.reading import text_of
-from tests.web.site import Site
+from tests.web.site import Person, Site
 from tests.whole import board, open_competition, page, sent, taking_part, values
 
 TFIDF = ("ncimp", "submissions", "tfidf_char.csv")
@@ -49,17 +49,16 @@ def expected(key: str) -> dict[str, float]:
     return found
 
 
-def public(site: Site, phase: str, task: str, name: str) -> list[dict[str, str]]:
-    """A file that everybody may download."""
-    with site.client() as reader:
-        response = reader.get(f"/api/v1/competitions/astitch/phases/{phase}/tasks/{task}/files/{name}")
+def public(person: Person, phase: str, task: str, name: str) -> list[dict[str, str]]:
+    """A file that every participant may download."""
+    response = person.client.get(f"/api/v1/competitions/astitch/phases/{phase}/tasks/{task}/files/{name}")
     assert response.status_code == 200, response.text
     return rows_of(response.text)
 
 
-def filled(site: Site, phase: str, task: str, setting: str, found: Mapping[str, str]) -> bytes:
+def filled(person: Person, phase: str, task: str, setting: str, found: Mapping[str, str]) -> bytes:
     """The empty submission with one setting filled in."""
-    rows = public(site, phase, task, "template.csv")
+    rows = public(person, phase, task, "template.csv")
     column = list(rows[0])[-1]
     for row in rows:
         row[column] = found[row["ID"]] if row["Setting"] == setting else ""
@@ -76,10 +75,10 @@ def labels(kind: str, language: str) -> dict[str, str]:
     return {f"test.{language.upper()}.{row['row']}": row["label"] for row in read(path)}
 
 
-def similarities(site: Site, phase: str, language: str) -> dict[str, str]:
+def similarities(person: Person, phase: str, language: str) -> dict[str, str]:
     path = conformance("astitch", "submissions", "task2", language.upper(), f"{phase}_submission_tfidf.csv")
     by_pair = {(row["sentence1"], row["sentence2"]): row["sim"] for row in read(path)}
-    items = public(site, phase, f"similarity-{language}", "items.csv")
+    items = public(person, phase, f"similarity-{language}", "items.csv")
     return {row["ID"]: by_pair[row["sentence1"], row["sentence2"]] for row in items}
 
 
@@ -88,7 +87,7 @@ def test_astitch_scores_stand_on_its_boards(astitch: Site) -> None:
         for kind in ("coarse", "fine"):
             for language in ("en", "pt"):
                 task = f"{kind}-{language}"
-                file = filled(astitch, "test", task, "few_shot", labels(kind, language))
+                file = filled(ada, "test", task, "few_shot", labels(kind, language))
                 assert sent(ada, f"astitch/test/{task}", file)["status"] == "scored"
                 found = values(board(astitch, f"astitch/test/{task}-few-shot"), "ada")
                 numbers = expected(f"task1_{kind}/{language.upper()}/test")
@@ -99,7 +98,7 @@ def test_astitch_scores_stand_on_its_boards(astitch: Site) -> None:
         for language in ("en", "pt"):
             for phase in ("dev", "test"):
                 task = f"similarity-{language}"
-                file = filled(astitch, phase, task, "pre_train", similarities(astitch, phase, language))
+                file = filled(ada, phase, task, "pre_train", similarities(ada, phase, language))
                 assert sent(ada, f"astitch/{phase}/{task}", file)["status"] == "scored"
                 found = values(board(astitch, f"astitch/{phase}/{task}-pre-train"), "ada")
                 numbers = expected(f"task2/{language.upper()}/{phase}")
@@ -110,7 +109,7 @@ def test_astitch_scores_stand_on_its_boards(astitch: Site) -> None:
 
 def test_a_new_system_stands_beside_the_published_ones_in_both_phases(astitch: Site) -> None:
     with taking_part(astitch) as (ada, browser):
-        file = filled(astitch, "test", "coarse-en", "few_shot", labels("coarse", "en"))
+        file = filled(ada, "test", "coarse-en", "few_shot", labels("coarse", "en"))
         submission = sent(ada, "astitch/test/coarse-en", file, method="noise")
         report = markup.check(page(astitch, f"/submissions/{submission['id']}/report", browser))
         assert "Report" in report.texts[[tag for tag, _ in report.elements].index("h1")]
