@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 from app.gold.versions import SEALED_NAME
 from tests.declarations.applying import WHAT, apply, made, phase_task
 from tests.declarations.competition_folder import Competition, make_competition
+from tests.declarations.place import END, EVEN_LATER, LATER, Place
 from tests.sealed import make_key, seal_gold
 
 PLACE = "demo/evaluation/detection"
@@ -60,3 +61,13 @@ def test_baselines_that_waited_for_gold_are_scored_after_the_next_apply(engine: 
     assert [change.run_id for change in apply(engine, demo) if change.run_id] == []
     seal(engine)
     assert len([change.run_id for change in apply(engine, demo) if change.run_id]) == 1
+
+
+def test_an_edit_on_the_server_does_not_miss_gold_that_was_sealed(engine: Engine, demo: Competition) -> None:
+    demo.change(DECLARED, "")
+    apply(engine, demo)
+    place = Place(engine, demo)
+    [warning] = place.edit({END: LATER}).warnings
+    assert warning.startswith("'detection' has no gold in phase 'evaluation'")
+    seal(engine)
+    assert place.edit({END: EVEN_LATER}).warnings == []

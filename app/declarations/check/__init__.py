@@ -62,9 +62,11 @@ def load_competitions(path: Path) -> list[LoadedCompetition]:
     return load_checked(path, now=None)[0]
 
 
-def load_checked(path: Path, *, now: datetime | None) -> tuple[list[LoadedCompetition], list[Finding]]:
+def load_checked(
+    path: Path, *, now: datetime | None, sealed: Collection[tuple[str, str, str]] = ()
+) -> tuple[list[LoadedCompetition], list[Finding]]:
     """The competitions with what is worth a warning, as `check_phases` says it; raises InvalidPhases."""
-    competitions, findings = _check(path, now)
+    competitions, findings = _check(path, now, sealed=sealed)
     if findings.errors:
         raise InvalidPhases(findings.in_order())
     return [_loaded(node.plain(), Path(node.file).parent) for node in competitions], findings.in_order()

@@ -6,7 +6,7 @@ changed what meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -36,6 +36,7 @@ from app.declarations.revisions.documents import (
 )
 from app.declarations.revisions.folder import laid_out
 from app.declarations.revisions.kept import find_revision, present_revision, revisions_since
+from app.gold.versions import places_with_gold
 from app.models import Competition, Revision, RevisionSource, User
 from app.people import audit
 from app.people.roles import check_may_organise
@@ -135,7 +136,9 @@ class Wanted:
 def _bring(engine: Engine, storage_dir: Path, edit: Edit, base: int, wanted: Wanted, now: datetime) -> Outcome:
     """base: what it was made from; that is looked at again under the lock."""
     files = stored_files(wanted.files_of, storage_dir)
-    with _checked(wanted, files, storage_dir, now) as (loaded, warnings):
+    with reading(engine) as session:
+        sealed = places_with_gold(session)
+    with _checked(wanted, files, storage_dir, now, sealed) as (loaded, warnings):
         named = {path: files[path] for path in declared_files(loaded.declaration)}
         meant = fingerprint(loaded.declaration, named)
         is_preview = edit.is_preview or (edit.previewed is not None and edit.previewed != meant)
@@ -184,7 +187,7 @@ def _record(
 
 @contextmanager
 def _checked(
-    wanted: Wanted, files: Mapping[str, str], storage_dir: Path, now: datetime
+    wanted: Wanted, files: Mapping[str, str], storage_dir: Path, now: datetime, sealed: Collection[tuple[str, str, str]]
 ) -> Iterator[tuple[LoadedCompetition, list[Finding]]]:
     """The document as a checked file would be, with warnings; raises InvalidForm with every error by its path."""
     with laid_out(wanted.document, files, storage_dir) as main:
@@ -192,7 +195,7 @@ def _checked(
         loaded: list[LoadedCompetition] = []
         warnings: list[Finding] = []
         try:
-            loaded, warnings = load_checked(main, now=now)
+            loaded, warnings = load_checked(main, now=now, sealed=sealed)
         except InvalidPhases as invalid:
             errors = [finding for finding in invalid.findings if finding.severity == "error"]
             faults = findings_by_path(main, errors) | faults
