@@ -21,6 +21,7 @@ from app.boards.human_scores import with_human_scores
 from app.boards.marks import has_hidden, is_hidden, marks_of
 from app.boards.rows import Cell, CommittedGold, Leaderboard, LeaderboardRow, RowKind
 from app.boards.view import Sight, Source, WholeBoard, show
+from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn, further_columns, visible_columns
 from app.competitions.entry_rules import entry_settings
 from app.competitions.visibility import SeenAs, View, coarser, declared_of, task_in_phase, view_of
@@ -278,7 +279,9 @@ def _historic_rows(
     for row in published:
         values = [row.scores.get(f"{column.metric} {column.split}") for column in columns]
         cells = tuple(Cell(value, "not published" if value is None else None, None) for value in values)
-        rows.append(LeaderboardRow(None, row.team, "historic", cells, row.achieved_at, "", 1, source=row.source))
+        said = MethodCard(row.method, paper=row.paper, code=row.code)
+        found = LeaderboardRow(None, row.team, "historic", cells, row.achieved_at, row.method, 1, source=row.source)
+        rows.append(replace(found, card=said) if said.says_more else found)
     return rows
 
 

@@ -221,6 +221,11 @@ def _text(value: Any, characters: int = TEXT_CHARACTERS) -> _Read:
     return text, ""
 
 
+def link_fault(text: str) -> str:
+    """What is wrong with a link, as a sentence; empty where nothing is, or there is none."""
+    return _link(text)[1]
+
+
 def _link(value: Any) -> _Read:
     text, fault = _line(value, LINK_CHARACTERS)
     if fault or not text:

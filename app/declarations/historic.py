@@ -1,24 +1,30 @@
 """Published results as CSV (`team,date,metric,split,value`, one score a line): read for checks and for the database.
 
 Rows of the same team and date are one result. Values stand as published; they are fractions wherever the task's are.
+`method`, `paper` and `code` may be further columns: one line beside the team's name, and links.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from app.base.text import did_you_mean, listed
 from app.base.times import parse_moment
+from app.cards.form import link_fault
 from evergold.scoring.errors import InvalidFile, Problems, shorten
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.tables import Table, TableLimits, read_table
 from evergold.scoring.task import AnyTask, Column
 
 COLUMNS = ("team", "date", "metric", "split", "value")
+#: What may be said of a system besides: on any line of its result, the same wherever it is said.
+SAID_COLUMNS = ("method", "paper", "code")
 TEAM_CHARACTERS = 200
+METHOD_CHARACTERS = 200
 _LIMITS = TableLimits(rows=20_000)
 _BYTES = 16 * 1024 * 1024
 
@@ -30,6 +36,9 @@ class Published:
     team: str
     achieved_at: datetime | None
     scores: dict[str, float]
+    method: str = ""
+    paper: str = ""
+    code: str = ""
 
 
 def read_historic(path: Path, task: AnyTask, offered: Iterable[Column]) -> list[Published]:
@@ -42,7 +51,7 @@ def read_historic(path: Path, task: AnyTask, offered: Iterable[Column]) -> list[
     problems = Problems()
     if len(data) > _BYTES:
         problems.add("too-large", f"the file is larger than {_BYTES // 2**20} MiB")
-    table = None if problems.errors else read_table(data, COLUMNS, problems, limits=_LIMITS)
+    table = None if problems.errors else read_table(data, COLUMNS, problems, optional=SAID_COLUMNS, limits=_LIMITS)
     results = _read_rows(table, task, list(offered), problems) if table is not None else []
     problems.raise_if_any(InvalidFile)
     return results
@@ -68,7 +77,35 @@ def _read_rows(table: Table, task: AnyTask, offered: list[Column], problems: Pro
         if not problems.errors:
             result = results.setdefault((team, date), Published(team, achieved_at, {}))
             result.scores[f"{metric} {split}"] = float(value)
-    return list(results.values())
+    said = _read_said(table, problems)
+    return [_with_said(result, said[key]) for key, result in results.items()]
+
+
+def _with_said(result: Published, said: Mapping[str, str]) -> Published:
+    method, paper, code = (said.get(name, "") for name in SAID_COLUMNS)
+    return replace(result, method=method, paper=paper, code=code)
+
+
+def _read_said(table: Table, problems: Problems) -> dict[tuple[str, str], dict[str, str]]:
+    """What is said of each result, by team and date."""
+    said: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for name in (name for name in SAID_COLUMNS if name in table.columns):
+        for line, team, date, cell in zip(table.lines, table["team"], table["date"], table[name], strict=True):
+            text, result = cell.strip(), said[team.strip(), date.strip()]
+            fault = _said_fault(name, text)
+            if text and result.setdefault(name, text) != text:
+                fault = f"another line of this result says {shorten(result[name])}"
+            if fault:
+                problems.add("bad-value", fault, line=line, column=name)
+    return said
+
+
+def _said_fault(name: str, text: str) -> str | None:
+    if name != "method":
+        return link_fault(text) or None
+    if text and (not text.isprintable() or len(text) > METHOD_CHARACTERS):
+        return f"a method is one line of at most {METHOD_CHARACTERS} characters"
+    return None
 
 
 def _team_fault(team: str) -> str | None:

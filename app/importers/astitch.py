@@ -8,14 +8,13 @@ file, counted from 0 as their scripts count; Task 2 pairs are numbered in an ord
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from app.importers.astitch_data import Files, convert_coarse, convert_fine, convert_similarity
+from app.importers.published import read_published
 from app.importers.writing import Inline, refuse_existing, write_csv, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems
 from evergold.scoring.task import read_options
@@ -155,7 +154,7 @@ def historic_rows(part: Part, language: str, phase: str, setting: str) -> list[t
     Of the systems that have some in this setting: others have no place on its board.
     """
     wanted = (part.published, language, phase)
-    found = [row for row in _published() if (row["task"], row["language"], row["split"]) == wanted]
+    found = [row for row in read_published(PUBLISHED) if (row["task"], row["language"], row["split"]) == wanted]
     systems = {_system(row) for row in found if row["setup"] == setting}
     rows = []
     for row in found:
@@ -191,11 +190,6 @@ def _template(part: Part, language: str, items: Path) -> str:
     task = get_task(part.type)
     options = read_options(task, options_of(part, language))
     return task.template(task.read_items(items, options), options) or ""
-
-
-def _published() -> Iterator[dict[str, str]]:
-    text = resources.files("app").joinpath("data", PUBLISHED).read_text(encoding="utf-8")
-    return iter(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
 
 
 def _system(row: Mapping[str, str]) -> str:

@@ -6,18 +6,17 @@ a result list says which score each column is; how a list is found in a file is 
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from importlib import resources
 from pathlib import Path
 
 from app.base.text import did_you_mean, listed
 from app.base.times import in_utc
 from app.importers.parseme_texts import TRACKS
+from app.importers.published import read_published
 from app.importers.result_tables import NO_VALUE, ResultRow, ResultTable, read_result_table
 from evergold.scoring.errors import InvalidFile, Problem, Problems, shorten
 from evergold.scoring.numerals import finite_number
@@ -48,15 +47,17 @@ def published_rows(languages: Collection[str]) -> dict[str, list[HistoricRow]]:
     The boards are `unseen`, the same for each track, and `unseen-by-language`.
 
     Values are fractions, and a system's name tells its track. Macro-averages are left out unless the languages are
-    exactly the edition's; so is SHOMA, whose results are on the test data of 1.1. A board without rows is left out.
+    exactly the edition's. SHOMA is the paper's reference, on the test data of 1.1, and its name says so. A board
+    without rows is left out.
     """
-    rows = _published()
+    rows = read_published(PUBLISHED)
     overall = [row for row in rows if row["table"] == "5"] if set(languages) == LANGUAGES else []
     detailed = [row for row in rows if row["table"] == "6" and row["split"].partition("/")[0] in languages]
     names = {row["system"]: f"{row['system']} ({row['track']})" for row in rows if row["track"]}
     covered = {row["system"]: row["languages"] for row in overall}
     counts = {system: (names[system], PUBLISHED_ON, "languages", MACRO, count) for system, count in covered.items()}
     systems = {row["system"] for row in detailed}
+    names |= {system: system for system in systems if system not in names}  # no track: another edition's
     macro = [row for row in overall if row["system"] in systems and (row["metric"], row["split"]) == _RANKING]
     by_track = {track: [row for row in overall if row["track"] == track] for track in TRACKS}
     boards = {
@@ -77,17 +78,11 @@ def _systems(rows: Sequence[Mapping[str, str]]) -> list[str]:
     return [row["system"] for row in rows]
 
 
-def _published() -> list[dict[str, str]]:
-    text = resources.files("app").joinpath("data", PUBLISHED).read_text(encoding="utf-8")
-    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
-
-
 def _scores(rows: Sequence[Mapping[str, str]], names: Mapping[str, str]) -> list[HistoricRow]:
-    """The rows of systems that took part in the edition."""
+    """As fractions, under the systems' names on boards."""
     return [
         (names[row["system"]], PUBLISHED_ON, row["metric"], row["split"], f"{Decimal(row['percent']) / 100:f}")
         for row in rows
-        if row["system"] in names
     ]
 
 

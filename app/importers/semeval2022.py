@@ -2,20 +2,17 @@
 
 Tayyar Madabushi et al. 2022; repository H-TayyarMadabushi/SemEval_2022_Task2-idiomaticity. Phases are called after the
 data: practice (dev, with its public gold), eval and test (blind: the organiser adds the gold); post-evaluation goes on
-with the test set for ever, and with the entries of the test phase. The official result lists are about the test set, so
-they become historic rows in both. What a checkout lacks is left out.
+with the test set for ever, and with the entries of the test phase. What was published is about the test set, so it
+stands as historic rows in both. What a checkout lacks is left out.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from app.base.times import in_utc
 from app.gold.plain import list_as_public
 from app.importers import semeval2022_texts as texts
 from app.importers.semeval2022_layout import (
@@ -26,13 +23,13 @@ from app.importers.semeval2022_layout import (
     NAME,
     PARTS,
     PHASES,
-    RESULTS,
     SAME_DATA,
     SIMILARITY,
     BoardPart,
     Part,
 )
-from app.importers.writing import LATER, Inline, copy_file, read_columns, write_csv, write_text, yaml_text
+from app.importers.semeval2022_results import HEADER, HistoricRow, historic_file, read_results
+from app.importers.writing import LATER, Inline, copy_file, write_csv, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems
 from evergold.scoring.task import AnyTask, read_options
 from evergold.scoring.tasks import get_task
@@ -49,12 +46,13 @@ def import_semeval2022(source: Path, target: Path, gold: Path) -> list[Path]:
         message = "there is such a file already; move it away to import anew"
         problems.add("exists", message, file=str(target / "competition.yaml"))
     parts = _read_parts(source, problems)
-    historic = _read_results(source, {found.part.task for found in parts if found.part.phase == "test"}, problems)
+    test_languages = {found.part.task: found.languages for found in parts if found.part.phase == "test"}
+    historic = read_results(source, test_languages, problems)
     problems.raise_if_any(InvalidFile)
     written = [path for part in parts for path in _write_part(part, source, target, gold)]
     list_as_public(gold, [_gold_name(found.part) for found in parts if found.gold])
     for file, rows in historic.items():
-        write_csv(target / file, ("team", "date", "metric", "split", "value"), rows)
+        write_csv(target / file, HEADER, rows)
         written.append(target / file)
     text = yaml_text({"version": 1, "competitions": [_competition(parts, historic)]}, texts.COMMENT)
     return [write_text(target / "competition.yaml", text), *written]
@@ -123,41 +121,6 @@ def _checked(read: Callable[[], Any], file: str, problems: Problems) -> Any:
 
 def _in_order(languages: set[str]) -> list[str]:
     return [name for name in LANGUAGES if name in languages] + sorted(languages.difference(LANGUAGES))
-
-
-HistoricRow = tuple[str, str, str, str, str]
-
-
-def _read_results(source: Path, tasks: set[str], problems: Problems) -> dict[str, list[HistoricRow]]:
-    """The rows of each historic file: a board's ranked results, and those that the list gives without a rank."""
-    files: defaultdict[str, list[HistoricRow]] = defaultdict(list)
-    for board in BOARDS:
-        name = f"{RESULTS}/{board.file}"
-        if board.task not in tasks or not (source / name).is_file():
-            continue
-        table = read_columns(source, name, ["", "User", *board.scores, "Date"], problems)
-        if table is None:
-            continue
-        for number, line in enumerate(table.lines):
-            row = {column: cells[number].strip() for column, cells in table.columns.items()}
-            moment = _moment(row["Date"], name, line, problems)
-            file = f"historic/{board.name}.csv" if row[""].isdigit() else f"historic/{board.name}-unranked.csv"
-            files[file] += [
-                (row["User"], moment, METRICS[board.task], f"{board.setting}/{split}", row[column])
-                for column, split in board.scores.items()
-            ]
-    return dict(files)
-
-
-def _moment(text: str, name: str, line: int, problems: Problems) -> str:
-    try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        problems.add("bad-value", "this is not a moment with an offset", file=name, line=line, column="Date", text=text)
-        return ""
-    return in_utc(moment)
 
 
 # ----------------------------------------------------------------------------------------------------------- writing
@@ -231,7 +194,13 @@ def _board(board: BoardPart, languages: Sequence[str], historic: dict[str, list[
         "task": board.task,
         "columns": [Inline(metric=metric, split=f"{board.setting}/{split}", title=title) for title, split in columns],
     }
-    sources = {f"historic/{board.name}.csv": texts.SOURCE, f"historic/{board.name}-unranked.csv": texts.UNRANKED}
+    sources = {
+        historic_file(
+            board.name, is_listed=is_listed, is_ranked=is_ranked
+        ): f"{source}{'' if is_ranked else texts.UNRANKED}"
+        for is_listed, source in ((False, texts.PAPER), (True, texts.LISTS))
+        for is_ranked in (True, False)
+    }
     rows = [
         {"phase": phase, "file": file, "source": text}
         for phase in ("test", *(name for name, data in SAME_DATA.items() if data == "test"))

@@ -9,7 +9,8 @@ from typing import Any
 from app.importers.writing import Inline
 
 NAME = "semeval2022-task2"
-LANGUAGES = ("en", "pt", "gl")
+LANGUAGE_TITLES = {"en": "English", "pt": "Portuguese", "gl": "Galician"}
+LANGUAGES = tuple(LANGUAGE_TITLES)
 DETECTION, SIMILARITY = "idiom-detection", "idiom-similarity"
 METRICS = {DETECTION: "macro_f1", SIMILARITY: "spearman"}
 RESULTS = "results/best_submission_for_each_participant"

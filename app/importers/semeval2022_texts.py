@@ -89,5 +89,6 @@ PHASES = {
     ),
 }
 
-SOURCE = "SemEval-2022 Task 2, official results (CodaLab, January 2022), best submission of each participant"
-UNRANKED = f"{SOURCE}; listed there without a rank"
+PAPER = "Tayyar Madabushi et al. 2022, SemEval-2022 Task 2, tables 5 to 8"
+LISTS = "SemEval-2022 Task 2, official results (CodaLab, January 2022), best submission of each participant"
+UNRANKED = "; listed there without a rank"

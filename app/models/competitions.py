@@ -212,7 +212,8 @@ class Board(Base):
 class HistoricRow(Base):
     """A published result from elsewhere (a paper, CodaLab's list): shown beside live rows, marked, never ranked by us.
 
-    scores: {"metric split": value}; values stand as published (rounded), with their source.
+    scores: {"metric split": value}; values stand as published (rounded), with their source. method: one line beside the
+    name; paper, code: links; all three may be empty.
     """
 
     __tablename__ = "historic_rows"
@@ -225,3 +226,6 @@ class HistoricRow(Base):
     achieved_at: Mapped[datetime | None]
     scores: Mapped[dict[str, Any]]
     source: Mapped[str] = mapped_column(Text)
+    method: Mapped[str] = mapped_column(Text, default="")
+    paper: Mapped[str] = mapped_column(Text, default="")
+    code: Mapped[str] = mapped_column(Text, default="")

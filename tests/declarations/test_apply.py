@@ -11,6 +11,7 @@ from sqlalchemy import Engine, func, select
 from app.base.db import reading, writing
 from app.base.storage import stored_path
 from app.boards.leaderboard import build_leaderboard
+from app.cards.form import MethodCard
 from app.competitions.find import find_board, find_competition
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
@@ -272,6 +273,20 @@ def test_published_results_stand_on_the_board_with_their_source(engine: Engine, 
     ]
     assert rows[0].achieved_at is not None
     assert rows[0].achieved_at.isoformat() == "2022-01-31T00:00:00+00:00"
+
+
+def test_what_is_said_of_published_systems_stands_beside_their_names(sqlite_engine: Engine, demo: Folder) -> None:
+    """On one line of a result is enough; links come with the row's card."""
+    text = (demo.folder / "historic.csv").read_text(encoding="utf-8")
+    header, first, *others = text.splitlines()
+    said = [f"{header},method,paper,code", f"{first},BERT,https://example.org/paper,", *(f"{row},,," for row in others)]
+    (demo.folder / "historic.csv").write_text("\n".join(said) + "\n", encoding="utf-8")
+    apply(sqlite_engine, demo)
+    with reading(sqlite_engine) as session:
+        phase, board = find_board(find_competition(session, "demo"), "evaluation", "zero-shot")
+        ada, bo = build_leaderboard(session, phase, board, None, NOW).rows
+    assert (ada.method, ada.card) == ("BERT", MethodCard("BERT", paper="https://example.org/paper"))
+    assert (bo.method, bo.card) == ("", None)
 
 
 def test_published_results_follow_their_file(sqlite_engine: Engine, demo: Folder) -> None:

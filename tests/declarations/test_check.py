@@ -225,6 +225,30 @@ def test_historic_file_is_checked_by_line(demo: Competition, old: str, new: str,
     assert_found(demo, 20, "error", "historic.csv does not hold published results", words)
 
 
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (["BERT", "GPT", ""], "line 3, column method: another line of this result says BERT"),
+        (["B" * 201, "", ""], "line 2, column method: a method is one line of at most 200 characters"),
+    ],
+)
+def test_what_historic_rows_say_of_a_system_is_checked_by_line(demo: Competition, said: list[str], words: str) -> None:
+    path = demo.folder / "historic.csv"
+    header, *lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [f"{line},{method}" for line, method in zip(lines, said, strict=True)]
+    path.write_text("\n".join([f"{header},method", *rows]) + "\n", encoding="utf-8")
+    assert_found(demo, 20, "error", "historic.csv does not hold published results", words)
+
+
+def test_links_of_historic_rows_are_checked_by_line(demo: Competition) -> None:
+    path = demo.folder / "historic.csv"
+    header, first, *lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [f"{header},code", f"{first},javascript:alert(1)", *(f"{line}," for line in lines)]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    words = "line 2, column code: A link begins with http:// or https://"
+    assert_found(demo, 20, "error", "historic.csv does not hold published results", words)
+
+
 @pytest.mark.parametrize("file", ["items.csv", "template.csv", "majority.csv", "historic.csv"])
 def test_file_that_does_not_exist_or_is_empty_is_an_error(demo: Competition, file: str) -> None:
     (demo.folder / file).unlink()

@@ -130,7 +130,7 @@ def test_what_is_sent_to_it_is_scored_and_stands_on_its_boards(
         rows = [build_leaderboard(session, *found, viewer=None, now=NOW).rows for found in boards]
     (overall,), (by_language, *published) = rows
     assert (overall.kind, overall.rank, by_language.rank) == ("team", 1, 1)
-    assert [row.kind for row in published] == ["historic"] * 4  # French alone, without a macro-average
+    assert [row.kind for row in published] == ["historic"] * 5  # French alone, without a macro-average
     # From the golden case: FR has P = 1/4, R = 1/2 of unseen, P = R = 2/5 globally, P = 10/11, R = 10/12 of tokens;
     # HR was not sent and has MWEs of all these kinds, so that the means are half as large.
     halves = [1 / 8, 1 / 4, 1 / 6, 1 / 5, 1 / 5, 1 / 5, 5 / 11, 5 / 12, 50 / 115]
@@ -385,7 +385,8 @@ def test_published_results_stand_beside_what_is_sent_in(sqlite_engine: Engine, s
     by_language = found[1].rows[0]
     assert (by_language.team, by_language.cells[1].value) == ("MTLB-STRUCT (open)", 0.385)
     assert [by_language.cells[column].value for column in (2, 6)] == [0.4934, None]
-    assert len(found[1].rows) == 4
+    assert len(found[1].rows) == 5  # SHOMA, of table 6 alone, has no macro-average
+    assert found[1].rows[-1].team == "SHOMA (edition 1.1)"
 
 
 def test_macro_averages_over_other_languages_are_no_comparison(source: Path, tmp_path: Path) -> None:
@@ -396,6 +397,7 @@ def test_macro_averages_over_other_languages_are_no_comparison(source: Path, tmp
     assert {row["team"]: (row["split"], row["value"]) for row in rows} == {
         "ERMI (closed)": ("fr/unseen", "0.244"),
         "MTLB-STRUCT (open)": ("fr/unseen", "0.4233"),
+        "SHOMA (edition 1.1)": ("fr/unseen", "0.4466"),
         "TRAVIS-mono (open)": ("fr/unseen", "0.4801"),
         "TRAVIS-multi (open)": ("fr/unseen", "0.3727"),
     }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,7 +23,10 @@ from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
 from app.declarations.model import CompetitionDeclaration
 from app.gold.plain import PUBLIC_LIST
+from app.importers.published import read_published
 from app.importers.semeval2022 import import_semeval2022
+from app.importers.semeval2022_layout import BOARDS, RESULTS
+from app.importers.semeval2022_results import PUBLISHED, SYSTEMS
 from app.models import HistoricRow, RunStatus, ScoringRun, User
 from app.operations.migrate import upgrade
 from app.submissions.accept import accept_submission
@@ -168,12 +173,7 @@ def test_subtask_phase_results_and_templates_may_be_absent(checkout: Path, sourc
 def test_results_of_a_task_that_the_test_set_lacks_are_left_out(checkout: Path, server: Path) -> None:
     (checkout / "SubTaskA/TestData/test.csv").unlink()
     declared = imported(checkout, server)
-    assert {board.name: len(board.historic) for board in declared.boards} == {
-        "zero-shot": 0,
-        "one-shot": 0,
-        "pre-train": 2,
-        "fine-tune": 2,
-    }
+    assert {board.name for board in declared.boards if board.historic} == {"pre-train", "fine-tune"}
 
 
 def test_absent_dev_gold_leaves_practice_without_gold(checkout: Path, server: Path) -> None:
@@ -232,11 +232,17 @@ def board_of(phase: str, board: str) -> Leaderboard:
         return build_leaderboard(session, *found, None, NOW)
 
 
-def test_results_are_historic_rows_of_the_test_boards(server: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Expected from the lists of our own: those without a rank stand there, too, and say so."""
+def test_who_is_in_the_lists_alone_stands_there_as_listed(
+    server: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Expected from the lists of our own, whose users the paper does not have."""
     apply_imported(official_shapes.semeval2022(tmp_path_factory.mktemp("ours")), server)
     shown = {
-        name: [(row.team, [c.value for c in row.cells if c.value is not None]) for row in board_of("test", name).rows]
+        name: [
+            (row.team, [c.value for c in row.cells if c.value is not None])
+            for row in board_of("test", name).rows
+            if row.source and row.source.startswith("SemEval-2022 Task 2, official results")
+        ]
         for name in ("zero-shot", "one-shot", "pre-train", "fine-tune")
     }
     assert shown == {
@@ -253,27 +259,75 @@ def test_results_are_historic_rows_of_the_test_boards(server: Path, tmp_path_fac
     assert unranked.source.endswith("without a rank")
 
 
-def test_official_results_are_historic_rows_of_the_test_boards(server: Path) -> None:
-    """Expected from the official lists: the first row of each, and how many rows they have."""
-    apply_imported(conformance("semeval2022", "repository"), server)
-    expected = {
-        "zero-shot": ("clay", [0.8895], 20),
-        "one-shot": ("maimao", [0.9385], 17),
-        "pre-train": ("drsphelps", [0.6402, 0.4030, 0.8641], 6),
-        "fine-tune": ("Meredith", [0.6648, 0.4277, 0.6637], 5),
+@dataclass
+class Row:
+    """A row of a board, as tests compare it: values in the order of the columns."""
+
+    values: list[float | None]
+    method: str
+    paper: str
+    code: str
+
+
+def published(board: str) -> dict[str, Row]:
+    return {
+        row.team: Row(
+            [cell.value for cell in row.cells],
+            row.method,
+            row.card.paper if row.card else "",
+            row.card.code if row.card else "",
+        )
+        for row in board_of("test", board).rows
+        if row.source and row.source.startswith("Tayyar Madabushi et al. 2022")
     }
-    for name, (team, values, count) in expected.items():
-        rows = board_of("test", name).rows
-        assert len(rows) == count
-        assert (rows[0].team, [c.value for c in rows[0].cells if c.value is not None]) == (team, values)
-        assert all((row.kind, row.rank) == ("historic", None) for row in rows)
-        assert all(row.source and row.source.startswith("SemEval-2022 Task 2, official results") for row in rows)
-        assert board_of("practice", name).rows == ()
-        assert board_of("post-evaluation", name).rows == rows
+
+
+def test_systems_of_the_paper_have_its_names_and_all_its_values(
+    server: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Expected: read off tables 5 to 8; columns are All, EN, PT, GL, and All, Idiom Only, STS Only before languages."""
+    apply_imported(official_shapes.semeval2022(tmp_path_factory.mktemp("ours")), server)
+    zero, one, pre = published("zero-shot"), published("one-shot"), published("pre-train")
+    assert (len(zero), len(one), len(pre), len(published("fine-tune"))) == (22, 19, 7, 6)
+    link = "https://aclanthology.org/2022.semeval-1."
+    assert zero["NER4ID"] == Row(
+        [0.7740, 0.8680, 0.7039, 0.6550], "CodaLab: sted97", f"{link}25", "https://github.com/Babelscape/ner4id"
+    )
+    assert zero["yxb"] == Row([0.8498, 0.8948, 0.8395, 0.7524], "best in Portuguese", "", "")
+    assert zero["clay"].method == "best in English, Galician"
+    assert zero["JARVix"] == Row([0.7235, 0.7869, 0.7201, 0.5588], "post-evaluation only", f"{link}19", "")
+    assert zero["Baseline (mBERT, by the organisers)"].values == [0.6540, 0.7070, 0.6803, 0.5065]
+    assert one["HIT"].method == "CodaLab: maimao; best in English, Galician"
+    assert one["MaChAmp"].method == "CodaLab: robvanderg; additional data"
+    assert pre["colorful"] == Row(
+        [0.6262, 0.4290, 0.8880, None, None, None], "best in pairs with idioms, STS pairs", "", ""
+    )
+
+
+def test_every_system_has_the_moment_of_its_listed_submission(server: Path) -> None:
+    """With the official lists: nobody is left under a name of CodaLab, and who is dated is who was listed."""
+    apply_imported(conformance("semeval2022", "repository"), server)
     with reading(get_engine(get_settings().database_address)) as session:
-        unranked = session.scalars(select(HistoricRow).where(HistoricRow.source.endswith("without a rank"))).all()
-        assert [row.team for row in unranked] == ["robvanderg", "robvanderg"]  # in both phases
-        assert unranked[0].achieved_at == datetime(2022, 1, 30, 14, 32, 28, tzinfo=UTC)
+        rows = session.scalars(select(HistoricRow)).all()
+        assert all(row.source.startswith("Tayyar Madabushi et al. 2022") for row in rows)
+        assert {row.team for row in rows if row.source.endswith("without a rank")} == {"MaChAmp", "JARVix"}
+        known = {row.team: row.achieved_at for row in rows}
+    assert known["MaChAmp"] == datetime(2022, 1, 30, 14, 32, 28, tzinfo=UTC)
+    undated = {team for team, moment in known.items() if moment == datetime(2022, 7, 14, tzinfo=UTC)}
+    assert undated == {"JARVix", "Baseline (mBERT, by the organisers)"}
+
+
+def test_names_on_codalab_belong_to_the_scores_of_the_paper() -> None:
+    """The paper does not print them: the same score at the same rank of the official list is the same system."""
+    handles = {row["team"]: row["handle"] for row in read_published(SYSTEMS)}
+    for board in BOARDS:
+        (score, split), *_ = board.scores.items()
+        path = conformance("semeval2022", "repository", RESULTS, board.file)
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            lists = {row["User"]: (row[""].strip(), float(row[score])) for row in csv.DictReader(file)}
+        printed = [row for row in read_published(PUBLISHED) if row["split"] == f"{board.setting}/{split}"]
+        ranked = {handles[row["team"]]: (row["rank"], float(row["value"])) for row in printed if row["rank"].isdigit()}
+        assert ranked == {user: result for user, result in lists.items() if result[0].isdigit()}
 
 
 def score_in_practice(predictions: Mapping[str, Path]) -> None:

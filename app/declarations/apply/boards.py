@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import asdict, fields
 from typing import Any
 
 from sqlalchemy import delete, select
 
 from app.declarations.apply.changes import Work
 from app.declarations.check import LoadedCompetition
-from app.declarations.historic import read_historic
+from app.declarations.historic import Published, read_historic
 from app.declarations.model import BoardDeclaration, CompetitionDeclaration
 from app.models import Board, CompetitionTask, HistoricRow, Phase, PhaseTask
 from evergold.scoring.task import AnyTask, Column, read_options
@@ -89,8 +90,7 @@ def _apply_historic(
     for historic in board.historic:
         type_, offered = _offered(loaded.declaration, board.task, historic.phase)
         for result in read_historic(loaded.folder / historic.file, type_, offered):
-            values = {"team": result.team, "achieved_at": result.achieved_at, "scores": result.scores}
-            wanted[ids[historic.phase]].append({**values, "source": historic.source})
+            wanted[ids[historic.phase]].append({**asdict(result), "source": historic.source})
     present: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     query = select(HistoricRow).where(HistoricRow.board_id == row.id, HistoricRow.phase_id.in_(phases))
     for old in work.session.scalars(query.order_by(HistoricRow.id)):
@@ -105,4 +105,4 @@ def _apply_historic(
     return changed
 
 
-_HISTORIC_COLUMNS = ("team", "achieved_at", "scores", "source")
+_HISTORIC_COLUMNS = (*(field.name for field in fields(Published)), "source")
