@@ -50,6 +50,19 @@ def test_the_sha256_is_the_well_known_one(tmp_path: Path) -> None:
     assert stored.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
+def test_a_stored_file_and_its_name_survive_a_power_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its content is on the disk before it has its name, and the name before anybody is told."""
+    target, synced = stored_path(tmp_path, SHA256), []
+
+    def note(descriptor: int) -> None:
+        synced.append((os.fstat(descriptor).st_ino, target.exists()))
+
+    monkeypatch.setattr(os, "fsync", note)
+    store_upload([CONTENT], tmp_path, limit_bytes=1000)
+    content, folder, name = (path.stat().st_ino for path in (target, tmp_path, target.parent))
+    assert synced == [(content, False), (folder, False), (name, True)]
+
+
 def test_the_same_content_twice_is_one_file(tmp_path: Path) -> None:
     assert store_upload([CONTENT], tmp_path, 1000) == store_upload([CONTENT], tmp_path, 1000)
     assert len(files_in(tmp_path)) == 1

@@ -87,10 +87,13 @@ def test_a_disqualified_team_stands_below_without_rank_and_scores(engine: Engine
         assert found.footnotes[0].text == "Disqualified: two accounts"
 
 
-def test_where_the_disqualified_stand_tells_nothing_of_their_scores(engine: Engine, people: list[User]) -> None:
+@pytest.mark.parametrize(("earlier", "later"), [(0.9, 0.1), (0.1, 0.9)])
+def test_where_the_disqualified_stand_tells_nothing_of_their_scores(
+    engine: Engine, people: list[User], earlier: float, later: float
+) -> None:
     ada, bob = people[:2]
-    enter(engine, ada, 0.9)
-    enter(engine, bob, 0.1, minute=1)
+    enter(engine, ada, earlier)
+    enter(engine, bob, later, minute=1)
     enter(engine, people[2], 0.5, minute=2)
     mark(engine, "Ada", DISQUALIFIED, "why")
     mark(engine, "Bob", DISQUALIFIED, "why")

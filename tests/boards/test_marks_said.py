@@ -9,15 +9,15 @@ import pytest
 from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
-from app.base.errors import InvalidForm
+from app.base.errors import InvalidForm, NotFound
 from app.boards.leaderboard import board_version
-from app.boards.marks import list_marks, mark_row
+from app.boards.marks import Mark, MarkedRow, list_marks, mark_of_submission, mark_row
 from app.competitions.find import find_board, find_competition, find_phase_task
-from app.models import AuditEntry, BoardShown, PhaseTask, RowMark, RowStatus, Team, User
+from app.models import AuditEntry, BoardShown, PhaseTask, RowMark, RowStatus, Submission, Team, User
 from tests.boards.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
-from tests.competitions.embargo import MINUTE, enter, hide, look
+from tests.competitions.embargo import MINUTE, add_phase, enter, hide, look
 from tests.threads import in_threads
-from tests.world import COMPETITION, DAY, NOW, PHASE, TASK, add_team, add_user, answer_to
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, add_team, add_user, answer_to
 
 CLOSE = NOW + DAY
 
@@ -78,6 +78,32 @@ def test_everything_wrong_is_told_and_nothing_is_changed(
 
 
 @pytest.mark.both
+def test_a_mark_is_taken_back_only_where_it_was_set(engine: Engine, people: list[User]) -> None:
+    """By its number alone an organiser could otherwise clear what those of another competition or phase have said."""
+    add_phase(engine, "practice", starts_at=NOW - HOUR)
+    enter(engine, people[0], 0.9)
+    enter(engine, people[0], 0.9, phase="practice")
+    there = mark(engine, "Ada", UNRANKED, "a reason", phase="practice")
+    with pytest.raises(NotFound):
+        clear(engine, there)
+    assert [row.id for row in marks_at(engine, "practice")] == [there]
+
+
+def marks_at(engine: Engine, phase: str) -> list[MarkedRow]:
+    with reading(engine) as session:
+        return list_marks(session, find_phase_task(session, COMPETITION, phase, TASK))
+
+
+def test_a_team_is_told_its_own_mark_before_that_of_a_single_submission(engine: Engine, people: list[User]) -> None:
+    first, second = enter(engine, people[0], 0.9), enter(engine, people[0], 0.8, minute=1)
+    mark(engine, first, DISQUALIFIED, "this file")
+    mark(engine, "Ada", UNRANKED, "the team")
+    mark(engine, second, HIDDEN)
+    with reading(engine) as session:
+        told = [mark_of_submission(session, session.get_one(Submission, one)) for one in (first, second)]
+    assert told == [Mark(UNRANKED, "the team")] * 2
+
+
 def test_of_organisers_who_mark_at_once_one_is_right(engine: Engine, people: list[User]) -> None:
     enter(engine, people[0], 0.9)
     wanted = list(RowStatus)

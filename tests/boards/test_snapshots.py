@@ -16,6 +16,7 @@ from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs
 from app.models import Board, Phase, PhaseTask, ScoreRow, Snapshot, Submission, Team, User
 from tests.competitions.embargo import INSTANT, MINUTE, add_phase, declare, enter, freeze, hide, look, rows
+from tests.rescoring import rescored
 from tests.threads import in_threads
 from tests.world import (
     COMPETITION,
@@ -127,6 +128,13 @@ def test_what_was_rejected_or_failed_does_not_hold_it_up(closing: Engine, people
     fail(closing, submit(closing, people[3], content="unlucky").run_id)
     assert freeze(closing, DUE) == 2
     assert len(official(closing).rows) == 2
+
+
+def test_an_open_rescoring_set_does_not_hold_it_up(closing: Engine) -> None:
+    """Its runs wait beside the current ones; official results are what counted when the phase closed."""
+    rescored.start(closing)
+    assert freeze(closing, DUE) == 2
+    assert rows(official(closing)) == [(1, "Ada", 0.8), (2, "Bob", 0.5)]
 
 
 def test_only_phases_that_end_want_it_and_have_submissions_are_frozen(engine: Engine, people: list[User]) -> None:

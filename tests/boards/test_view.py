@@ -11,7 +11,10 @@ from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs
 from app.models import Board, BoardShown, HistoricRow, Phase, PhaseTask, TeamKind, User
 from tests.competitions.embargo import INSTANT, add_phase, declare, enter, hide, look, rows
-from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, ZERO_SHOT, add_team, add_user
+from tests.sealed import PLACE, make_key, seal_gold
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, ZERO_SHOT, add_team, add_user
+
+BOTH = (PLACE, f"{COMPETITION}/post/{TASK}")
 
 REVEAL = NOW + HOUR
 
@@ -296,6 +299,30 @@ def test_what_was_asked_otherwise_is_not_carried_over(post: Engine, differs: str
         asked = session.scalars(select(PhaseTask).join(Phase).where(Phase.name == "post")).one()
         setattr(asked, "gold" if differs == "nothing there yet" else differs, values[differs])
     assert look(post, phase="post").rows == ()
+
+
+@pytest.fixture
+def sealed_for_both(engine: Engine, people: list[User]) -> Engine:
+    """Evaluation and post share one sealed gold; Ada's 0.7 is carried over."""
+    add_phase(engine, "post", starts_at=NOW - HOUR, carry_over=PHASE)
+    make_key(engine)
+    seal_gold(engine, b"gold", places=BOTH)
+    enter(engine, people[0], 0.7)
+    assert [row.carried_from for row in look(engine, phase="post").rows] == [PHASE]
+    return engine
+
+
+def test_scores_are_not_carried_over_to_a_phase_with_other_sealed_gold(sealed_for_both: Engine) -> None:
+    """Both are called `sealed` in the declaration: only what was committed to tells them apart."""
+    seal_gold(sealed_for_both, b"gold of its own", places=BOTH[1:], publish=True)
+    assert look(sealed_for_both, phase="post").rows == ()
+    assert len(look(sealed_for_both).rows) == 1
+
+
+def test_scores_against_gold_that_both_phases_have_replaced_are_not_carried_over(sealed_for_both: Engine) -> None:
+    seal_gold(sealed_for_both, b"better gold", places=BOTH, publish=True)
+    assert look(sealed_for_both, phase="post").rows == ()
+    assert [row.is_outdated for row in look(sealed_for_both).rows] == [True], "where it was submitted it stands, marked"
 
 
 def test_a_baseline_that_both_phases_have_stands_once(post: Engine, people: list[User]) -> None:

@@ -7,17 +7,23 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app.base.db import reading
+from app.base.db import reading, writing
 from app.base.errors import GoldMissing, LimitReached, PhaseNotOpen
+from app.competitions.find import find_phase_task
 from app.competitions.limits import Quota, check_phase_open, phase_state, quota
 from app.models import Phase, Submission, User
+from app.submissions.accept import accept_submission
 from app.teams.find import find_team
+from tests.competitions.embargo import add_phase, enter
+from tests.rescoring import rescored
 from tests.threads import in_threads
 from tests.world import (
+    COMPETITION,
     DAY,
     HOUR,
     NOW,
     SECOND,
+    TASK,
     add_competition,
     add_team,
     add_user,
@@ -27,6 +33,7 @@ from tests.world import (
     score,
     submit,
     the_phase_task,
+    upload_of,
 )
 
 pytestmark = pytest.mark.both
@@ -204,6 +211,29 @@ def test_members_of_one_team_share_its_quota(engine: Engine) -> None:
     assert answer_to(lambda: submit(engine, bob)) == "limit_reached"
 
 
+def test_another_phase_of_the_same_task_has_a_quota_of_its_own(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine, per_day=1, total=1)
+    add_phase(sqlite_engine, "practice", starts_at=NOW - DAY, submissions_per_day=1)
+    ada = add_user(sqlite_engine, "ada")
+    enter(sqlite_engine, ada, 0.5, phase="practice")
+    used = quota_of(sqlite_engine, ada)
+    assert (used.used_today, used.used_total, used.remaining) == (0, 0, 1)
+    submit(sqlite_engine, ada)
+    assert answer_to(lambda: enter(sqlite_engine, ada, 0.5, phase="practice", minute=1)) == "limit_reached"
+
+
+def test_files_rejected_in_another_phase_stand_in_nobodys_way(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine, rejected_per_hour=1)
+    add_phase(sqlite_engine, "practice", starts_at=NOW - DAY)
+    ada = add_user(sqlite_engine, "ada")
+    with writing(sqlite_engine) as session:
+        practice = find_phase_task(session, COMPETITION, "practice", TASK)
+        sent = accept_submission(session, user=ada, phase_task=practice, upload=upload_of("practice"), now=NOW)
+    reject(sqlite_engine, sent.run_id)
+    assert quota_of(sqlite_engine, ada).rejected_last_hour == 0
+    submit(sqlite_engine, ada)
+
+
 def test_whoever_has_no_team_yet_has_used_nothing(engine: Engine) -> None:
     add_competition(engine, per_day=10, total=5)
     ada = add_user(engine, "ada")
@@ -223,6 +253,28 @@ def test_rejected_and_failed_submissions_cost_nothing(engine: Engine) -> None:
     assert (used.used_today, used.used_total, used.rejected_last_hour) == (0, 0, 2)
     score(engine, submit(engine, ada).run_id, 0.5)
     assert answer_to(lambda: submit(engine, ada)) == "limit_reached"
+
+
+def test_being_rescored_costs_nothing(sqlite_engine: Engine) -> None:
+    """Neither while the new run waits beside the old one, nor when it fails, nor once it has taken its place."""
+    add_competition(sqlite_engine, per_day=10, total=10)
+    ada = add_user(sqlite_engine, "ada")
+    submission = enter(sqlite_engine, ada, 0.5)
+    once = (1, 1, 0, 0)
+    number = rescored.start(sqlite_engine)
+    assert counted(sqlite_engine, ada) == once
+    fail(sqlite_engine, rescored.runs_of(sqlite_engine, number)[submission])
+    assert counted(sqlite_engine, ada) == once
+    rescored.drop(sqlite_engine, number)
+    number = rescored.start(sqlite_engine)
+    rescored.score_set(sqlite_engine, number, {submission: 0.4})
+    rescored.publish(sqlite_engine, number)
+    assert counted(sqlite_engine, ada) == once
+
+
+def counted(engine: Engine, user: User) -> tuple[int, int, int, int]:
+    used = quota_of(engine, user)
+    return used.used_today, used.used_total, used.rejected_last_hour, used.undecided_last_hour
 
 
 def test_a_waiting_submission_counts_until_it_turns_out_to_be_free(engine: Engine) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import re
+import sqlite3
+from contextlib import ExitStack, closing
 
 import pytest
 
+from tests.boards.marks import HIDDEN, mark
 from tests.leaks.answers import plain
 from tests.leaks.bodies import body_of
-from tests.leaks.place import ROLES, Place
+from tests.leaks.place import OTHERS, ROLES, Place
 from tests.leaks.table import rows
 from tests.web.routes import addresses
 
@@ -46,3 +49,50 @@ def test_the_submission_of_others_answers_as_one_that_never_was(guarded: Place, 
             answers = [visitor.send(address.method, path.replace(theirs, name), **body) for name in (theirs, never)]
             assert answers[0].status_code == answers[1].status_code == 404, path
             assert plain(answers[0]) == plain(answers[1]).replace(never, theirs)
+
+
+#: The parts of a path that tell things of one competition apart by a number, or by a name of the organisers' choice.
+THINGS = ("announcement_id", "mark_id", "number", "question_id", "rescoring", "round_name", "run_id", "version")
+
+
+def test_what_lies_in_one_competition_is_not_within_reach_of_the_organisers_of_another(guarded: Place) -> None:
+    """They name their own competition, which they organise, and a thing of this one: it is not there, and stays."""
+    names = {**guarded.names, "competition": OTHERS, "mark_id": str(mark(guarded.site.engine, "Gamma", HIDDEN))}
+    asked = [
+        address
+        for address in addresses(guarded.site.app)
+        if "{competition}" in address.template and any(f"{{{thing}}}" in address.template for thing in THINGS)
+    ]
+    assert {thing for thing in THINGS for address in asked if f"{{{thing}}}" in address.template} == set(THINGS)
+    before, answered = contents(guarded), {}
+    with guarded.client("organiser elsewhere") as elsa:
+        for address in asked:
+            path = re.sub(r"{(\w+)(?::\w+)?}", lambda found: names.get(found[1], "languages"), address.template)
+            answered[str(address)] = elsa.send(address.method, path, **body_of(str(address), names)).status_code
+    assert {address: status for address, status in answered.items() if status != 404} == {}
+    assert contents(guarded) == before
+
+
+def contents(guarded: Place) -> list[str]:
+    """All that is in the database, but when tokens were last used."""
+    with closing(sqlite3.connect(guarded.site.engine.url.database or "")) as database:
+        return [line for line in database.iterdump() if not line.startswith('INSERT INTO "api_tokens"')]
+
+
+def test_as_the_public_sees_it_is_what_people_who_are_not_logged_in_get(guarded: Place) -> None:
+    """Wherever an organiser may borrow those eyes: to the byte, whatever else there would be for them."""
+    described = guarded.site.app.openapi()["paths"]
+    asked = [
+        address
+        for address in addresses(guarded.site.app)
+        for parameter in described.get(address.template, {}).get(address.method.lower(), {}).get("parameters", ())
+        if parameter["name"] == "as"
+    ]
+    assert len(asked) > 10
+    with guarded.client("organiser") as olga, guarded.client("anonymous") as nobody:
+        for path in [path for address in asked for path in guarded.fill_all(address)]:
+            borrowed, public = olga.send("GET", f"{path}?as=public"), nobody.send("GET", path)
+            if public.status_code == 401:  # the public's eyes are nobody's: no submission is theirs
+                assert borrowed.status_code == 404 or borrowed.json()["submissions"] == [], path
+            else:
+                assert (borrowed.status_code, borrowed.text) == (public.status_code, public.text), path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -253,6 +254,16 @@ def test_a_revoked_token_is_dead_and_no_longer_listed(engine: Engine) -> None:
         assert [token.id for token in list_tokens(session, ada)] == [second.id]
     with writing(engine) as session, pytest.raises(NotFound):
         revoke_token(session, ada, first.id, NOW)
+
+
+def test_a_token_is_dead_from_the_very_moment_of_its_end(sqlite_engine: Engine) -> None:
+    ada = add_user(sqlite_engine, "ada")
+    with writing(sqlite_engine) as session:
+        _, secret = create_token(session, ada, "laptop", NOW, days=1)
+    end, instant = NOW + timedelta(days=1), timedelta(microseconds=1)
+    with reading(sqlite_engine) as session:
+        assert find_token(session, secret, end - instant) is not None
+        assert find_token(session, secret, end) is None
 
 
 def test_somebody_elses_token_cannot_be_revoked_and_looks_like_none(engine: Engine) -> None:

@@ -14,8 +14,10 @@ from app.competitions.find import find_board, find_competition
 from app.gold.versions import publish_gold
 from app.models import (
     AuditEntry,
+    Board,
     EntryRule,
     OutgoingMail,
+    Phase,
     RescoringState,
     RunStatus,
     ScoringRun,
@@ -49,6 +51,7 @@ from tests.world import (
     HOUR,
     NOW,
     PHASE,
+    SECOND,
     TASK,
     add_team,
     add_user,
@@ -153,6 +156,13 @@ def test_what_is_wrong_is_told_and_changes_nothing(engine: Engine, scored: dict[
     assert audited(engine, "rescoring.start") == []
     with reading(engine) as session:
         assert session.scalars(select(func.count()).where(ScoringRun.rescoring_id.is_not(None))).one() == 0
+
+
+def test_a_task_is_named_whole(engine: Engine, scored: dict[str, Any]) -> None:
+    for place in (f"{PHASE}/{TASK[:-1]}", f"{PHASE}/{TASK}s", f"{PHASE[:-1]}/{TASK}", PHASE[:-1]):
+        with pytest.raises(InvalidForm) as refused:
+            start(engine, place)
+        assert repr(place) in refused.value.details["fields"]["tasks"]
 
 
 def test_without_scores_there_is_nothing_to_rescore(engine: Engine, people: list[User]) -> None:
@@ -452,12 +462,15 @@ def test_what_is_not_scored_yet_is_scored_against_the_new_gold(engine: Engine, s
     assert (the_run(engine, failed).status, version_of(engine, failed)) == (RunStatus.FAILED, None)
 
 
-@pytest.mark.parametrize("change", ["options", "gold"])
+@pytest.mark.parametrize("change", ["options", "items", "gold"])
 def test_a_set_that_time_has_passed_by_is_refused(engine: Engine, scored: dict[str, Any], change: str) -> None:
     number = start(engine)
     score_set(engine, number, dict.fromkeys(scored.values(), 0.5))
     if change == "options":
         set_options(engine, {"languages": ["EN"]})
+    elif change == "items":
+        with writing(engine) as session:
+            the_phase_task(session).items_sha256 = "0" * 64
     else:
         seal_gold(engine, b"the best gold", publish=True)
     with pytest.raises(RescoringStale, match=f"the {change}.* changed: drop it"):
@@ -486,6 +499,60 @@ def test_official_results_get_another_number_with_the_note(engine: Engine, score
         told = [[row["team"] for row in one.document["rows"]] for one in (first, second)]
     assert told == [["Ada", "Bob", "Cat"], ["Cat", "Bob", "Ada"]]
     assert freeze(engine, due + HOUR) == 0
+
+
+def test_official_results_that_a_set_leaves_as_they_are_get_no_other_number(engine: Engine, people: list[User]) -> None:
+    """A later phase shows the same entries; it gets another official board only when somebody moves there."""
+    add_phase(engine, "post", starts_at=NOW - HOUR, carry_over=PHASE, ends_at=LATER)
+    declare(engine, ends_at=LATER)
+    ada, bob = enter(engine, people[0], 0.9), enter(engine, people[1], 0.5)
+    enter(engine, people[2], 0.7, phase="post")
+    due = LATER + AFTER_CLOSE
+    assert freeze(engine, due) == 4
+    for values, numbers in (((0.9, 0.5), {PHASE: 2, "post": 1}), ((0.5, 0.9), {PHASE: 3, "post": 2})):
+        number = start(engine, PHASE, now=due)
+        score_set(engine, number, dict(zip((ada, bob), values, strict=True)))
+        publish(engine, number, due + MINUTE)
+        assert official_numbers(engine) == numbers
+
+
+def official_numbers(engine: Engine) -> dict[str, int]:
+    """How many official boards of zero-shot each phase has."""
+    counted = (
+        select(Phase.name, func.max(Snapshot.number))
+        .join(Snapshot, Snapshot.phase_id == Phase.id)
+        .join(Board, Board.id == Snapshot.board_id)
+        .where(Board.name == "zero-shot")
+    )
+    with reading(engine) as session:
+        return {name: number for name, number in session.execute(counted.group_by(Phase.name))}
+
+
+def test_a_phase_that_closed_seconds_ago_is_left_to_the_sweep(engine: Engine, scored: dict[str, Any]) -> None:
+    """What was complete in time may still be on its way into the database."""
+    declare(engine, ends_at=LATER)
+    freeze(engine, LATER + AFTER_CLOSE)
+    closes = LATER + 9 * HOUR
+    declare(engine, ends_at=closes)
+    number = start(engine)
+    score_set(engine, number, dict.fromkeys(scored.values(), 0.5))
+    waiting = submit(engine, add_user(engine, "eve"), closes - SECOND, content="e")
+    publish(engine, number, closes + AFTER_CLOSE - SECOND)
+    assert official_numbers(engine) == {PHASE: 1}
+    score(engine, waiting.run_id, 0.8)
+    assert freeze(engine, closes + AFTER_CLOSE) == 2
+
+
+def test_what_failed_in_a_dropped_set_keeps_the_gold_that_it_failed_on(engine: Engine, scored: dict[str, Any]) -> None:
+    dropped = start(engine)
+    failed = runs_of(engine, dropped)[scored["a"]]
+    fail(engine, failed)
+    drop(engine, dropped)
+    seal_gold(engine, b"the best gold")
+    number = start(engine)
+    score_set(engine, number, dict.fromkeys(scored.values(), 0.5))
+    publish(engine, number)
+    assert (the_run(engine, failed).status, version_of(engine, failed)) == (RunStatus.FAILED, 2)
 
 
 def test_official_results_wait_for_what_is_scored_for_the_first_time(engine: Engine, scored: dict[str, Any]) -> None:

@@ -9,9 +9,11 @@ from sqlalchemy import Engine, func, select
 
 from app.base.db import reading, writing
 from app.base.errors import IdempotencyConflict, InvalidForm, LimitReached, NameTaken, PhaseNotOpen
+from app.competitions.find import find_competition
 from app.models import RunStatus, ScoringRun, Submission, Team, TeamMember
 from app.submissions.accept import accept_submission, find_replay, precheck
 from app.teams.find import find_team, team_for
+from app.teams.membership import leave_team
 from tests.threads import in_threads
 from tests.world import (
     COMPETITION,
@@ -123,6 +125,18 @@ def test_precheck_refuses_what_is_sure_before_a_byte_was_read(engine: Engine) ->
     submit(engine, ada)
     with pytest.raises(LimitReached):
         check()
+
+
+def test_precheck_counts_what_was_used_in_a_team_that_one_has_left(sqlite_engine: Engine) -> None:
+    """Else a file of gigabytes would be taken in before it is refused."""
+    add_competition(sqlite_engine, per_day=1)
+    ada, bob = add_user(sqlite_engine, "ada"), add_user(sqlite_engine, "bob")
+    add_team(sqlite_engine, ada, bob, name="Both")
+    submit(sqlite_engine, bob)
+    with writing(sqlite_engine) as session:
+        leave_team(session, find_competition(session, COMPETITION), ada, NOW)
+    with reading(sqlite_engine) as session, pytest.raises(LimitReached):
+        precheck(session, ada, the_phase_task(session), NOW)
 
 
 # ------------------------------------------------------------------------------------------------------ idempotency

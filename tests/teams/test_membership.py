@@ -209,6 +209,18 @@ def test_a_newer_link_and_the_captain_end_it(engine: Engine, people: list[User])
         revoke(engine, ada)
 
 
+def test_nobody_joins_by_an_invitation_that_ended_while_they_came(engine: Engine, people: list[User]) -> None:
+    ada, bob = people[:2]
+    found(engine, ada, "Alpha")
+    link = link_of(engine, ada)
+    with reading(engine) as session:
+        seen = find_invitation(session, find_competition(session, COMPETITION), link, NOW)
+    revoke(engine, ada)
+    with writing(engine) as session, pytest.raises(NotFound, match="has ended"):
+        join_team(session, find_competition(session, COMPETITION), bob, seen, NOW)
+    assert team_of(engine, bob) is None
+
+
 def test_a_link_is_for_its_own_competition(engine: Engine, people: list[User]) -> None:
     found(engine, people[0], "Here")
     link = link_of(engine, people[0])

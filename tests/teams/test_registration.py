@@ -199,6 +199,15 @@ def test_terms_are_accepted_as_they_are(engine: Engine, ada: User) -> None:
     assert answer_to(lambda: submit(engine, ada)) == "accepted"
 
 
+def test_registering_again_keeps_the_moment_when_terms_were_accepted(engine: Engine, ada: User) -> None:
+    declare(engine, mode="open", terms="Be fair.")
+    for now in (NOW, NOW + HOUR):
+        with writing(engine) as session:
+            competition = find_competition(session, COMPETITION)
+            row = register(session, competition, ada, SETTINGS, now, accepted=rules_of(competition).terms_sha256)
+            assert row.terms_accepted_at == NOW
+
+
 def test_newer_terms_are_accepted_anew(engine: Engine, ada: User) -> None:
     declare(engine, terms="Be kind.")
     ask(engine, ada)
@@ -257,6 +266,17 @@ def test_organisers_can_refuse_somebody_where_all_may_take_part(engine: Engine, 
     submit(engine, ada)
     answer(engine, ada, REFUSED)
     assert answer_to(lambda: submit(engine, ada)) == "registration_needed"
+
+
+def test_whom_the_rule_refused_the_organisers_can_refuse_for_good(engine: Engine, ada: User) -> None:
+    """Until then another address would let them in; and they are told."""
+    declare(engine, mode="domain", domains=["uni.example"])
+    assert ask(engine, ada) is Missing.NOT_LISTED
+    before = len(mails(engine))
+    assert answer(engine, ada, REFUSED)
+    assert missing(engine, ada) is Missing.REFUSED
+    assert len(mails(engine)) == before + 1
+    assert not answer(engine, ada, REFUSED), "it is so already"
 
 
 def test_approval_in_advance_still_leaves_the_terms_to_be_accepted(engine: Engine, ada: User) -> None:

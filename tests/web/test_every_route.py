@@ -79,6 +79,13 @@ def test_nothing_changes_for_another_site_even_with_the_token(administrator: htt
             assert is_refused(sent(administrator, address, ours, **{"Sec-Fetch-Site": "cross-site"})), address
 
 
+def test_a_neighbour_under_the_same_domain_is_another_site(administrator: httpx.Client) -> None:
+    """`same-site` is what a browser says of another server of the university."""
+    ours = csrf_of(administrator.get("/account", headers=BROWSER).text)
+    some = next(address for address in WRITES if not address.is_api)
+    assert is_refused(sent(administrator, some, ours, **{"Sec-Fetch-Site": "same-site"})), some
+
+
 @pytest.mark.parametrize("accept", ["text/html", "application/json"])
 def test_every_answer_is_guarded(site: Site, accept: str) -> None:
     """Whatever the status: found, not found, not allowed, a mistake, an error."""

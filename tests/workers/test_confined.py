@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -86,6 +87,16 @@ def test_too_much_memory_is_an_error_of_the_run_not_of_the_machine() -> None:
 def test_a_run_that_takes_too_long_is_ended() -> None:
     ended = run_confined("while True:\n    pass", cpu_seconds=1)
     assert ended.returncode == -signal.SIGXCPU
+
+
+def test_processor_time_of_earlier_runs_is_not_charged_to_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system counts from the process's birth: a child that has worked for an hour still gives a run its minute."""
+    an_hour = SimpleNamespace(ru_utime=3500.25, ru_stime=99.75)
+    with monkeypatch.context() as patched:
+        patched.setattr(resource, "getrusage", lambda _: an_hour)
+        with confined(LIMITS):
+            bound = resource.getrlimit(resource.RLIMIT_CPU)[0]
+    assert 3600 + LIMITS.cpu_seconds <= bound <= 3600 + LIMITS.cpu_seconds + 10
 
 
 def test_too_many_open_files_are_refused() -> None:

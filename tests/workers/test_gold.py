@@ -12,14 +12,17 @@ import pytest
 
 from app.base.config import get_settings
 from app.base.storage import store_upload
-from app.runs.claims import Claim
+from app.gold.binding import Binding, GoldPlace, options_digest
+from app.runs.claims import Claim, SealedGold
 from evergold.scoring.errors import InvalidGold, InvalidItems
 from evergold.scoring.task import AnyTask, read_options
 from evergold.scoring.tasks import TASKS
+from tests.sealed import a_key, sealed_in
 from tests.workers.files import GOLD
 from workers import gold
-from workers.gold import gold_folder, read_gold, read_items
+from workers.gold import gold_folder, read_gold, read_items, read_sealed_gold
 from workers.gold_errors import GoldNotFound
+from workers.keys import key_file, write_keys
 
 TASK = TASKS["idiom-detection"]
 OPTIONS = read_options(TASK)
@@ -149,6 +152,22 @@ def test_other_options_are_another_reading(folder: Path, counting: Counting) -> 
     read_gold(counting.task, OPTIONS, "gold.csv")
     read_gold(counting.task, read_options(TASK, {"labels": ["0", "1", "2"]}), "gold.csv")
     assert len(counting.read) == 2
+
+
+def test_of_sealed_gold_too_other_options_are_another_reading(tmp_path: Path) -> None:
+    """Two phases may share one sealed file and ask otherwise: neither is scored against what the other made of it."""
+    task = replace(TASK, read_gold=lambda path, options: options)
+    said = {"a": {"languages": ["EN"]}, "b": {"languages": ["PT"]}}
+    asked = {phase: read_options(TASK, options) for phase, options in said.items()}
+    digests = {phase: options_digest(options) for phase, options in said.items()}
+    binding = Binding("idioms", "detection", TASK.name, {"a": 1, "b": 1}, digests)
+    key_id, key = a_key()
+    write_keys(key_file(), {key_id: key})
+    sealed = sealed_in(get_settings().sealed_dir, b"gold", key, what=binding)
+    for phase, options in asked.items():
+        place = GoldPlace("idioms", phase, "detection", TASK.name, 1, digests[phase])
+        claimed = SealedGold(sealed.file.sha256, sealed.commitment, sealed.keys, place)
+        assert read_sealed_gold(task, options, claimed).content is options
 
 
 def test_what_could_not_be_read_is_not_kept(folder: Path) -> None:

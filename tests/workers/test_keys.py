@@ -19,7 +19,7 @@ from tests.sealed import a_key, file_and_keys, make_key, seal_gold
 from tests.workers.files import GOLD, upload
 from tests.world import NOW
 from workers import gold
-from workers.keys import KeyFileBroken, NoKeyForIt, ensure_key, key_file, open_file_key, read_keys, write_keys
+from workers.keys import KeyFileBroken, NoKeyForIt, add_key, ensure_key, key_file, open_file_key, read_keys, write_keys
 from workers.outcomes import read_outcomes
 from workers.rotation import rotate, tidy
 from workers.score import score_submission
@@ -90,6 +90,22 @@ def test_a_server_on_one_machine_makes_its_first_key_once(engine: Engine) -> Non
     assert not ensure_key(engine, key_file(), NOW)
     with reading(engine) as session:
         assert list(current_keys(session)) == list(read_keys(key_file()))
+
+
+@at_work
+def test_no_public_key_is_announced_before_its_private_half_is_kept(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What organisers then sealed to it, nobody could ever open."""
+
+    def is_full(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("workers.keys.write_keys", is_full)
+    with pytest.raises(OSError, match="no space"):
+        add_key(engine, key_file(), NOW)
+    with reading(engine) as session:
+        assert session.scalars(select(WorkerKey)).all() == []
 
 
 @at_work

@@ -204,3 +204,14 @@ def test_nothing_is_no_gold(tmp_path: Path, key: PrivateKey) -> None:
     with pytest.raises(EmptyUpload):
         writer.finish()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_nothing_may_follow_a_last_chunk_that_is_exactly_full(tmp_path: Path, keys: Keys, key: PrivateKey) -> None:
+    """Whoever reads chunk by chunk has the whole content then, and would not see what comes behind it."""
+    sealed = sealed_in(tmp_path, b"a" * (CHUNK_BYTES - SALT_BYTES), key)
+    path = stored_path(tmp_path, sealed.file.sha256)
+    assert path.stat().st_size == START + SEALED_CHUNK
+    with path.open("ab") as file:
+        file.write(b".")
+    with pytest.raises(SealBroken, match="behind its end"):
+        opened(tmp_path, sealed, keys)

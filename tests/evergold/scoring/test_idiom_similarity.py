@@ -272,6 +272,14 @@ def test_other_id_may_be_a_row_with_a_sim_of_its_own(tmp_path: Path) -> None:
     assert scores(prediction, gold)["spearman pre_train/all/all"] == pytest.approx(-1.0)
 
 
+def test_a_row_is_of_the_sts_part_by_the_third_part_of_its_data_id_alone(tmp_path: Path) -> None:
+    names = ("t.EN.sts.1", "sts.EN.1.1", "t.sts.1.1", "t.EN.1.sts", "t.EN.xsts.1", "t.EN.stsx.1")
+    rows = "".join(f"{number},{name},EN,0.{number},\n" for number, name in enumerate(names, start=1))
+    splits = TASK.read_gold(write(tmp_path / "gold", GOLD_HEADER + rows), OPTIONS).splits
+    assert splits["all/sts"].tolist() == [0]
+    assert splits["all/idiom"].tolist() == [1, 2, 3, 4, 5]
+
+
 @pytest.mark.parametrize(
     "document", [{"sim_min": 1, "sim_max": 1}, {"sim_min": "nan"}, {"sim_max": "inf"}, {"sim_min": "low"}]
 )

@@ -77,6 +77,12 @@ def test_labels_alone_decide_for_the_only_positive_meaning(write: Write) -> None
     assert found["accuracy zero_shot/all"].value == pytest.approx(5 / 7)
 
 
+def test_the_only_meaning_of_a_sentence_is_not_found_by_labelling_it_0(write: Write) -> None:
+    gold = "ID,Language,SentenceID,Label\n1,EN,s1,1\n4,EN,s2,1\n"
+    found = scored(write, file_of({"1": "0", "4": "1"}), gold)
+    assert found["sentence_accuracy zero_shot/all"].value == 1 / 2
+
+
 def test_scores_decide_for_the_highest_whatever_the_labels(write: Write) -> None:
     strengths = {"1": "0.2", "2": "0.1", "3": "-5", "4": "-2", "5": "-1e-3", "6": "3", "7": "2.5"}
     found = scored(write, file_of(dict.fromkeys(RIGHT, "0"), strengths))

@@ -105,6 +105,26 @@ def test_without_training_data_nothing_is_seen_or_unseen() -> None:
     assert "Whether seen" not in text
 
 
+def test_the_mean_over_languages_says_why_it_is_empty(tmp_path: Path) -> None:
+    """Without training data nothing can be compared; with it, there is no such MWE. Gold here: one MWE of two words."""
+    head = "# global.columns = ID FORM LEMMA PARSEME:MWE\n"
+    gold = "1\tfait\tfaire\t1:VID\n2\tface\tface\t1\n\n"
+    train = "1\tun\tun\t*\n\n"
+    prediction = tmp_path / "prediction" / "FR" / "test.system.cupt"
+    none, no_training = "gold has no such MWE in any language", "no training data"
+    for name, trained, seen in (("bare", False, no_training), ("trained", True, none)):
+        folder = tmp_path / name / "FR"
+        folder.mkdir(parents=True)
+        (folder / "test.cupt").write_text(head + gold)
+        if trained:
+            (folder / "train.cupt").write_text(head + train)
+        prediction.parent.mkdir(parents=True, exist_ok=True)
+        prediction.write_text(head + gold)
+        found = values(scores(prediction.parents[1], folder.parent))
+        assert (found["mwe_f1 macro/single_token"], found["mwe_f1 macro/seen"]) == (none, seen)
+        assert found["mwe_f1 macro/continuous"] == 1
+
+
 def test_training_files_can_be_given_beside_a_single_gold_file() -> None:
     assert TASK.read_gold_with_train is not None
     train = [GOLD / "FR" / "train.cupt"]

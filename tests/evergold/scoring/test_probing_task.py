@@ -105,6 +105,26 @@ def test_scores_of_one_split_by_hand(write: Write) -> None:
     assert found["sim_comp_rho pt/neut/nc"].reason == "all predictions are equal"
 
 
+def test_a_class_of_exactly_ten_compounds_has_scores(write: Write) -> None:
+    """Ten are enough for a mean that names none; of two it is not said."""
+    human = "".join(
+        f"pt,{name},{place / 3},{'idiomatic' if place < 10 else 'partly'}\n" for place, name in enumerate(COMPOUNDS)
+    )
+    gold = TASK.read_gold(write("gold.csv", f"language,compound,compositionality,class\n{human}"), OPTIONS)
+    rows = {key: str(COMPOUNDS.index(key[2]) / 100) for key in full_rows()}
+    items = TASK.items_of(gold, OPTIONS)
+    prediction = TASK.read_prediction(write("prediction", written(rows)), items, OPTIONS)
+    found = by_name(TASK.score(gold, prediction, OPTIONS))
+    assert found["sim_syn pt/neut/nc/idiomatic"].value == pytest.approx(0.045)  # the mean of 0.00 … 0.09
+    assert found["sim_syn pt/neut/nc/partly"].reason == SMALL_CLASS
+
+
+def test_boards_rank_every_measure_upwards_but_the_similarity_with_random_compounds() -> None:
+    """The less alike a compound and a random one are, the better."""
+    means = {name for name in TASK.metrics if not name.endswith(("_sd", "_rho", "_p"))}
+    assert {name for name in means if not TASK.metrics[name].higher_is_better} == {"sim_rand"}
+
+
 def test_rows_in_any_order_score_the_same(write: Write) -> None:
     rows = full_rows()
     backwards = dict(reversed(rows.items()))

@@ -234,10 +234,22 @@ def test_numbers_must_be_finite_and_within_bounds(write: Write) -> None:
     ]
 
 
+def test_a_number_exactly_at_its_bound_is_within(write: Write) -> None:
+    # Gold 1 2 3 4 4, predicted 1 3 2 5 4, from the least to the largest that is allowed: errors 0 1 1 1 0.
+    found = scored(write, NUMBER_GOLD, NUMBER_PREDICTION, metrics=["mae"], minimum=1, maximum=5)
+    assert found["mae all"].value == pytest.approx(3 / 5)
+
+
 def test_empty_texts_are_allowed_only_where_the_organiser_says_so(write: Write) -> None:
     gold, prediction = "id,label\n1,a b c d\n2,e\n", "id,label\n1,a b c d\n2,\n"
     assert refused(write, gold, prediction, metrics=["bleu"]) == ["line 3, column label: the value is empty"]
     assert scored(write, gold, prediction, metrics=["exact_match"], allow_empty=True)["exact_match all"].value == 0.5
+
+
+def test_an_empty_text_of_gold_is_refused_even_where_predictions_may_be_empty(write: Write) -> None:
+    options = TableOptions(metrics=("exact_match",), allow_empty=True)
+    with pytest.raises(InvalidGold, match="line 3, column label: the value is empty"):
+        TASK.read_gold(write("gold.csv", "id,label\n1,a b c d\n2,\n"), options)
 
 
 def test_gold_with_an_undeclared_group_is_refused(write: Write) -> None:
@@ -260,6 +272,12 @@ def test_blind_items_serve_instead_of_gold(write: Write) -> None:
     assert scored(write, LABEL_GOLD, LABEL_PREDICTION, items) == scored(write, LABEL_GOLD, LABEL_PREDICTION)
     with pytest.raises(InvalidGold, match="1 gold items are not in the items file: 6"):
         scored(write, LABEL_GOLD, LABEL_PREDICTION.replace("6,a\n", ""), items.replace("6,A sentence.\n", ""))
+
+
+def test_items_of_gold_come_in_an_order_that_says_nothing_of_the_values(write: Write) -> None:
+    options = TableOptions()
+    gold = TASK.read_gold(write("gold.csv", "id,label\n10,a\n2,a\n1,b\n9,b\n"), options)
+    assert TASK.items_of(gold, options).ids == ("1", "2", "9", "10")
 
 
 def test_template_lists_the_ids_without_values(write: Write) -> None:

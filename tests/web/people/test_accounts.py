@@ -93,6 +93,7 @@ def test_registering_logs_in_and_leads_on(site: Site, browser: httpx.Client) -> 
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
     assert "Path=/" in cookie
+    assert "Max-Age=1209600" in cookie, "14 days of 86,400 s, as long as the log-in itself"
     assert "Secure" not in cookie
     assert "Ada Lovelace" in browser.get("/account").text
 
