@@ -35,7 +35,7 @@ from evergold.scoring.errors import (
 from evergold.scoring.excerpts import with_excerpts
 from evergold.scoring.models import BrokenModel, ModelNotFound
 from evergold.scoring.optional import MissingPackage
-from evergold.scoring.task import ItemResult, Score, read_options
+from evergold.scoring.task import ItemResult, Score, read_options, score_with_outcomes
 from evergold.scoring.tasks import TASKS, get_task
 from workers.confined import confined
 from workers.device import NoSuchDevice, ready_for
@@ -137,14 +137,15 @@ def score_claim(claim: Claim, progress: Progress) -> Scored:
     progress.checked()
     with ready_for(task, gold_is_sealed=claim.sealed_gold is not None):
         report = task.report(gold, prediction, options) if task.report else None
+        scores, outcomes = score_with_outcomes(task, gold, prediction, options)
         return Scored(
-            scores=task.score(gold, prediction, options),
+            scores=scores,
             columns=frozenset((column.metric, column.split) for column in task.columns(options)),
             task_version=task.version,
             warnings=prediction.warnings,
             aggregates=report,
             texts={name: write(report, options) for name, write in task.text_reports.items()},
-            outcomes=task.outcomes(gold, prediction, options) if task.outcomes else None,
+            outcomes=outcomes,
             items=task.item_results(gold, prediction, options) if task.item_results and shows_items else None,
         )
 

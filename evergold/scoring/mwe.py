@@ -164,6 +164,12 @@ def found_diversity(gold: GoldMwes, predicted: Iterable[Mwe]) -> Diversity:
     return diversity(Counter(gold.side.described[key].lemmas for key in keys).values())
 
 
+def found_types(gold: GoldMwes, predicted: Iterable[Mwe]) -> list[tuple[int, bytes]]:
+    """Of every correctly found MWE the sentence and the type that `found_diversity` counts, in order."""
+    keys = {(mwe.sentence, mwe.tokens) for mwe in predicted} & gold.side.described.keys()
+    return sorted((key[0], gold.side.described[key].lemmas) for key in keys)
+
+
 def f1(precision: float, recall: float) -> float:
     """2PR/(P+R), 0 to 1; 0 where both are 0."""
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

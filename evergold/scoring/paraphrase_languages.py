@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from evergold.scoring.paraphrase import GoldFile
 from evergold.scoring.paraphrase_scores import (
@@ -53,21 +53,41 @@ def summaries_of(
     }
 
 
-def score_languages(
-    gold: AllGold, predicted: AllTexts, types: Sequence[str], measure: Measure
-) -> dict[str, dict[str, Summary | None]]:
-    """The summaries of every submitted language, in gold's order. Progress is reported in items."""
+class Measured(NamedTuple):
+    """What the items of one language came to."""
+
+    paraphrased: Paraphrased
+    bertscores: ItemScores
+
+
+def measure_languages(gold: AllGold, predicted: AllTexts, measure: Measure) -> dict[str, Measured]:
+    """The items of every submitted language, in gold's order. Progress is reported in items."""
     files = {language: file for language, file in gold.items() if language in predicted}
     total, done = sum(len(file.items) for file in files.values()), 0
-    summaries = {}
+    found = {}
     for language, file in files.items():
         paraphrased = paraphrase(file, predicted[language], language)
         advance = partial(_advance, done, len(file.items), total)
         bertscores = masked_bertscores(file, predicted[language], paraphrased.removed, measure, language, advance)
-        summaries[language] = summaries_of(file, types, paraphrased, bertscores)
+        found[language] = Measured(paraphrased, bertscores)
         done += len(file.items)
         report_progress(done, total)
-    return summaries
+    return found
+
+
+def language_outcomes(gold: GoldFile, measured: Measured | None) -> dict[str, Any]:
+    """Per item: `{"items": ids, "mwe_types": …, "predicted": {"bertscore": …, "removed": …, "new_words": …}, or null
+    where it was not submitted}`."""
+    predicted = measured and {
+        BERTSCORE: measured.bertscores.tolist(),
+        REMOVED: measured.paraphrased.removed.tolist(),
+        "new_words": [list(words) for words in measured.paraphrased.new_words],
+    }
+    return {
+        "items": [item.id for item in gold.items],
+        "mwe_types": [item.mwe_type for item in gold.items],
+        "predicted": predicted,
+    }
 
 
 def numbers_of(summary: Summary | None) -> Numbers | None:

@@ -84,9 +84,26 @@ def _load(point: EntryPoint) -> AnyTask:
     if task.name != point.name:
         raise _Unusable(f"cannot be used: it calls itself '{task.name}'")
     origin = distribution_of(point)
-    return dataclasses.replace(task, distribution=origin, score=partial(_signed_scores, task.score, origin))
+    both = task.score_with_outcomes
+    return dataclasses.replace(
+        task,
+        distribution=origin,
+        score=partial(_signed_scores, task.score, origin),
+        score_with_outcomes=partial(_signed_with_outcomes, both, origin) if both else None,
+    )
 
 
 def _signed_scores(score: Callable[..., list[Score]], origin: str, *arguments: Any) -> list[Score]:
     """The scores of a plug-in, each signed with where it is from: another release may compute them otherwise."""
-    return [dataclasses.replace(one, signature=f"{one.signature}|from:{origin}") for one in score(*arguments)]
+    return [_signed(one, origin) for one in score(*arguments)]
+
+
+def _signed_with_outcomes(
+    both: Callable[..., tuple[list[Score], dict[str, Any]]], origin: str, *arguments: Any
+) -> tuple[list[Score], dict[str, Any]]:
+    scores, outcomes = both(*arguments)
+    return [_signed(one, origin) for one in scores], outcomes
+
+
+def _signed(score: Score, origin: str) -> Score:
+    return dataclasses.replace(score, signature=f"{score.signature}|from:{origin}")

@@ -32,7 +32,7 @@ MEASURES = (
 
 _SYN, _HEAD, _MODIFIER, _WORDSSYN, _RAND = 0, 1, 2, 3, slice(4, 9)
 #: Differences below this are the rounding of binary fractions, not the system's judgement.
-_DECIMALS = 12
+DECIMALS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def measure_compounds(similarities: Floats, choosing: Floats | None = None) -> d
     """
     syn, words = similarities[..., _SYN], similarities[..., _WORDSSYN]
     rand = similarities[..., _RAND].mean(axis=-1)
-    room = np.where(np.abs(1 - rand) < 10.0**-_DECIMALS, np.nan, 1 - rand)
+    room = np.where(np.abs(1 - rand) < 10.0**-DECIMALS, np.nan, 1 - rand)
     per_sentence = {
         "sim_syn": syn,
         "sim_comp": _component(similarities, similarities if choosing is None else choosing),
@@ -111,7 +111,7 @@ def correlate(values: Floats, human: Floats) -> tuple[Number, Number]:
     decimals are ties, so that rounding decides no rank. rho is undefined for fewer than two compounds and where either
     side is constant; p for fewer than three.
     """
-    values = np.round(values, _DECIMALS)
+    values = np.round(values, DECIMALS)
     rho = spearman(human, values)
     if rho is None:
         nothing = Number(None, undefined_because(human, values))

@@ -98,6 +98,24 @@ def score_texts(
     return float(_corpus_metric(metric, settings).corpus_score(list(prediction), streams).score) / 100, None
 
 
+def text_statistics(
+    metric: str, gold: Sequence[Sequence[str | None]], prediction: Sequence[str], settings: TextSettings
+) -> list[list[float]]:
+    """What each of n texts adds to the sums that `score_texts` follows from, see `resampling.texts`.
+
+    sacrebleu offers them only as what its own paired tests use; a test compares what follows with `corpus_score`.
+    """
+    if metric == "exact_match":
+        return [
+            [score_texts(metric, [own], [text], settings)[0] or 0.0] for own, text in zip(gold, prediction, strict=True)
+        ]
+    if not prediction:
+        return []
+    streams = [list(stream) for stream in zip(*gold, strict=True)]
+    statistics = _corpus_metric(metric, settings)._extract_corpus_statistics(list(prediction), streams)
+    return [[float(number) for number in of_text] for of_text in statistics]
+
+
 def text_signature(metric: str, settings: TextSettings, references: int) -> str:
     """How a text metric was computed; for sacrebleu's its own signature (`nrefs:1,case:mixed,…,version:2.6.0`)."""
     if metric == "exact_match":

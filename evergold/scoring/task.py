@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evergold.scoring.errors import InvalidOptions, Problem, shorten
+
+if TYPE_CHECKING:
+    from evergold.scoring.resampling.sample import Sample
 
 #: The interface that this module is. It rises when a task type written for the version before could fail; task types
 #: from outside say which one they are written for, and others are not used.
@@ -127,6 +130,8 @@ class Task(Generic[O, I, G, P]):
     report(gold, prediction, options): JSON-able aggregates for pages (histograms, tables), never per-item outcomes;
     outcomes(gold, prediction, options): per item, what every score can be computed from again, also with items weighted
     anew; JSON-able. It gives gold away: workers keep it sealed;
+    score_with_outcomes(gold, prediction, options): both at once, where outcomes would repeat what is dear; else None;
+    sample(outcomes): the scores with what they are computed from, for intervals and comparisons (`resampling`);
     item_results(gold, prediction, options): per item, in a fixed order, what it came to, for people to look at; it is
     asked for only where organisers declare gold to be public, and never moves a score;
     text_reports(document, options): further formats of `evergold score --format NAME`, from what `report` gives;
@@ -152,6 +157,8 @@ class Task(Generic[O, I, G, P]):
     read_gold_with_train: Callable[[Path, Sequence[Path], O], G] | None = None
     report: Callable[[G, P, O], dict[str, Any]] | None = None
     outcomes: Callable[[G, P, O], dict[str, Any]] | None = None
+    score_with_outcomes: Callable[[G, P, O], tuple[list[Score], dict[str, Any]]] | None = None
+    sample: Callable[[Mapping[str, Any]], Sample] | None = None
     item_results: Callable[[G, P, O], list[ItemResult]] | None = None
     text_reports: Mapping[str, Callable[[Any, O], str]] = field(default_factory=dict)
     template_name: str | None = "template.csv"
@@ -179,6 +186,16 @@ def read_gold(task: Task[O, I, G, P], path: Path, train: Sequence[Path], options
     if task.read_gold_with_train is None:
         raise InvalidOptions([Problem("unknown-option", f"{task.name} has no use for training data")])
     return task.read_gold_with_train(path, train, options)
+
+
+def score_with_outcomes(
+    task: Task[O, I, G, P], gold: G, prediction: P, options: O
+) -> tuple[list[Score], dict[str, Any] | None]:
+    """The scores, and the outcomes that they follow from: None where the task type has none."""
+    if task.score_with_outcomes is not None:
+        return task.score_with_outcomes(gold, prediction, options)
+    scores = task.score(gold, prediction, options)
+    return scores, task.outcomes(gold, prediction, options) if task.outcomes else None
 
 
 def _option_problem(task: AnyTask, fault: Mapping[str, Any]) -> Problem:

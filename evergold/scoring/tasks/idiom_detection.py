@@ -22,6 +22,7 @@ from evergold.scoring.archives import read_single
 from evergold.scoring.entries import ValueColumn, read_entries
 from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
 from evergold.scoring.f1 import Counts, accuracy, confusion, macro_f1
+from evergold.scoring.samples.idiom_detection import sample
 from evergold.scoring.settings import (
     ALL,
     Items,
@@ -213,6 +214,7 @@ TASK = Task(
     read_prediction=read_prediction,
     score=score,
     outcomes=outcomes,
+    sample=sample,
     item_results=item_results,
     template=template,
 )

@@ -26,6 +26,7 @@ from evergold.scoring.correlation import Floats, spearman, undefined_because
 from evergold.scoring.entries import ValueColumn, read_entries
 from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
 from evergold.scoring.numerals import finite_number
+from evergold.scoring.samples.idiom_similarity import sample
 from evergold.scoring.settings import (
     ALL,
     Items,
@@ -305,6 +306,7 @@ TASK = Task(
     read_prediction=read_prediction,
     score=score,
     outcomes=outcomes,
+    sample=sample,
     item_results=item_results,
     template=template,
 )

@@ -39,6 +39,7 @@ from evergold.scoring.probing_items import (
 )
 from evergold.scoring.probing_predictions import STANDARDISED, Prediction, Similarities, read_probing_prediction
 from evergold.scoring.probing_report import IDEALS, SMALLEST_CLASS, report_split
+from evergold.scoring.samples.idiomaticity_probing import sample
 from evergold.scoring.settings import LanguageNames, Texts
 from evergold.scoring.task import NOT_ENTERED, Column, Metric, Options, Score, Task, signature
 
@@ -151,6 +152,24 @@ def report(gold: Gold, prediction: Prediction, options: ProbingOptions) -> dict[
     return {"ideals": IDEALS, "from_embeddings": prediction.from_embeddings, "splits": splits}
 
 
+def outcomes(gold: Gold, prediction: Prediction, options: ProbingOptions) -> dict[str, Any]:
+    """Per entered split and compound: `{"splits": {split: {"compounds": names, "human": scores or null, "classes":
+    names or null, "measures": {measure: values, null where undefined}}}}`.
+    """
+    splits = {}
+    for split in _splits(options):
+        if similarities := prediction.splits.get(split):
+            human, classes = _human(gold, split, similarities)
+            measures = measure_compounds(similarities.values, _choosing(prediction, split, options))
+            splits[split] = {
+                "compounds": list(similarities.compounds),
+                "human": _or_null(human),
+                "classes": classes,
+                "measures": {name: _or_null(values) for name, values in measures.items()},
+            }
+    return {"splits": splits}
+
+
 def columns(options: ProbingOptions) -> tuple[Column, ...]:
     """Every measure of every split, with its sd, rho and p; the classes are in the report."""
     return tuple(
@@ -235,6 +254,10 @@ def _split_title(split: str) -> str:
     return " ".join((language.upper(), names[setting], names[level], *variant))
 
 
+def _or_null(values: Floats) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
 def _is_human_scores(path: Path) -> bool:
     with path.open("rb") as file:
         return b"compositionality" in file.readline(1000)
@@ -282,6 +305,8 @@ TASK = Task(
     demands=Items.demands,
     read_prediction=read_prediction,
     score=score,
+    outcomes=outcomes,
+    sample=sample,
     template=template,
     report=report,
 )

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,7 @@ from evergold.scoring.errors import (
 from evergold.scoring.f1 import accuracy, confusion, macro_f1
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.row_problems import RowProblems
+from evergold.scoring.samples.meaning_matching import sample
 from evergold.scoring.settings import (
     ALL,
     Items,
@@ -140,11 +142,44 @@ def score(gold: Gold, prediction: RankedPrediction, options: MatchingOptions) ->
                 ours = labels[everything[places]]
                 counts = confusion(gold.labels[places], ours, len(LABELS))
                 strengths = ours.astype(np.float64) if ranking is None else ranking[everything[places]]
-                found = _share_found(gold.sentences[places], gold.labels[places], strengths, ranking is None)
-                values = {"macro_f1": macro_f1(counts), "accuracy": accuracy(counts), "sentence_accuracy": found}
+                found = _decisions(gold.sentences[places], gold.labels[places], strengths, ranking is None)
+                share = sum(found.values()) / len(found) if found else None
+                values = {"macro_f1": macro_f1(counts), "accuracy": accuracy(counts), "sentence_accuracy": share}
             pooled = tuple(name for name in gold.splits if name != ALL) if split == ALL else (split,)
             scores += [_score(metric, f"{setting}/{split}", value, pooled) for metric, value in values.items()]
     return scores
+
+
+def outcomes(gold: Gold, prediction: RankedPrediction, options: MatchingOptions) -> dict[str, Any]:
+    """Per pair, in gold's order: `{"items": ids, "languages": …, "sentences": …, "gold": labels, "settings": {setting:
+    {"predicted": labels, "found": {split: [[its first pair, whether its meaning was found], …] per sentence}}, or null
+    where it was not entered}}`. Raises InvalidGold as `score` does.
+    """
+    order = order_of(gold.items, prediction.labels.items)
+    everything = np.arange(len(gold.labels)) if order is None else order
+    settings: dict[str, Any] = dict.fromkeys(options.settings)
+    for setting in options.settings:
+        labels, ranking = prediction.labels.values[setting], prediction.scores[setting]
+        if labels is None:
+            continue
+        strengths = (labels.astype(np.float64) if ranking is None else ranking)[everything]
+        found = {
+            split: [
+                [int(places[first]), is_found]
+                for first, is_found in _decisions(
+                    gold.sentences[places], gold.labels[places], strengths[places], ranking is None
+                ).items()
+            ]
+            for split, places in gold.splits.items()
+        }
+        settings[setting] = {"predicted": labels[everything].tolist(), "found": found}
+    return {
+        "items": list(gold.items.ids),
+        "languages": [language.lower() for language in gold.items.languages],
+        "sentences": [str(sentence) for sentence in gold.sentences.tolist()],
+        "gold": gold.labels.tolist(),
+        "settings": settings,
+    }
 
 
 def item_results(gold: Gold, prediction: RankedPrediction, options: MatchingOptions) -> list[ItemResult]:
@@ -164,23 +199,23 @@ def template(items: Items, options: MatchingOptions) -> str:
     return empty_submission(items, options.settings, "Label")
 
 
-def _share_found(
+def _decisions(
     sentences: npt.NDArray[np.intp], labels: npt.NDArray[np.intp], strengths: Floats, are_labels: bool
-) -> float | None:
-    """The share of sentences whose single strongest meaning is right; None for no sentences.
+) -> dict[int, bool]:
+    """Whether the single strongest meaning of each sentence is right, by the place of the sentence's first pair.
 
     are_labels: strengths are predicted labels, of which a sentence needs exactly one positive.
     """
     pairs: dict[int, list[int]] = {}
     for place, sentence in enumerate(sentences.tolist()):
         pairs.setdefault(sentence, []).append(place)
-    found = 0
+    found: dict[int, bool] = {}
     for places in pairs.values():
         best = strengths[places].max()
         strongest = [place for place in places if strengths[place] == best]
         decided = len(strongest) == 1 and (best > 0 or not are_labels)
-        found += decided and labels[strongest[0]] == 1
-    return found / len(pairs) if pairs else None
+        found[places[0]] = bool(decided and labels[strongest[0]] == 1)
+    return found
 
 
 def _score(metric: str, split: str, value: float | None, pooled: tuple[str, ...]) -> Score:
@@ -288,6 +323,8 @@ TASK = Task(
     demands=Items.demands,
     read_prediction=read_prediction,
     score=score,
+    outcomes=outcomes,
+    sample=sample,
     item_results=item_results,
     template=template,
 )

@@ -35,6 +35,7 @@ from evergold.scoring.mwe import (
     Counts,
     GoldMwes,
     found_diversity,
+    found_types,
     outcomes as sentence_outcomes,
     sentence_counts,
 )
@@ -50,6 +51,7 @@ from evergold.scoring.mwe_languages import (
     macro_means,
 )
 from evergold.scoring.mwe_report import official_text
+from evergold.scoring.samples.mwe_identification import sample
 from evergold.scoring.settings import LanguageNames, Texts
 from evergold.scoring.task import (
     NOT_ENTERED,
@@ -213,18 +215,16 @@ def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, An
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
-    """Per sentence: `{"languages": {"fr": {"all": {"mwe": [[sentence, found, in gold, predicted], …], "token": …}, …},
-    or null where it was not submitted}}`, for every view and category; sentences are counted from 0, those without a
-    MWE on either side are left out. Raises InvalidGold as `score` does.
+    """Per sentence: `{"languages": {"fr": {"submitted": …, "with_training": …, "sentences": how many, "cells": {"all":
+    {"mwe": [[sentence, found, in gold, predicted], …], "token": …}, …}, "types": [[sentence, lemmas], …] of what was
+    found}}, "macro": "left-out", "as-zero" (see `mwe.macro`), or null for a single file}`, for every view and category.
+    Sentences are counted from 0, those without a MWE on either side are left out. Raises InvalidGold as `score` does.
     """
     _check_same_tokens(gold, prediction)
-    found: dict[str, Any] = dict.fromkeys(gold.languages)
-    for language, predicted in prediction.languages.items():
-        cells: dict[str, dict[str, list[list[int]]]] = {}
-        for sentence, (split, basis), *counts in sentence_outcomes(gold.languages[language], predicted.mwes):
-            cells.setdefault(split, {}).setdefault(basis, []).append([sentence, *counts])
-        found[language] = cells
-    return {"languages": found}
+    found = {language: _sentences(of_gold, prediction.languages.get(language)) for language, of_gold in
+             gold.languages.items()}  # fmt: skip
+    macro = "as-zero" if gold.counts_absent else "left-out"
+    return {"languages": found, "macro": macro if gold.files.in_folders else None}
 
 
 def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[ItemResult]:
@@ -280,6 +280,22 @@ def columns(options: Options) -> tuple[Column, ...]:
 def template(items: LanguageItems, options: Options) -> None:
     """None: the empty submission is the blind file itself, which is public and too large to be rendered as a text."""
     return
+
+
+def _sentences(gold: GoldMwes, predicted: PredictedMwes | None) -> dict[str, Any]:
+    """The outcomes of one language; where it was not submitted, nothing is predicted."""
+    mwes = predicted.mwes if predicted is not None else ()
+    cells: dict[str, dict[str, list[list[int]]]] = {}
+    for sentence, (split, basis), *counts in sentence_outcomes(gold, mwes):
+        cells.setdefault(split, {}).setdefault(basis, []).append([sentence, *counts])
+    types = [[sentence, lemmas.decode(errors="backslashreplace")] for sentence, lemmas in found_types(gold, mwes)]
+    return {
+        "submitted": predicted is not None,
+        "with_training": gold.training is not None,
+        "sentences": len(gold.corpus.items),
+        "cells": cells,
+        "types": types,
+    }
 
 
 def _wanted(options: Options) -> tuple[str, ...] | None:
@@ -396,6 +412,7 @@ TASK = Task(
     read_prediction=read_prediction,
     score=score,
     outcomes=outcomes,
+    sample=sample,
     item_results=item_results,
     template=template,
     template_name=None,

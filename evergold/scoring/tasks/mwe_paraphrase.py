@@ -36,16 +36,20 @@ from evergold.scoring.paraphrase_languages import (
     METRIC_NAMES,
     REMOVED,
     TYPE,
+    Measured,
     Numbers,
     language_document,
+    language_outcomes,
     macro_numbers,
+    measure_languages,
     numbers_of,
     reference_documents,
-    score_languages,
     splits_of,
+    summaries_of,
 )
 from evergold.scoring.paraphrase_prediction import PREDICTION, read_submission
 from evergold.scoring.paraphrase_scores import Measure
+from evergold.scoring.samples.mwe_paraphrase import sample
 from evergold.scoring.segmentation import segmentation_name
 from evergold.scoring.settings import ALL, LanguageNames, Texts
 from evergold.scoring.task import NOT_ENTERED, Column, Metric, Options as TaskOptions, Score, Task, signature
@@ -184,10 +188,37 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
     Progress is reported in items. Raises InvalidGold when the prediction was checked against items that lack some of
     gold's; ModelNotFound, MissingPackage and what else keeps the encoder from working.
     """
+    return _scores_of(gold, prediction, options, *_measured(gold, prediction, options))
+
+
+def score_with_outcomes(gold: Gold, prediction: Prediction, options: Options) -> tuple[list[Score], dict[str, Any]]:
+    """The scores, and per item what they follow from: `{"in_folders": …, "types": the options', "languages": {"fr": see
+    `paraphrase_languages.language_outcomes`}}`. Raises what `score` raises.
+    """
+    encoder, measured = _measured(gold, prediction, options)
+    languages = {name: language_outcomes(file, measured.get(name)) for name, file in gold.languages.items()}
+    found = {"in_folders": gold.in_folders, "types": list(options.types), "languages": languages}
+    return _scores_of(gold, prediction, options, encoder, measured), found
+
+
+def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
+    """The outcomes alone, which take as long as both together."""
+    return score_with_outcomes(gold, prediction, options)[1]
+
+
+def _measured(gold: Gold, prediction: Prediction, options: Options) -> tuple[Encoder, dict[str, Measured]]:
     _check_same_items(gold, prediction)
     encoder = load_encoder(options.model, options.used_layer, options.precision, current_settings())
     measure = Measure(encoder, options.idf, options.baseline_of, options.compatibility)
-    summaries = score_languages(gold.languages, prediction.languages, options.types, measure)
+    return encoder, measure_languages(gold.languages, prediction.languages, measure)
+
+
+def _scores_of(
+    gold: Gold, prediction: Prediction, options: Options, encoder: Encoder, measured: Mapping[str, Measured]
+) -> list[Score]:
+    summaries = {
+        name: summaries_of(gold.languages[name], options.types, *of_language) for name, of_language in measured.items()
+    }
     scores: list[Score] = []
     for language in gold.languages:
         for split in splits_of(options.types):
@@ -325,6 +356,9 @@ TASK = Task(
     demands=Items.demands,
     read_prediction=read_prediction,
     score=score,
+    outcomes=outcomes,
+    score_with_outcomes=score_with_outcomes,
+    sample=sample,
     template=template,
     template_name="template.json",
     report=report,

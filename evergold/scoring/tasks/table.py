@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ from evergold.scoring.errors import (
 )
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.row_problems import RowProblems
+from evergold.scoring.samples.table import sample
 from evergold.scoring.settings import Texts, listed
 from evergold.scoring.table_metrics import (
     BLEU_TOKENIZERS,
@@ -45,6 +46,7 @@ from evergold.scoring.table_metrics import (
     score_numbers,
     score_texts,
     text_signature,
+    text_statistics,
 )
 from evergold.scoring.tables import Table, read_table
 from evergold.scoring.task import Column, ItemResult, Options, Score, Task, signature
@@ -219,6 +221,20 @@ def score(gold: Gold, prediction: Prediction, options: TableOptions) -> list[Sco
     return scores
 
 
+def outcomes(gold: Gold, prediction: Prediction, options: TableOptions) -> dict[str, Any]:
+    """Per item, in gold's order: `{"kind": …, "metrics": …, "items": ids, "groups": {column: {group: places}}}` with,
+    for labels, `"labels": names, "gold": numbers of labels, "predicted": …`; for numbers `"gold"` and `"predicted"`;
+    for texts `"statistics": {metric: see resampling.texts}`. Raises InvalidGold as `score` does.
+    """
+    predicted = _in_order_of(gold, prediction)
+    groups = {
+        column: {group: gold.splits[f"{column}/{group}"].tolist() for group in of_column}
+        for column, of_column in options.groups.items()
+    }
+    found = {"kind": options.kind, "metrics": list(options.metrics), "items": list(gold.items.ids), "groups": groups}
+    return found | _compared(gold, predicted, options)
+
+
 def item_results(gold: Gold, prediction: Prediction, options: TableOptions) -> list[ItemResult]:
     """Per item, in gold's order, with the groups that it belongs to as its splits.
 
@@ -287,6 +303,22 @@ def _measure(metric: str, gold: Gold, predicted: Sequence[str], where: Positions
     if options.kind == "labels":
         return score_labels(metric, theirs, ours)
     return score_numbers(metric, np.array(theirs, dtype=np.float64), np.array(ours, dtype=np.float64))
+
+
+def _compared(gold: Gold, predicted: Sequence[str], options: TableOptions) -> dict[str, Any]:
+    if options.kind == "texts":
+        settings = TextSettings(options.lowercase, options.bleu_tokenize)
+        return {
+            "statistics": {
+                name: text_statistics(name, gold.references, predicted, settings) for name in options.metrics
+            }
+        }
+    if options.kind == "numbers":
+        return {"gold": [float(value) for value in gold.values], "predicted": [float(value) for value in predicted]}
+    labels = sorted({*gold.values, *predicted})
+    number = {label: place for place, label in enumerate(labels)}
+    sides = {"gold": gold.values, "predicted": predicted}
+    return {"labels": labels, **{side: [number[label] for label in values] for side, values in sides.items()}}
 
 
 def _group_mean(column: str, found: Mapping[str, Found], options: TableOptions) -> Found:
@@ -394,6 +426,8 @@ TASK = Task(
     demands=Items.demands,
     read_prediction=read_prediction,
     score=score,
+    outcomes=outcomes,
+    sample=sample,
     item_results=item_results,
     template=template,
 )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -18,11 +19,13 @@ from tests.evergold.scoring.bert_files import MODEL, SETTINGS, upstream
 
 # isort: split
 # Behind the check of bert_files that torch is there.
+from evergold.scoring.encoders import load_encoder
 from evergold.scoring.models import ModelNotFound, encoding_with
 from evergold.scoring.paraphrase_languages import METRIC_NAMES
 from evergold.scoring.paraphrase_scores import Paraphrased, summarise
 from evergold.scoring.progress import progress_to, report_progress
-from evergold.scoring.task import NOT_ENTERED, Score, read_options
+from evergold.scoring.task import NOT_ENTERED, Score, read_options, score_with_outcomes
+from evergold.scoring.tasks import mwe_paraphrase
 from evergold.scoring.tasks.mwe_paraphrase import NAME, TASK, Gold, Options, Prediction
 
 GOLDEN = Path(__file__).parents[2] / "golden" / NAME
@@ -268,3 +271,33 @@ def test_columns_are_all_scored() -> None:
     scored = {f"{one.metric} {one.split}" for one in TASK.score(gold(options), Prediction(texts()), options)}
     assert {f"{column.metric} {column.split}" for column in TASK.columns(options)} == scored
     assert tuple(TASK.metrics) == (*METRIC_NAMES, "languages")
+
+
+# ----------------------------------------------------------------------------------------------------------- outcomes
+
+
+def test_outcomes_give_every_score_again_and_cost_no_second_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = read_options(TASK, EXPECTED["options"])
+    assert isinstance(options, Options)
+    answers = gold(options)
+    checked = TASK.read_prediction(GOLDEN / "prediction", TASK.items_of(answers, options), options)
+    load = Mock(wraps=load_encoder)
+    monkeypatch.setattr(mwe_paraphrase, "load_encoder", load)
+    found, outcomes = score_with_outcomes(TASK, answers, checked, options)
+    assert load.call_count == 1
+    assert TASK.sample is not None
+    again = TASK.sample(json.loads(json.dumps(outcomes, allow_nan=False))).scores()
+    assert found == TASK.score(answers, checked, options)
+    for one in found:
+        assert again.pop((one.metric, one.split), None) == pytest.approx(one.value, abs=1e-12), (one.metric, one.split)
+    assert not again
+
+
+def test_a_language_that_was_not_submitted_counts_0_in_the_means_of_the_outcomes() -> None:
+    answers = gold()
+    found, outcomes = score_with_outcomes(TASK, answers, Prediction(texts("en")), OPTIONS)
+    assert TASK.sample is not None
+    assert outcomes is not None
+    again = TASK.sample(outcomes).scores()
+    for one in found:
+        assert again.pop((one.metric, one.split), None) == pytest.approx(one.value, abs=1e-12), (one.metric, one.split)

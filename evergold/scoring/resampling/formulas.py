@@ -1,0 +1,94 @@
+"""Scores from sums, for many resamples at once: the last axis holds the sums, NaN stands for what is undefined.
+
+Each equals the scalar formula of the task types (`f1`, `mwe`, `diversity`, `table_metrics`), which tests compare.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+LABEL_SCORES = ("accuracy", "macro_f1", "micro_f1", "weighted_f1", "mcc")
+#: A variance this small a part of the sum of squares is what rounding leaves of none.
+_NOTHING = 1e-12
+
+
+def ratio(over: Floats, under: Floats, otherwise: float = np.nan) -> Floats:
+    """over / under, and `otherwise` where under is 0."""
+    found: Floats = np.divide(over, under, out=np.full(np.broadcast(over, under).shape, otherwise), where=under > 0)
+    return found
+
+
+def label_scores(sums: Floats) -> dict[str, Floats]:
+    """`LABEL_SCORES`, from hits, occurrences in gold and predictions of each of n labels: … × 3n."""
+    hits, gold, predicted = np.split(sums, 3, axis=-1)
+    occurrences = gold + predicted
+    f1 = ratio(2 * hits, occurrences, 0.0)
+    items = gold.sum(axis=-1)
+    right = ratio(hits.sum(axis=-1), items)
+    expected = (gold * predicted).sum(axis=-1)
+    spread = [items**2 - (side**2).sum(axis=-1) for side in (gold, predicted)]
+    return {
+        "accuracy": right,
+        "micro_f1": right,
+        "macro_f1": ratio(f1.sum(axis=-1), (occurrences > 0).sum(axis=-1).astype(np.float64)),
+        "weighted_f1": ratio((gold * f1).sum(axis=-1), items),
+        "mcc": ratio(hits.sum(axis=-1) * items - expected, np.sqrt(spread[0] * spread[1])),
+    }
+
+
+def precision_recall_f1(sums: Floats) -> Floats:
+    """P, R and F1, 0 for 0/0: … × 3, from found, in gold, predicted: … × 3."""
+    found, gold, predicted = np.moveaxis(sums, -1, 0)
+    precision, recall = ratio(found, predicted, 0.0), ratio(found, gold, 0.0)
+    return np.stack([precision, recall, harmonic(precision, recall)], axis=-1)
+
+
+def harmonic(precision: Floats, recall: Floats) -> Floats:
+    """2PR/(P+R), 0 where both are 0."""
+    return ratio(2 * precision * recall, precision + recall, 0.0)
+
+
+def diversity(counts: Floats) -> Floats:
+    """Richness, entropy in nats and evenness: … × 3, from how often each of n types occurs: … × n."""
+    total = counts.sum(axis=-1, keepdims=True)
+    share = ratio(counts, total, 0.0)
+    logs = np.log(share, out=np.zeros_like(share), where=share > 0)
+    richness = (counts > 0).sum(axis=-1).astype(np.float64)
+    entropy = np.where(total[..., 0] > 0, -(share * logs).sum(axis=-1), np.nan)
+    most = np.log(np.maximum(richness, 1.0))
+    return np.stack([richness, entropy, ratio(entropy, most)], axis=-1)
+
+
+def mean_of_sums(sums: Floats) -> Floats:
+    """Means: … × (k - 1), from the weight of all items and k - 1 sums: … × k."""
+    return ratio(sums[..., 1:], sums[..., :1])
+
+
+def root_mean_of_sums(sums: Floats) -> Floats:
+    """Roots of means of squares, as `mean_of_sums`."""
+    return np.sqrt(mean_of_sums(sums))
+
+
+def pearson_of_sums(sums: Floats) -> Floats:
+    """Pearson's r: … × 1, from the sums of 1, x, y, x², y², xy: … × 6; NaN for fewer than two items or a constant side.
+
+    x and y are best given less their mean over all items: what is subtracted here is small then.
+    """
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, b, both = xx - x * x / n, yy - y * y / n, xy - x * y / n
+        r = both / np.sqrt(a * b)
+        is_constant = (a <= _NOTHING * xx) | (b <= _NOTHING * yy) | (n < 2)
+    found: Floats = np.where(is_constant, np.nan, np.clip(r, -1.0, 1.0))[..., None]
+    return found
+
+
+def mean_and_deviation(sums: Floats) -> Floats:
+    """Mean and standard deviation of a sample (n - 1): … × 2, from the sums of 1, x, x²: … × 3."""
+    n, x, xx = np.moveaxis(sums, -1, 0)
+    mean = ratio(x, n)
+    variance = ratio(np.maximum(xx - x * mean, 0.0), n - 1)
+    return np.stack([mean, np.sqrt(variance)], axis=-1)

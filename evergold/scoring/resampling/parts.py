@@ -1,0 +1,171 @@
+"""What scores are computed from: sums over units and what follows from them, ranks, or pairs of items.
+
+Every part gives its scores for weights of resamples × units, NaN where a score is undefined, and, as `Sums`, what two
+systems can swap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from evergold.scoring.resampling.blocks import Block, Dense
+from evergold.scoring.resampling.formulas import mean_of_sums, pearson_of_sums
+from evergold.scoring.resampling.units import Positions
+
+Floats = npt.NDArray[np.float64]
+#: A score: metric and split.
+Name = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Scores that follow from sums over units.
+
+    names: s scores; blocks: what units add to the k sums, one after the other; finish: sums of … × k to scores of
+    … × s; keys: what each of the k sums is, the same for all systems. kinds_by_label: where the sums are some kinds for
+    each of many labels (or words), how many kinds; finish takes any number of labels then, and keys are (kind, label).
+    """
+
+    names: tuple[Name, ...]
+    blocks: tuple[Block, ...]
+    finish: Callable[[Floats], Floats] = field(repr=False)
+    keys: tuple[Hashable, ...]
+    kinds_by_label: int = 0
+
+    def totals(self, weights: Floats) -> Floats:
+        """The k sums: resamples × k."""
+        return np.concatenate([block.times(weights) for block in self.blocks], axis=1)
+
+    def weighted(self, weights: Floats) -> Floats:
+        """The scores: resamples × s."""
+        return self.finish(self.totals(weights))
+
+    def sums(self) -> Sums:
+        """Itself."""
+        return self
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Spearman's rho of n items, average ranks for ties. places: the unit of each; gold, predicted: finite numbers.
+
+    finish: from rho and the weight of all items (… × 2) to the scores, for whoever needs more than rho.
+    """
+
+    names: tuple[Name, ...]
+    places: Positions
+    gold: Floats
+    predicted: Floats
+    units: int
+    finish: Callable[[Floats], Floats] | None = field(default=None, repr=False)
+
+    def weighted(self, weights: Floats) -> Floats:
+        """The scores: resamples × 1, or what finish makes of it."""
+        items = weights[:, self.places]
+        size = items.sum(axis=1)
+        a, b = (_centred_ranks(order, items, size) for order in self._orders)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rho = np.einsum("ij,ij,ij->i", items, a, b) / np.sqrt(_squares(items, a) * _squares(items, b))
+        rho = np.where(np.isfinite(rho), np.clip(rho, -1.0, 1.0), np.nan)
+        return rho[:, None] if self.finish is None else self.finish(np.stack([rho, size], axis=1))
+
+    def sums(self) -> Sums:
+        """Ranks are given once within each system, and these are swapped: its scale must not matter."""
+        ones = np.ones((1, len(self.places)))
+        size = ones.sum(axis=1)
+        a, b = (_centred_ranks(order, ones, size)[0] / max(len(self.places), 1) for order in self._orders)
+        matrix = np.zeros((self.units, 6))
+        np.add.at(matrix, self.places, np.stack([np.ones_like(a), a, b, a * a, b * b, a * b], axis=1))
+        return Sums(self.names[:1], (Dense(0, matrix),), pearson_of_sums, tuple(range(6)))
+
+    @cached_property
+    def _orders(self) -> tuple[_Order, _Order]:
+        return _Order.of(self.gold), _Order.of(self.predicted)
+
+
+@dataclass(frozen=True)
+class Concordance:
+    """Kendall's tau-b of n items. Time and space grow with n². Arguments as for `Ranks`."""
+
+    names: tuple[Name, ...]
+    places: Positions
+    gold: Floats
+    predicted: Floats
+    units: int
+
+    def weighted(self, weights: Floats) -> Floats:
+        """The score: resamples × 1."""
+        return self._of_items(weights[:, self.places])
+
+    def sums(self) -> Sums:
+        """Swapped are pseudo-values: n·tau - (n - 1)·(tau without the item)."""
+        n = len(self.places)
+        matrix = np.zeros((self.units, 2))
+        if n:
+            ones = np.ones((1, n))
+            whole, without = self._of_items(ones)[0, 0], self._of_items(np.ones((n, n)) - np.eye(n))[:, 0]
+            pseudo = n * whole - (n - 1) * without
+            np.add.at(matrix, self.places, np.stack([np.ones(n), pseudo], axis=1))
+        return Sums(self.names, (Dense(0, matrix),), mean_of_sums, (0, 1))
+
+    def _of_items(self, items: Floats) -> Floats:
+        both = np.einsum("ij,ij->i", items @ self._signs, items)
+        untied = [_untied(np.unique(side, return_inverse=True)[1], items) for side in (self.gold, self.predicted)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tau = both / np.sqrt(untied[0] * untied[1])
+        return np.where(np.isfinite(tau), np.clip(tau, -1.0, 1.0), np.nan)[:, None]
+
+    @cached_property
+    def _signs(self) -> Floats:
+        signs = [np.sign(side[:, None] - side[None, :]) for side in (self.gold, self.predicted)]
+        product: Floats = signs[0] * signs[1]
+        return product
+
+
+Part = Sums | Ranks | Concordance
+
+
+@dataclass(frozen=True)
+class _Order:
+    """n values sorted: the item at each place, and the place before each item's ties and behind its last one."""
+
+    items: Positions
+    before: Positions
+    behind: Positions
+
+    @classmethod
+    def of(cls, values: Floats) -> _Order:
+        items = np.argsort(values, kind="stable")
+        ordered = values[items]
+        begins = np.flatnonzero(np.concatenate([np.ones(min(1, len(values)), dtype=bool), ordered[1:] != ordered[:-1]]))
+        group = np.empty(len(values), dtype=np.intp)
+        group[items] = np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(values))))
+        edges = np.append(begins, len(values))
+        return cls(items, edges[group], edges[group + 1])
+
+
+def _centred_ranks(order: _Order, weights: Floats, size: Floats) -> Floats:
+    """Twice the average ranks of n weighted items less their mean: exact integers for weights that are integers."""
+    upto = np.zeros((len(weights), weights.shape[1] + 1))
+    np.cumsum(weights[:, order.items], axis=1, out=upto[:, 1:])
+    return upto[:, order.before] + upto[:, order.behind] - size[:, None]
+
+
+def _squares(weights: Floats, values: Floats) -> Floats:
+    found: Floats = np.einsum("ij,ij,ij->i", weights, values, values)
+    return found
+
+
+def _untied(group: Positions, weights: Floats) -> Floats:
+    """The weight of all pairs whose values differ, each pair twice."""
+    width = int(group.max(initial=-1)) + 1
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    tied = np.add.reduceat(weights[:, order], starts, axis=1) if width else np.zeros((len(weights), 0))
+    found: Floats = weights.sum(axis=1) ** 2 - (tied**2).sum(axis=1)
+    return found
