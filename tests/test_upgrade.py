@@ -185,6 +185,9 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "achieved_at": None,
             "scores": {"macro_f1 zero_shot/all": 0.25},
             "source": "A paper",
+            "method": "BERT",
+            "paper": "",
+            "code": "",
         }
     ],
     "public_files": [

@@ -18,6 +18,7 @@ import typer
 from evergold.cli import (
     account,
     announce,
+    baseline,
     cards,
     choices,
     exports,
@@ -48,6 +49,7 @@ for part in (
     validate,
     score,
     tasks,
+    baseline,
     look,
     choices,
     team,

@@ -1,0 +1,91 @@
+"""What a baseline is, and how baselines read public files: tables, and folders or zips of languages."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from evergold.scoring.archives import Limits, begins_as_zip, iterate_members, read_single
+from evergold.scoring.errors import InvalidItems, Problem, Problems, ScoringError
+from evergold.scoring.tables import read_table
+
+_GIB = 1024**3
+_LIMITS = Limits(total_bytes=_GIB, member_bytes=_GIB)
+
+
+class UnknownBaseline(ScoringError):
+    """A task type has no baseline of this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A system. summary: one line, for lists and boards; suffix: of the file that it writes; learns: whether it needs
+    training data; predict(items, training, options): the content of its submission."""
+
+    name: str
+    summary: str
+    predict: Callable[[Path, Sequence[Path], Any], bytes]
+    suffix: str = ".csv"
+    learns: bool = False
+
+
+Row = Mapping[str, str]
+
+
+def read_rows(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Row]:
+    """The rows of an organisers' CSV file, alone or in a zip; raises InvalidItems where a column is missing."""
+    problems = Problems()
+    _, data = read_single(path, _LIMITS, InvalidItems)
+    table = read_table(data, columns, problems, optional=optional, others=True, file=path.name)
+    problems.raise_if_any(InvalidItems)
+    if table is None:
+        return []
+    names = list(table.columns)
+    return [dict(zip(names, cells, strict=True)) for cells in zip(*table.columns.values(), strict=True)]
+
+
+def written_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """A CSV file."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def read_languages(paths: Iterable[Path], names: Sequence[str]) -> dict[str, list[tuple[str, bytes]]]:
+    """The files of these names by the folder that they lie in (`FR`), with their names, from folders and zips.
+
+    A single file that is in no zip belongs to the language "".
+    """
+    found: dict[str, list[tuple[str, bytes]]] = {}
+    for path in paths:
+        if not path.is_dir() and not begins_as_zip(path):
+            found.setdefault("", []).append((path.name, path.read_bytes()))
+            continue
+        for name, data in iterate_members(path, _LIMITS, InvalidItems):
+            place = PurePosixPath(name)
+            if place.name in names:
+                found.setdefault(place.parent.name.upper(), []).append((place.name, data))
+    return found
+
+
+def written_zip(members: Mapping[str, bytes]) -> bytes:
+    """A zip whose bytes depend on nothing but its members."""
+    content = io.BytesIO()
+    with ZipFile(content, "w", ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            entry = ZipInfo(name)  # dated 1980, as early as zips can be
+            entry.external_attr, entry.create_system, entry.compress_type = 0o644 << 16, 3, ZIP_DEFLATED
+            archive.writestr(entry, data, compresslevel=6)
+    return content.getvalue()
+
+
+def needs_training(message: str) -> InvalidItems:
+    """The error of a baseline that was given nothing to learn from."""
+    return InvalidItems([Problem("no-training", message)])

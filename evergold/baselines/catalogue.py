@@ -1,0 +1,55 @@
+"""All baselines by task type; writes the submission of one, checked as the server would, for `evergold baseline`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evergold.baselines import labels, meanings, mwes, paraphrases, probing, similarities
+from evergold.baselines.baseline import Baseline, UnknownBaseline
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import get_task
+
+#: By task type; the first of each is the one to begin with.
+BASELINES: Mapping[str, Sequence[Baseline]] = {
+    "idiom-detection": labels.BASELINES,
+    "idiom-similarity": similarities.BASELINES,
+    "meaning-matching": meanings.BASELINES,
+    "idiomaticity-probing": probing.BASELINES,
+    "mwe-identification": mwes.BASELINES,
+    "mwe-paraphrase": paraphrases.BASELINES,
+}
+
+
+def find_baseline(task: str, name: str) -> Baseline:
+    """A baseline of a task type by its name; raises UnknownTask, UnknownBaseline."""
+    known = BASELINES.get(get_task(task).name, ())
+    found = next((baseline for baseline in known if baseline.name == name), None)
+    if found is None:
+        names = ", ".join(baseline.name for baseline in known) or "none"
+        raise UnknownBaseline(f"{task} has no baseline '{name}'; it has {names}")
+    return found
+
+
+def write_baseline(
+    task: str,
+    name: str,
+    items: Path,
+    into: Path,
+    training: Sequence[Path] = (),
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the submission of a baseline, and check it as the server would.
+
+    items: the blind file, as everybody downloads it; training: labelled data, for those that learn from it; options: of
+    the task, as the competition sets them. Raises UnknownTask, UnknownBaseline, InvalidOptions, InvalidItems where the
+    items or the training data cannot be used, OSError.
+    """
+    baseline, type_ = find_baseline(task, name), get_task(task)
+    chosen = read_options(type_, options)
+    asked = type_.read_items(items, chosen)
+    content = baseline.predict(items, training, chosen)
+    into.parent.mkdir(parents=True, exist_ok=True)
+    into.write_bytes(content)
+    type_.read_prediction(into, asked, chosen)

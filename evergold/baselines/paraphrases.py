@@ -1,0 +1,80 @@
+"""Baselines of mwe-paraphrase: the sentence as it is, and without the MWEs that trial data have marked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from evergold.baselines.baseline import Baseline, needs_training, read_languages, written_zip
+from evergold.scoring.paraphrase import BLIND, ID, TEST, BlindFile, GoldFile, read_blind, read_gold
+from evergold.scoring.paraphrase_prediction import PREDICTION, SYSTEM
+from evergold.scoring.tasks.mwe_paraphrase import Options
+
+
+def _copy(items: Path, training: Sequence[Path], options: Options) -> bytes:
+    return _written(items, lambda language, sentence: sentence)
+
+
+def _deletion(items: Path, training: Sequence[Path], options: Options) -> bytes:
+    learned = {
+        language: [read_gold(data, options.types, name) for name, data in files]
+        for language, files in read_languages(training, (TEST,)).items()
+    }
+    if not learned:
+        raise needs_training(f"this baseline learns: give trial data, a folder or zip with <LANG>/{TEST}, or one file")
+    mwes = {language: _mwes(files) for language, files in learned.items()}
+    return _written(items, lambda language, sentence: _without(sentence, mwes.get(language, [])))
+
+
+def _mwes(files: Sequence[GoldFile]) -> list[frozenset[str]]:
+    """The words of every MWE that is marked, longer ones first."""
+    found = {frozenset(word.casefold() for word in item.mwe) for file in files for item in file.items}
+    return sorted(found, key=lambda mwe: (-len(mwe), sorted(mwe)))
+
+
+def _without(sentence: str, mwes: Sequence[frozenset[str]]) -> str:
+    """The sentence without the words of the first MWE that is in it whole; as it is where there is none."""
+    words = sentence.split()
+    bare = [word.strip(_PUNCTUATION).casefold() for word in words]
+    mwe = next((mwe for mwe in mwes if mwe <= set(bare)), frozenset())
+    return " ".join(word for word, plain in zip(words, bare, strict=True) if plain not in mwe) if mwe else sentence
+
+
+_PUNCTUATION = ".,;:!?…\"'«»“”„’()[]"
+
+
+def _written(items: Path, paraphrase: Callable[[str, str], str]) -> bytes:
+    """A zip with a file for each language, or the one file where the items are one."""
+    blind = {
+        language: read_blind(min(files, key=lambda file: file[0] != BLIND)[1])
+        for language, files in read_languages([items], (BLIND, TEST)).items()
+    }
+    if list(blind) == [""]:
+        return _document(blind[""], partial(paraphrase, ""))
+    return written_zip(_members(blind, paraphrase))
+
+
+def _members(blind: Mapping[str, BlindFile], paraphrase: Callable[[str, str], str]) -> dict[str, bytes]:
+    return {
+        f"{language}/{SYSTEM}": _document(file, partial(paraphrase, language))
+        for language, file in sorted(blind.items())
+    }
+
+
+def _document(file: BlindFile, paraphrase: Callable[[str], str]) -> bytes:
+    rows = [{ID: id_, PREDICTION: paraphrase(sentence)} for id_, sentence in zip(file.ids, file.sentences, strict=True)]
+    return (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+BASELINES = (
+    Baseline("copy", "Every sentence as it is, its expression and all: scores 0.", _copy, ".zip"),
+    Baseline(
+        "deletion",
+        "The sentence without its expression, where trial data have marked the same one; else as it is.",
+        _deletion,
+        ".zip",
+        learns=True,
+    ),
+)

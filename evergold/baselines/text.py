@@ -1,0 +1,41 @@
+"""How alike two texts are on the surface: the words or the character trigrams that they share."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+
+
+def words(text: str) -> list[str]:
+    """In lower case, without punctuation."""
+    return _WORD.findall(text.casefold())
+
+
+def word_overlap(one: str, other: str) -> float:
+    """The share, in [0, 1], of the different words of both that both have; 0 where there are none."""
+    left, right = set(words(one)), set(words(other))
+    return len(left & right) / len(left | right) if left | right else 0.0
+
+
+def trigram_cosine(one: str, other: str) -> float:
+    """The cosine, in [0, 1], of how often each sequence of three characters occurs, with a space around each word."""
+    left, right = _trigrams(one), _trigrams(other)
+    shared = sum(count * right[trigram] for trigram, count in left.items())
+    return min(1.0, shared / math.sqrt(_square(left) * _square(right))) if shared else 0.0
+
+
+def _trigrams(text: str) -> Counter[str]:
+    spaced = f" {' '.join(words(text))} "
+    return Counter(spaced[place : place + 3] for place in range(len(spaced) - 2))
+
+
+def _square(counts: Counter[str]) -> int:
+    return sum(count * count for count in counts.values())
+
+
+def number(value: float) -> str:
+    """As submissions have it: six decimals are enough, and the same on every machine."""
+    return f"{value:.6f}"

@@ -1,0 +1,1 @@
+"""Tests of evergold.baselines: run without a server."""
