@@ -13,7 +13,18 @@ from xml.etree.ElementTree import Element, SubElement
 
 from app.competitions.columns import BoardColumn
 from app.feedback.history import Attempt
-from app.figures.svg import FONT, NAMESPACE, add, add_line, add_names, add_text, clean, multiples, round_step, shown
+from evergold.figures.svg import (
+    FONT,
+    NAMESPACE,
+    add,
+    add_line,
+    add_names,
+    add_text,
+    clean,
+    multiples,
+    round_step,
+    shown,
+)
 
 WIDTH, HEIGHT = 640, 260
 _LEFT, _RIGHT, _TOP, _BELOW = 56, 18, 16, 34

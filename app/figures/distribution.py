@@ -1,9 +1,8 @@
 """Distributions as SVG: one row each, a ridge (histogram) over a box (quantiles), with the ideal value beside it.
 
 Pure: numbers in, text out. Drawn by hand because chart libraries write their colours into style elements or attributes,
-which our content security policy refuses, and know one theme only. What is drawn from is in `app.figures.svg`. Shapes
-tell
-things apart, never colours alone.
+which our content security policy refuses, and know one theme only. What is drawn from is in `evergold.figures.svg`.
+Shapes tell things apart, never colours alone.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from app.figures.svg import (
+from evergold.figures.svg import (
     FONT,
     NAMESPACE,
     add,

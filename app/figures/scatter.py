@@ -9,26 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import ceil, floor
 from textwrap import wrap
 from typing import Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from app.figures.svg import (
-    FONT,
-    NAMESPACE,
-    add,
-    add_line,
-    add_names,
-    add_text,
-    clean,
-    multiples,
-    round_step,
-    short,
-    shortened,
-    shown,
-)
+from evergold.figures.axes import Axis, draw_axes
+from evergold.figures.svg import FONT, NAMESPACE, add, add_names, add_text, clean, shortened
 
 Kind = Literal["team", "baseline"]
 
@@ -40,9 +27,6 @@ TIP_CHARACTERS = 40
 _PLOT_HEIGHT = 320
 _LEFT, _RIGHT, _TIP, _BELOW, _LEGEND = 52, 16, 26, 46, 24
 _LINE, _TITLE_CHARACTERS = 19, 50
-_MOST_TICKS = 6
-#: Between the outermost values and the ends of an axis, as a share of what lies between them.
-_AIR = 0.06
 _SIZE, _HIT = 5.0, 11.0
 #: About as wide is a character of a name.
 _CHARACTER = 7.2
@@ -50,22 +34,6 @@ _KINDS: dict[Kind, tuple[str, str]] = {
     "team": ("fig-mark", "Team"),
     "baseline": ("fig-mark fig-tone-1", "Baseline"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """low, high: its ends; scale: what values are multiplied by when they are shown, as 100 for percent."""
-
-    title: str
-    low: float
-    high: float
-    decimals: int = 2
-    scale: float = 1.0
-    unit: str = ""
-
-    def text_of(self, value: float) -> str:
-        """A value of this axis, as people write it."""
-        return f"{shown(self.scale * value, self.decimals)}{self.unit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +76,6 @@ class Scatter:
         return f"{point.label}: {self.y.title} {self.y.text_of(point.y)}, {self.x.title} {self.x.text_of(point.x)}"
 
 
-def axis_around(values: Iterable[float], title: str, *, decimals: int = 2, scale: float = 1.0, unit: str = "") -> Axis:
-    """An axis that reaches to round numbers around all values, with a little air; from 0 to 1 where there is none."""
-    found = list(values) or [0.0, 1.0]
-    low, high = min(found), max(found)
-    air = _AIR * (high - low) or 1 / scale
-    step = round_step(high - low + 2 * air, _MOST_TICKS)
-    low = max(low - air, 0.0) if low >= 0 else low - air
-    return Axis(title, step * floor(low / step + 1e-9), step * ceil((high + air) / step - 1e-9), decimals, scale, unit)
-
-
 def scatter_svg(scatter: Scatter, *, is_file: bool = False) -> str:
     """The drawing: for a page, whose caption says the title, or as a file of its own with the title in it."""
     words = [("fig-title", line) for line in wrap(clean(scatter.title), _TITLE_CHARACTERS)]
@@ -133,7 +91,7 @@ def scatter_svg(scatter: Scatter, *, is_file: bool = False) -> str:
         SubElement(svg, "rect", {"width": str(WIDTH), "height": f"{height:g}", "fill": "#ffffff"})
         for number, (kind, line) in enumerate(words, start=1):
             add_text(svg, line, kind, _LEFT, 2 + _LINE * number)
-    _draw_axes(svg, scatter, top, bottom)
+    draw_axes(svg, scatter.x, scatter.y, _LEFT, WIDTH - _RIGHT, top, bottom)
     _draw_points(svg, scatter, top, bottom, is_file=is_file)
     if len(kinds) > 1:
         _draw_legend(svg, kinds, bottom + _BELOW + 4)
@@ -158,13 +116,9 @@ class _Box:
         )
 
 
-def _place(axis: Axis, value: float, start: float, end: float) -> float:
-    return start + (value - axis.low) / (axis.high - axis.low) * (end - start)
-
-
 def _places(scatter: Scatter, top: float, bottom: float) -> list[tuple[Point, float, float]]:
     return [
-        (point, _place(scatter.x, point.x, _LEFT, WIDTH - _RIGHT), _place(scatter.y, point.y, bottom, top))
+        (point, scatter.x.place(point.x, _LEFT, WIDTH - _RIGHT), scatter.y.place(point.y, bottom, top))
         for point in scatter.points
         if point.x is not None and point.y is not None
     ]
@@ -212,29 +166,6 @@ def _root(scatter: Scatter, height: float, *, is_file: bool) -> Element:
     svg = Element("svg", attributes)
     add_names(svg, scatter.name, scatter.title, scatter.description)
     return svg
-
-
-def _draw_axes(svg: Element, scatter: Scatter, top: float, bottom: float) -> None:
-    right = WIDTH - _RIGHT
-    for tick in _ticks(scatter.x):
-        x = _place(scatter.x, tick, _LEFT, right)
-        add_line(svg, "fig-grid", x, top, x, bottom)
-        add_text(svg, short(scatter.x.scale * tick), "fig-tick", x, bottom + 16, "middle")
-    for tick in _ticks(scatter.y):
-        y = _place(scatter.y, tick, bottom, top)
-        add_line(svg, "fig-grid", _LEFT, y, right, y)
-        add_text(svg, short(scatter.y.scale * tick), "fig-tick", _LEFT - 6, y + 4, "end")
-    add_text(svg, _titled(scatter.x), "fig-tick", (_LEFT + right) / 2, bottom + 36, "middle")
-    title = add_text(svg, _titled(scatter.y), "fig-tick", 14, (top + bottom) / 2, "middle")
-    title.set("transform", f"rotate(-90 14 {(top + bottom) / 2:.1f})")
-
-
-def _ticks(axis: Axis) -> list[float]:
-    return multiples(axis.low, axis.high, round_step(axis.high - axis.low, _MOST_TICKS + 1))
-
-
-def _titled(axis: Axis) -> str:
-    return f"{axis.title} ({axis.unit.strip()})" if axis.unit else axis.title
 
 
 def _draw_points(svg: Element, scatter: Scatter, top: float, bottom: float, *, is_file: bool) -> None:

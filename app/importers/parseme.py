@@ -15,9 +15,10 @@ from app.declarations.historic import COLUMNS
 from app.importers import parseme_texts as texts
 from app.importers.parseme_declaration import Plan, declaration, historic_file
 from app.importers.parseme_editions import EDITIONS, Edition
-from app.importers.parseme_folder import README, Language, blanked, read_languages, write_zip
+from app.importers.parseme_folder import README, Language, read_languages, write_zip
 from app.importers.parseme_results import published_rows
 from app.importers.writing import copy_file, refuse_existing, write_csv, write_text, yaml_text
+from evergold.corpora.blind import blanked
 from evergold.scoring.cupt_folders import BLIND, DEV, TEST, TRAIN
 from evergold.scoring.errors import InvalidFile, InvalidOptions, Problems
 from evergold.scoring.task import read_options

@@ -56,13 +56,6 @@ def read_languages(source: Path, problems: Problems) -> list[Language]:
     return sorted((_read_language(folder, problems) for folder in folders), key=lambda language: language.name)
 
 
-def blanked(data: bytes) -> bytes:
-    """An annotated file as teams may see it: with `_` all down the MWE column, and not a byte else changed."""
-    _, header = opened(data, None, Problems(), InvalidFile)
-    first, *rest = data.split(b"\n")
-    return b"\n".join([first, *(_without_mwe(line, header.mwe) for line in rest)])
-
-
 def write_zip(path: Path, members: Iterable[tuple[str, bytes]]) -> Path:
     """Write a zip of named contents; the same ones give the same bytes, whenever and wherever it is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -177,12 +170,3 @@ def _difference(test: bytes, blind: bytes) -> tuple[int | None, str]:
             return found[0], f"the token is {theirs}, in {TEST} (line {wanted[0]}) it is {ours}{where}"
         last = found[0]
     return last, f"its sentences are not those of {TEST}"
-
-
-def _without_mwe(line: bytes, column: int) -> bytes:
-    if not line.strip() or line.startswith(b"#"):
-        return line
-    end = b"\r" if line.endswith(b"\r") else b""
-    cells = line.removesuffix(b"\r").split(b"\t")
-    cells[column] = UNANNOTATED
-    return b"\t".join(cells) + end

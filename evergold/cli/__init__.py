@@ -27,6 +27,7 @@ from evergold.cli import (
     questions,
     rescore,
     score,
+    split,
     submissions,
     tasks,
     team,
@@ -59,6 +60,7 @@ for part in (
     announce,
     questions,
     rescore,
+    split,
 ):
     cli.add_typer(part.commands)
 JOINED = tuple(entry_points(group=COMMANDS_GROUP))

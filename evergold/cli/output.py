@@ -9,9 +9,12 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from evergold.scoring.errors import InvalidFile
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -108,6 +111,16 @@ def print_problems(problems: Sequence[Mapping[str, Any]], omitted: int) -> None:
             say(problem["sentence"])
     if omitted:
         say(f"… and {omitted} more.")
+
+
+def invalid_file(error: InvalidFile, title: str, code: Code, name: str) -> CommandError:
+    """What is wrong with a file, every problem of it below the title."""
+    problems = [problem.as_dict() for problem in error.problems]
+    lines = [f"  {problem['sentence']}" for problem in problems]
+    if error.omitted:
+        lines.append(f"  … and {error.omitted} more.")
+    details = {"problems": problems, "problems_omitted": error.omitted}
+    return CommandError(f"{title}.", code, name=name, details=details, lines=lines)
 
 
 def _one_line(text: str) -> str:

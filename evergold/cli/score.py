@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evergold.cli.output import TEAM_PANEL, Code, CommandError, print_json, remark, say
+from evergold.cli.output import TEAM_PANEL, Code, CommandError, invalid_file, print_json, remark, say
 from evergold.cli.submissions import show_scores
 from evergold.cli.validate import OptionOption, task_options
 
 if TYPE_CHECKING:
-    from evergold.scoring import InvalidFile, Problem, ScoringError
+    from evergold.scoring import Problem, ScoringError
     from evergold.scoring.task import AnyTask, Score
 
 commands = typer.Typer()
@@ -101,11 +101,11 @@ def _in_words(error: ScoringError | OSError, prediction: Path) -> CommandError:
 
     if isinstance(error, InvalidPrediction):
         error = with_excerpts(error, prediction)
-        return _with_problems(error, "The prediction is wrong", Code.REJECTED, "invalid_prediction")
+        return invalid_file(error, "The prediction is wrong", Code.REJECTED, "invalid_prediction")
     if isinstance(error, InvalidItems):
-        return _with_problems(error, "The items are wrong", Code.GOLD, "invalid_items")
+        return invalid_file(error, "The items are wrong", Code.GOLD, "invalid_items")
     if isinstance(error, InvalidFile):
-        return _with_problems(error, "The gold is wrong", Code.GOLD, "invalid_gold")
+        return invalid_file(error, "The gold is wrong", Code.GOLD, "invalid_gold")
     if isinstance(error, InvalidOptions):
         return CommandError(f"{error}.", Code.USAGE, name="invalid_options")
     if isinstance(error, UnknownTask):
@@ -114,12 +114,3 @@ def _in_words(error: ScoringError | OSError, prediction: Path) -> CommandError:
         message = f"{error.filename or 'A file'} cannot be opened: {error.strerror or error}."
         return CommandError(message, Code.USAGE, name="unreadable_file")
     return CommandError(f"{error}.", name="cannot_score")
-
-
-def _with_problems(error: InvalidFile, title: str, code: Code, name: str) -> CommandError:
-    problems = [problem.as_dict() for problem in error.problems]
-    lines = [f"  {problem['sentence']}" for problem in problems]
-    if error.omitted:
-        lines.append(f"  … and {error.omitted} more.")
-    details = {"problems": problems, "problems_omitted": error.omitted}
-    return CommandError(f"{title}.", code, name=name, details=details, lines=lines)

@@ -94,6 +94,29 @@ def sentences(data: bytes) -> Iterator[Sentence]:
     data: as `opened` returns it. A sentence ends at an empty line; further empty lines, and comments without tokens,
     are skipped. Lazy: no more than one sentence is held in memory.
     """
+    for block, rows, first, line in _blocks(data):
+        if first < len(rows):
+            yield _sentence(block, rows, first, line)
+
+
+def texts(data: bytes) -> Iterator[bytes]:
+    """Each sentence of `sentences` as it stands in the file: its comments and token lines, without the empty line.
+
+    Comments without tokens, such as a `# newdoc` before an empty line, are given to the sentence that follows.
+    """
+    before: list[bytes] = []
+    for _, rows, first, _ in _blocks(data):
+        lines = [row for row in rows if row]
+        if first < len(rows):
+            yield b"\n".join(before + lines)
+            before = []
+        else:
+            before += lines
+
+
+def _blocks(data: bytes) -> Iterator[tuple[bytes, list[bytes], int, int]]:
+    """What lies between empty lines: as a whole, its lines, which of them is the first token line (their number where
+    none is), and the number in the file of its first line."""
     start, line = data.find(b"\n") + 1 or len(data), 2
     while start < len(data):
         end = data.find(b"\n\n", start)
@@ -102,8 +125,7 @@ def sentences(data: bytes) -> Iterator[Sentence]:
         first = 0
         while first < len(rows) and (not rows[first] or rows[first][:1] == b"#"):
             first += 1
-        if first < len(rows):
-            yield _sentence(block, rows, first, line)
+        yield block, rows, first, line
         line += len(rows) + 1
         start = end + 2 if end >= 0 else len(data)
 

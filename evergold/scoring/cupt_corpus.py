@@ -137,12 +137,25 @@ def read_training(data: bytes, file: str | None = None) -> TrainingMwes:
     As in the official evaluator a lemma `_` is replaced by the form here (not so in the test data), and codes on ranges
     do not count. Raises InvalidGold: header, columns, what `read_mwes` calls errors.
     """
+    mwes = read_training_mwes(data, file)
+    return TrainingMwes(frozenset(mwe.lemmas for mwe in mwes), frozenset(mwe.span for mwe in mwes))
+
+
+class TrainingMwe(NamedTuple):
+    """One MWE as training data: its sentence (from 0), its `lemma_key`, the forms from first to last token."""
+
+    sentence: int
+    lemmas: bytes
+    span: bytes
+
+
+def read_training_mwes(data: bytes, file: str | None = None) -> list[TrainingMwe]:
+    """The MWEs of a training file one by one, in order. Rules and errors: `read_training`."""
     problems = Problems()
     data, header = opened(data, file, problems, InvalidGold, (ID, FORM, LEMMA, MWE))
-    lemmas: set[bytes] = set()
-    spans: set[bytes] = set()
+    found: list[TrainingMwe] = []
     at_the_end = header.mwe == len(header.names) - 1
-    for sentence in sentences(data):
+    for number, sentence in enumerate(sentences(data)):
         if at_the_end and all(map(bytes.endswith, sentence.rows, repeat(b"\t" + NO_MWE))):  # as in most sentences
             note_columns(sentence, header, file, problems, sentence_id(sentence.comments))
             continue
@@ -154,10 +167,11 @@ def read_training(data: bytes, file: str | None = None) -> TrainingMwes:
         lines = [line for line, row in zip(sentence.lines, rows, strict=True) if b"-" not in row[header.id]]
         note = noter(problems, file, lines, sentence_id(sentence.comments))
         for tokens, _ in read_mwes(coded, (), (), note):
-            lemmas.add(lemma_key([_lemma_or_form(words[token], header) for token in tokens]))
-            spans.add(b"\t".join([row[header.form] for row in words[tokens[0] : tokens[-1] + 1]]))
+            lemmas = lemma_key([_lemma_or_form(words[token], header) for token in tokens])
+            span = b"\t".join([row[header.form] for row in words[tokens[0] : tokens[-1] + 1]])
+            found.append(TrainingMwe(number, lemmas, span))
     problems.raise_if_any(InvalidGold)
-    return TrainingMwes(frozenset(lemmas), frozenset(spans))
+    return found
 
 
 def _read_corpus(

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from app.figures.distribution import WIDTH, Distribution, Figure, Histogram, Marker, Row, axis_ends, svg_of
-from app.figures.svg import shown
+from evergold.figures.svg import shown
 
 SVG = "{http://www.w3.org/2000/svg}"
 #: The axis of `figure` goes from 0 to 1 over this span.

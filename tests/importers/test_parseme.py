@@ -21,9 +21,9 @@ from app.competitions.find import find_board, find_competition, find_phase_task
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
 from app.importers.parseme import import_parseme
-from app.importers.parseme_folder import blanked
 from app.models import User
 from app.submissions.accept import accept_submission
+from evergold.corpora.blind import blanked
 from evergold.scoring import score, validate
 from evergold.scoring.errors import InvalidFile, InvalidPrediction, Problem
 from tests.conformance import conformance

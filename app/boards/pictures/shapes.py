@@ -9,7 +9,7 @@ from typing import Literal
 
 from app.base.times import in_utc
 from app.competitions.columns import BoardColumn
-from app.figures.svg import shown
+from evergold.figures.svg import shown
 
 #: How a picture is drawn.
 Kind = Literal["steps", "bars", "histogram", "profile", "scatter", "heat"]

@@ -9,8 +9,8 @@ from statistics import median
 
 from app.boards.pictures.seen import Seen
 from app.boards.pictures.shapes import Axis, Heading, Line, Picture, Point, Series, Table, value_axis
-from app.figures.svg import round_step
 from app.models import EntryRule
+from evergold.figures.svg import round_step
 
 #: Few scores in many ranges would be a comb.
 MOST_RANGES, FEWEST_RANGES = 10, 4

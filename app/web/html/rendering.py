@@ -15,13 +15,13 @@ from markupsafe import Markup
 from app.base import links
 from app.base.text import readable_size
 from app.competitions.tracks import track_title, tracks_of
-from app.figures.svg import shown
 from app.web.html import words
 from app.web.html.markdown import isolated, render_inline, render_markdown
 from app.web.http import csrf
 from app.web.http.errors import phrase
 from app.web.http.identity import Visitor, known_visitor
 from app.web.http.schemas import ErrorDetail
+from evergold.figures.svg import shown
 
 APP = Path(__file__).resolve().parents[2]
 STATIC = APP / "static"

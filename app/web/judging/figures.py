@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.figures.scatter import Axis, Kind, Point, Scatter, axis_around
-from app.figures.svg import shown
+from app.figures.scatter import Kind, Point, Scatter
 from app.judging.results import MACRO
 from app.judging.summary import Correlation, Summary, System
 from app.models import Competition, JudgingRound
+from evergold.figures.axes import Axis, axis_around
+from evergold.figures.svg import shown
 
 HUMAN = "Human score"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.figures.distribution import SHARES, Distribution, Figure, Histogram, Marker, Row, axis_ends
-from app.figures.svg import shown
+from evergold.figures.svg import shown
 from evergold.scoring.human_scores import CLASSES
 from evergold.scoring.probing_report import SMALLEST_CLASS
 

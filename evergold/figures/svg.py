@@ -20,6 +20,8 @@ _COLOURS = {
     "fig-label": {"fill": _INK, "font-size": "13.5"},
     "fig-remark": {"fill": _SOFT, "font-size": "12"},
     "fig-ridge": {"fill": "#d3e5db", "stroke": _ACCENT, "stroke-width": "1"},
+    "fig-band": {"fill": "#d3e5db"},
+    "fig-curve": {"fill": "none", "stroke": _ACCENT, "stroke-width": "2"},
     "fig-whisker": {"stroke": _INK, "stroke-width": "1.4"},
     "fig-box": {"fill": "#ffffff", "stroke": _INK, "stroke-width": "1.4"},
     "fig-box fig-tone-1": {"fill": "#b9b8ac", "stroke": _INK, "stroke-width": "1.4"},

@@ -1,0 +1,67 @@
+"""Axes of a plot: their ends, round ticks, and where a value stands between two edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil, floor
+from xml.etree.ElementTree import Element
+
+from evergold.figures.svg import add_line, add_text, multiples, round_step, short, shown
+
+_MOST_TICKS = 6
+#: Between the outermost values and the ends of an axis, as a share of what lies between them.
+_AIR = 0.06
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """low, high: its ends; scale: what values are multiplied by when they are shown, as 100 for percent."""
+
+    title: str
+    low: float
+    high: float
+    decimals: int = 2
+    scale: float = 1.0
+    unit: str = ""
+
+    def text_of(self, value: float) -> str:
+        """A value of this axis, as people write it."""
+        return f"{shown(self.scale * value, self.decimals)}{self.unit}"
+
+    def place(self, value: float, start: float, end: float) -> float:
+        """Where a value stands when `low` stands at start and `high` at end."""
+        return start + (value - self.low) / (self.high - self.low) * (end - start)
+
+    def ticks(self) -> list[float]:
+        """The values that get a line and a number."""
+        return multiples(self.low, self.high, round_step(self.high - self.low, _MOST_TICKS + 1))
+
+
+def axis_around(values: Iterable[float], title: str, *, decimals: int = 2, scale: float = 1.0, unit: str = "") -> Axis:
+    """An axis that reaches to round numbers around all values, with a little air; from 0 to 1 where there is none."""
+    found = list(values) or [0.0, 1.0]
+    low, high = min(found), max(found)
+    air = _AIR * (high - low) or 1 / scale
+    step = round_step(high - low + 2 * air, _MOST_TICKS)
+    low = max(low - air, 0.0) if low >= 0 else low - air
+    return Axis(title, step * floor(low / step + 1e-9), step * ceil((high + air) / step - 1e-9), decimals, scale, unit)
+
+
+def draw_axes(svg: Element, x: Axis, y: Axis, left: float, right: float, top: float, bottom: float) -> None:
+    """Lines, numbers and titles of both axes around this rectangle."""
+    for tick in x.ticks():
+        at = x.place(tick, left, right)
+        add_line(svg, "fig-grid", at, top, at, bottom)
+        add_text(svg, short(x.scale * tick), "fig-tick", at, bottom + 16, "middle")
+    for tick in y.ticks():
+        at = y.place(tick, bottom, top)
+        add_line(svg, "fig-grid", left, at, right, at)
+        add_text(svg, short(y.scale * tick), "fig-tick", left - 6, at + 4, "end")
+    add_text(svg, _titled(x), "fig-tick", (left + right) / 2, bottom + 36, "middle")
+    title = add_text(svg, _titled(y), "fig-tick", 14, (top + bottom) / 2, "middle")
+    title.set("transform", f"rotate(-90 14 {(top + bottom) / 2:.1f})")
+
+
+def _titled(axis: Axis) -> str:
+    return f"{axis.title} ({axis.unit.strip()})" if axis.unit else axis.title

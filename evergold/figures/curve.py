@@ -1,0 +1,96 @@
+"""A curve as an SVG file: a mean over a band from the lowest to the highest value, with one place on it marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from evergold.figures.axes import Axis, draw_axes
+from evergold.figures.svg import FONT, NAMESPACE, add, add_line, add_names, add_text, clean
+
+WIDTH = 480
+
+_PLOT_HEIGHT = 280
+_LEFT, _RIGHT, _BELOW = 52, 16, 46
+_LINE, _TITLE_CHARACTERS, _SIZE = 19, 50, 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """x, and the lowest, mean and highest y there."""
+
+    x: float
+    low: float
+    mean: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """points: by ascending x; marked: a place, and what is said beside it; remarks: what a file must say below its
+    title."""
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    points: Sequence[CurvePoint]
+    marked: tuple[float, float]
+    mark: str
+    remarks: Sequence[str] = ()
+
+    @property
+    def description(self) -> str:
+        """What is to be seen, in words."""
+        first, last = self.points[0], self.points[-1]
+        ends = (f"{self.y.text_of(point.mean)} at {self.x.text_of(point.x)}" for point in (first, last))
+        return f"{self.y.title} against {self.x.title}: {' to '.join(ends)}. Marked: {self.mark}."
+
+
+def curve_svg(curve: Curve) -> str:
+    """The drawing as a file of its own."""
+    words = [("fig-title", line) for line in wrap(clean(curve.title), _TITLE_CHARACTERS)]
+    words += [("fig-remark", line) for text in curve.remarks for line in wrap(clean(text), _TITLE_CHARACTERS + 18)]
+    top = _LINE * len(words) + 14
+    bottom = top + _PLOT_HEIGHT
+    svg = _root(curve, bottom + _BELOW)
+    for number, (kind, line) in enumerate(words, start=1):
+        add_text(svg, line, kind, _LEFT, 2 + _LINE * number)
+    draw_axes(svg, curve.x, curve.y, _LEFT, WIDTH - _RIGHT, top, bottom)
+    _draw_band(svg, curve, top, bottom)
+    _draw_mark(svg, curve, top, bottom)
+    return ElementTree.tostring(svg, encoding="unicode")
+
+
+def _root(curve: Curve, height: float) -> Element:
+    size = {"width": str(WIDTH), "height": f"{height:g}", "viewBox": f"0 0 {WIDTH} {height:g}"}
+    svg = Element("svg", {"xmlns": NAMESPACE, "class": "figure", "role": "img", "font-family": FONT, **size})
+    add_names(svg, curve.name, curve.title, curve.description)
+    SubElement(svg, "rect", {"width": str(WIDTH), "height": f"{height:g}", "fill": "#ffffff"})
+    return svg
+
+
+def _draw_band(svg: Element, curve: Curve, top: float, bottom: float) -> None:
+    xs = [curve.x.place(point.x, _LEFT, WIDTH - _RIGHT) for point in curve.points]
+    lows, means, highs = (
+        [curve.y.place(value, bottom, top) for value in values]
+        for values in zip(*((point.low, point.mean, point.high) for point in curve.points), strict=True)
+    )
+    around = [*zip(xs, highs, strict=True), *zip(reversed(xs), reversed(lows), strict=True)]
+    add(svg, "polygon", "fig-band", points=_path(around))
+    add(svg, "polyline", "fig-curve", points=_path(list(zip(xs, means, strict=True))))
+
+
+def _draw_mark(svg: Element, curve: Curve, top: float, bottom: float) -> None:
+    x, y = curve.x.place(curve.marked[0], _LEFT, WIDTH - _RIGHT), curve.y.place(curve.marked[1], bottom, top)
+    add_line(svg, "fig-ideal", x, top, x, bottom)
+    add(svg, "circle", "fig-mark", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{_SIZE:g}")
+    is_left = x < (_LEFT + WIDTH - _RIGHT) / 2
+    add_text(svg, curve.mark, "fig-name", x + 9 if is_left else x - 9, bottom - 10, "start" if is_left else "end")
+
+
+def _path(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
