@@ -16,19 +16,15 @@ import subprocess
 import sys
 import tempfile
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
-from sqlalchemy import insert, select
 
-from app.base.db import make_engine, writing
-from app.models import Phase, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, Team
+from app.base.db import make_engine
 from app.operations.migrate import upgrade
-from tests.world import ZERO_SHOT, add_competition, add_user
+from bench.seeded import fill
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = "/competitions/idioms/phases/evaluation/boards/zero-shot"
@@ -51,7 +47,7 @@ def main() -> int:
     for rows in arguments.rows:
         for submissions in arguments.submissions:
             with tempfile.TemporaryDirectory(prefix="evergold-bench-") as folder:
-                fill(Path(folder), rows, submissions)
+                fill_database(Path(folder), rows, submissions)
                 for workers in arguments.workers:
                     known = {"rows": rows, "submissions": max(rows, submissions), "workers": workers}
                     figures += [{**known, **one} for one in measure(Path(folder), workers, arguments.seconds)]
@@ -67,61 +63,12 @@ def line(one: dict[str, object]) -> str:
     return "  ".join(f"{name} {value}" for name, value in one.items())
 
 
-# ------------------------------------------------------------------------------------------------------------ the rows
-
-
-def fill(folder: Path, rows: int, submissions: int) -> None:
+def fill_database(folder: Path, rows: int, submissions: int) -> None:
     """A competition with so many teams on its board, and so many scored submissions."""
-    address = f"sqlite:///{folder / 'evergold.db'}"
-    engine = make_engine(address)
+    engine = make_engine(f"sqlite:///{folder / 'evergold.db'}")
     upgrade(engine)
-    now = datetime.now(UTC)
-    add_competition(engine, starts_at=now - timedelta(days=30), ends_at=None)
-    user = add_user(engine, "bench")
-    with writing(engine) as session:
-        competition, phase_task = session.execute(
-            select(Phase.competition_id, PhaseTask.id).join(PhaseTask, PhaseTask.phase_id == Phase.id)
-        ).one()
-        teams = range(1, rows + 1)
-        session.execute(
-            insert(Team),
-            [{"id": n, "competition_id": competition, "name": f"Team {n}", "created_at": now} for n in teams],
-        )
-        ids = [uuid.uuid4() for _ in range(max(rows, submissions))]
-        session.execute(
-            insert(Submission),
-            [
-                {
-                    "id": one,
-                    "team_id": n % rows + 1,
-                    "user_id": user.id,
-                    "phase_task_id": phase_task,
-                    "sha256": f"{n:064x}",
-                    "size_bytes": 1,
-                    "method": "XLM-R large",
-                    "submitted_at": now - timedelta(days=1) + n * timedelta(milliseconds=1),
-                }
-                for n, one in enumerate(ids)
-            ],
-        )
-        session.execute(
-            insert(ScoringRun),
-            [
-                {"id": n + 1, "submission_id": one, "status": RunStatus.SCORED, "gold": "gold.csv", "queued_at": now}
-                for n, one in enumerate(ids)
-            ],
-        )
-        session.execute(insert(ScoreRow), [score for n in range(len(ids)) for score in scores(n, len(ids))])
+    fill(engine, rows, submissions)
     engine.dispose()
-
-
-def scores(n: int, count: int) -> list[dict[str, object]]:
-    """All different."""
-    value = (n * 7919 % count) / count
-    return [
-        {"run_id": n + 1, "metric": metric, "split": ZERO_SHOT, "value": value, "signature": "idiom-detection:1"}
-        for metric in ("macro_f1", "accuracy")
-    ]
 
 
 # ---------------------------------------------------------------------------------------------------------- the server

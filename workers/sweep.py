@@ -31,6 +31,7 @@ from app.operations.unowned import Cleared, clear_unowned
 from app.rescoring.pace import look_after_rescorings, rescoring_runs_to_announce
 from app.runs.sweep import mark_sent, requeue_lost_runs
 from app.runs.workers import forget_silent_workers, unserved_task_types
+from app.standings.check import START, check_slice
 from app.submissions.rejected import clear_rejected_files
 from evergold.scoring.tasks import TASKS, needs_gpu
 from workers.check_sweep import look_after_gold, look_after_validations
@@ -134,6 +135,15 @@ def clear_storage(engine: Engine, folder: Path, now: float) -> None:
         log.info("storage_cleared", interrupted=interrupted, **asdict(unowned))
 
 
+def check_standings(engine: Engine, after: tuple[int, int]) -> tuple[int, int]:
+    """A few of the standings that boards are made of are worked out again; where to go on next time."""
+    with writing(engine) as session:
+        differences, reached = check_slice(session, after)
+    for one in differences:
+        log.error("standing_was_wrong", **asdict(one))
+    return reached
+
+
 def main() -> None:
     """Sweep at once and then every `sweep_seconds`, until told to stop; look through storage every hour."""
     stop = threading.Event()
@@ -143,11 +153,12 @@ def main() -> None:
     settings = get_settings()
     prepare_folders(settings)
     engine = get_engine(settings.database_address)
-    clear_at = time.monotonic()
+    clear_at, looked_until = time.monotonic(), START
     with posting(engine, settings):
         while not stop.is_set():
             try:
                 sweep(engine, datetime.now(UTC))
+                looked_until = check_standings(engine, looked_until)
                 if time.monotonic() >= clear_at:
                     clear_rejected(engine, settings, datetime.now(UTC))
                     for folder in (settings.storage_dir, settings.sealed_dir):

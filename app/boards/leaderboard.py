@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
 from app.boards.cards import with_cards
-from app.boards.entries import Rescored, chosen_rows, entries_of, is_scored, marked_again
+from app.boards.entries import marked_again, rows_of
 from app.boards.human_scores import with_human_scores
 from app.boards.marks import has_hidden, is_hidden, marks_of
 from app.boards.rows import Cell, CommittedGold, Leaderboard, LeaderboardRow, RowKind
@@ -40,6 +40,9 @@ from app.models import (
     TeamMember,
     User,
 )
+from app.standings.choose import rules_of
+from app.standings.kept import standings_of
+from app.standings.tries import Bounds, Rescored, is_scored
 
 __all__ = [
     "Cell",
@@ -220,15 +223,13 @@ def _live_rows(
     is_carried: bool = False,
 ) -> list[LeaderboardRow]:
     """gold: the one in use; rows that are carried over were scored against it, or are not here."""
-    entries = entries_of(session, asked.phase_task, board, columns[rank_by], until, rescoring)
-    if is_carried:
-        entries = [entry for entry in entries if entry.gold == gold]
-    outdated = {entry.run_id for entry in entries if gold is not None and entry.gold != gold}
-    settings = entry_settings(asked.phase, asked.phase_task)
-    precision = declared_of(asked.phase, asked.phase_task).precision
-    ranking = (rank_by, columns[rank_by], precision)
-    rows = chosen_rows(session, asked.phase_task, board, entries, settings, columns, ranking, until)
-    return [replace(row, is_outdated=row.run_id in outdated) for row in rows]
+    rules = rules_of(asked.phase, asked.phase_task, board)
+    if rules is None:
+        raise LookupError(f"the task type of board {board.name!r} is not installed here")
+    only = gold if is_carried else None
+    place = (asked.phase_task.id, board.id)
+    standings = standings_of(session, *place, rules, only, Bounds(until=until, rescoring=rescoring))
+    return rows_of(session, asked.phase_task, standings, columns, rank_by, gold)
 
 
 def _gold(session: Session, phase_task: PhaseTask, rescoring: Rescored | None) -> str | None:
@@ -299,17 +300,28 @@ def count_entries(session: Session, views: dict[int, View]) -> dict[int, int]:
 
     views: by the id of the phase task, as `app.competitions.visibility.views_of` gives them.
     """
-    counted = session.execute(
-        select(Submission.phase_task_id, func.count(Submission.team_id.distinct()))
+    # Team by team: the first submission that was scored ends the search.
+    takes_part = exists(
+        select(Submission.id)
         .join(ScoringRun, ScoringRun.submission_id == Submission.id)
-        .join(Team, Team.id == Submission.team_id)
         .where(
-            Submission.phase_task_id.in_([key for key, view in views.items() if view.board is not BoardShown.HIDDEN]),
+            Submission.team_id == Team.id,
+            Submission.phase_task_id == PhaseTask.id,
             ScoringRun.is_current,
             is_scored(),
             ~is_hidden(),
-            Team.kind == TeamKind.TEAM,
         )
-        .group_by(Submission.phase_task_id)
+        .correlate(Team, PhaseTask)
+    )
+    counted = session.execute(
+        select(PhaseTask.id, func.count(Team.id))
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(Team, Team.competition_id == Phase.competition_id)
+        .where(
+            PhaseTask.id.in_([key for key, view in views.items() if view.board is not BoardShown.HIDDEN]),
+            Team.kind == TeamKind.TEAM,
+            takes_part,
+        )
+        .group_by(PhaseTask.id)
     )
     return {phase_task_id: count for phase_task_id, count in counted}

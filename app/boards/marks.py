@@ -19,6 +19,7 @@ from app.base.errors import InvalidForm, NotFound
 from app.competitions.changed import boards_changed
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, RowMark, RowStatus, Submission, Team, User
 from app.people.audit import record
+from app.standings.renew import renew_team
 from app.teams.find import lock_team
 
 NOTE_CHARACTERS = 500
@@ -151,7 +152,7 @@ def mark_row(
         session.add(row)
     row.status, row.note, row.user_id, row.set_at = status, note, actor.id if actor else None, now
     details = {**_told(whose, submission_id), "status": status, "note": note, "before": before}
-    _changed(session, phase_task, actor, "row.mark", details, now)
+    _changed(session, phase_task, whose.id, actor, "row.mark", details, now)
     return MarkedRow(row.id, whose.name, submission_id, status, note, actor.username if actor else None, now)
 
 
@@ -165,7 +166,9 @@ def clear_mark(session: Session, phase_task: PhaseTask, mark_id: int, *, actor: 
     if gone is None:
         raise NotFound("There is no such mark here (any more).")
     told = _told(session.get_one(Team, gone.team_id), gone.submission_id)
-    _changed(session, phase_task, actor, "row.clear", {**told, "status": gone.status, "note": gone.note}, now)
+    _changed(
+        session, phase_task, gone.team_id, actor, "row.clear", {**told, "status": gone.status, "note": gone.note}, now
+    )
 
 
 def _note_fault(status: RowStatus, note: str) -> dict[str, str]:
@@ -206,6 +209,7 @@ def _told(team: Team, submission_id: UUID | None) -> dict[str, str | None]:
 def _changed(
     session: Session,
     phase_task: PhaseTask,
+    team_id: int,
     actor: User | None,
     action: str,
     details: Mapping[str, object],
@@ -214,6 +218,7 @@ def _changed(
     """The boards are others now, and it is known who did it."""
     boards_changed(session, [phase_task.id])
     session.flush()
+    renew_team(session, phase_task.id, team_id)
     names = session.execute(
         select(Competition.name, Phase.name, CompetitionTask.name)
         .join(Phase, Phase.competition_id == Competition.id)

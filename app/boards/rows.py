@@ -10,7 +10,8 @@ from uuid import UUID
 
 from app.cards.form import CardAnswer, MethodCard
 from app.competitions.columns import BoardColumn
-from app.competitions.visibility import View, coarser
+from app.competitions.ordering import decimals_of
+from app.competitions.visibility import View
 from app.models import EntryRule, RowStatus
 
 RowKind = Literal["team", "baseline", "historic"]
@@ -157,23 +158,6 @@ def scored_with(board: Leaderboard) -> ScoredWith:
         task_versions=sorted({row.task_version for row in board.rows if row.task_version is not None}),
         gold_versions=sorted({numbers[row.commitment] for row in board.rows if row.commitment in numbers}),
     )
-
-
-def goodness(value: float | None, sign: float) -> tuple[bool, float]:
-    """Sorts better values first and undefined ones last; equal ones keep their order. sign: -1 if higher is better."""
-    return value is None, sign * (value or 0.0)
-
-
-def sign_of(column: BoardColumn) -> float:
-    """For `goodness`."""
-    return -1.0 if column.higher_is_better else 1.0
-
-
-def decimals_of(column: BoardColumn, precision: int | None) -> int | None:
-    """Decimals of a column's values under this precision: no more than it shows, so that nothing is rounded twice."""
-    if precision is None or column.out_of is not None:
-        return None
-    return coarser(precision, column.decimals + 2 * column.percent)
 
 
 def with_decimals(column: BoardColumn, precision: int | None) -> BoardColumn:

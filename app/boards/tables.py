@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from app.boards.rows import Cell, Leaderboard, LeaderboardRow, sign_of
+from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.competitions.columns import BoardColumn
+from app.competitions.ordering import sign_of
 
 _LATEX = {
     "\\": r"\textbackslash{}",

@@ -9,19 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.boards.neutral_names import neutral_name
-from app.boards.rows import (
-    CardColumn,
-    Cell,
-    CommittedGold,
-    Leaderboard,
-    LeaderboardRow,
-    decimals_of,
-    goodness,
-    ranked,
-    sign_of,
-    with_decimals,
-)
+from app.boards.rows import CardColumn, Cell, CommittedGold, Leaderboard, LeaderboardRow, ranked, with_decimals
 from app.competitions.columns import BoardColumn
+from app.competitions.ordering import decimals_of, goodness, sign_of
 from app.competitions.visibility import View, coarser, rounded, until_words
 from app.models import BoardShown, EntryRule, RowStatus, Slices
 

@@ -22,6 +22,7 @@ from app.cli import (
     rows,
     runs,
     server,
+    standings,
     workers,
 )
 from evergold.cli.output import EXPLAINED, CommandError
@@ -37,6 +38,7 @@ for part in (
     registrations,
     rows,
     runs,
+    standings,
     climbers,
     server,
     account,

@@ -10,8 +10,9 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
-from app.boards.rows import decimals_of, with_decimals
+from app.boards.rows import with_decimals
 from app.competitions.columns import BoardColumn, board_columns
+from app.competitions.ordering import decimals_of
 from app.competitions.visibility import rounded
 from app.feedback.scores import own_scores_of_all
 from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, RunStatus, Submission, User

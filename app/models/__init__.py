@@ -53,6 +53,7 @@ from app.models.rescoring import RescoredTask as RescoredTask, Rescoring as Resc
 from app.models.revisions import Revision as Revision, RevisionFile as RevisionFile, RevisionSource as RevisionSource
 from app.models.roles import CompetitionRole as CompetitionRole, Role as Role
 from app.models.server import Heartbeat as Heartbeat, MailLink as MailLink, OutgoingMail as OutgoingMail
+from app.models.standings import KeptBoard as KeptBoard, Standing as Standing
 from app.models.submissions import (
     TERMINAL as TERMINAL,
     RunStatus as RunStatus,

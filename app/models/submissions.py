@@ -37,12 +37,13 @@ class Submission(Base):
     __table_args__ = (
         UniqueConstraint("user_id", "idempotency_key"),
         Index("ix_submissions_team_id_phase_task_id_submitted_at", "team_id", "phase_task_id", "submitted_at"),
+        Index("ix_submissions_phase_task_id_submitted_at", "phase_task_id", "submitted_at"),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(Uuid, primary_key=True, default=uuid.uuid4)
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
-    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), index=True)
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"))
     sha256: Mapped[str] = mapped_column(String(64), info=stored_file_unless("file_cleared_at"))
     size_bytes: Mapped[int]
     filename: Mapped[str] = mapped_column(String(200), default="")

@@ -13,12 +13,12 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session, aliased, joinedload
 
-from app.boards.entries import Rescored
 from app.boards.leaderboard import entry_sources, whole_board, whole_sight
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.boards.view import show
 from app.models import Board, EntryRule, Phase, PhaseTask, RescoredTask, Rescoring, RunStatus, ScoringRun
 from app.rescoring.sets import Progress, gold_of_set, progress_of
+from app.standings.tries import Rescored
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from app.rescoring.difference import Difference, boards_of_set, difference_of
 from app.rescoring.mails import mail_teams_of_moves
 from app.rescoring.sets import UNFINISHED, USABLE, check_open, find_rescoring, progress_of
 from app.runs.claims import BACK_IN_QUEUE
+from app.standings.renew import renew_all
 
 
 class RescoringNotReady(EvergoldError):
@@ -77,7 +78,9 @@ def publish_rescoring(
     _swap(session, rescoring)
     for rescored in rescoring.tasks:
         _score_anew(session, rescored)
-    boards_changed(session, [rescored.phase_task_id for rescored in rescoring.tasks])
+    rescored_ids = [rescored.phase_task_id for rescored in rescoring.tasks]
+    boards_changed(session, rescored_ids)
+    renew_all(session, rescored_ids)
     rescoring.state, rescoring.ended_at = RescoringState.PUBLISHED, now
     rescoring.difference = difference.as_dict()
     session.flush()

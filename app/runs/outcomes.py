@@ -13,11 +13,12 @@ from sqlalchemy.orm import Session
 from app.competitions.changed import boards_changed
 from app.gold.sealing import Sealed
 from app.gold.versions import record_sealed
-from app.models import PhaseTask, RunStatus, ScoreRow, ScoringRun
+from app.models import PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission
 from app.runs.claims import BACK_IN_QUEUE, RESEND_SECONDS, RETRY_SECONDS, Claim, _update_claimed
 from app.runs.failures import note_failure
 from app.runs.report import _packed_report
 from app.runs.result_mails import mail_result
+from app.standings.renew import renew_team
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import Score
 
@@ -78,8 +79,14 @@ def record_scores(
     if rows:
         session.execute(insert(ScoreRow), rows)
     # Nobody else changes the run since it was ended above.
-    if session.scalar(select(ScoringRun.is_current).where(ScoringRun.id == claim.run_id)):
+    team_id = session.scalar(
+        select(Submission.team_id)
+        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
+        .where(ScoringRun.id == claim.run_id, ScoringRun.is_current)
+    )
+    if team_id is not None:
         boards_changed(session, [claim.phase_task_id])
+        renew_team(session, claim.phase_task_id, team_id)
     return True
 
 

@@ -15,6 +15,7 @@ from app.base.times import in_aoe, in_utc
 from app.competitions.changed import boards_changed
 from app.competitions.entry_rules import entry_settings, may_choose
 from app.models import Board, EntryChoice, EntryRule, RunStatus, Submission, TeamMember, User
+from app.standings.renew import renew_team
 from app.submissions.find import current_run, get_submission
 from app.teams.find import lock_team
 from evergold.scoring.task import NOT_ENTERED
@@ -125,3 +126,4 @@ def _changed(session: Session, submission: Submission) -> None:
     """The boards are others now."""
     boards_changed(session, [submission.phase_task_id])
     session.flush()
+    renew_team(session, submission.phase_task_id, submission.team_id)

@@ -30,6 +30,7 @@ SERVER_COMMANDS = frozenset(
         "selfcheck",
         "serve",
         "set",
+        "standings",
         "sweep",
         "undo",
         "web",

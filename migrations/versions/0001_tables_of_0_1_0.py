@@ -535,7 +535,7 @@ def _make_submissions() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_submissions")),
         sa.UniqueConstraint("user_id", "idempotency_key", name=op.f("uq_submissions_user_id_idempotency_key")),
     )
-    op.create_index(op.f("ix_submissions_phase_task_id"), "submissions", ["phase_task_id"])
+    op.create_index("ix_submissions_phase_task_id_submitted_at", "submissions", ["phase_task_id", "submitted_at"])
     op.create_index(
         "ix_submissions_team_id_phase_task_id_submitted_at", "submissions", ["team_id", "phase_task_id", "submitted_at"]
     )
@@ -700,6 +700,40 @@ def _make_boards() -> None:
         sa.PrimaryKeyConstraint("team_id", "phase_task_id", "board_id", name=op.f("pk_entry_choices")),
     )
     op.create_index(op.f("ix_entry_choices_submission_id"), "entry_choices", ["submission_id"])
+    op.create_table(
+        "standings",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("phase_task_id", sa.Integer(), nullable=False),
+        sa.Column("board_id", sa.Integer(), nullable=False),
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("is_whole", sa.Boolean(), nullable=False),
+        sa.Column("gold", sa.String(length=300), nullable=True),
+        sa.Column("run_id", sa.Integer(), nullable=False),
+        sa.Column("entries", sa.Integer(), nullable=False),
+        sa.Column("ladder_value", sa.Double(), nullable=True),
+        sa.ForeignKeyConstraint(["board_id"], ["boards.id"], name=op.f("fk_standings_board_id_boards")),
+        sa.ForeignKeyConstraint(
+            ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_standings_phase_task_id_phase_tasks")
+        ),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_standings_run_id_runs")),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_standings_team_id_teams")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_standings")),
+    )
+    op.create_index(
+        "ix_standings_phase_task_id_board_id_team_id", "standings", ["phase_task_id", "board_id", "team_id"]
+    )
+    op.create_index("ix_standings_phase_task_id_team_id", "standings", ["phase_task_id", "team_id"])
+    op.create_table(
+        "kept_boards",
+        sa.Column("phase_task_id", sa.Integer(), nullable=False),
+        sa.Column("board_id", sa.Integer(), nullable=False),
+        sa.Column("rules", sa.String(length=64), nullable=False),
+        sa.ForeignKeyConstraint(["board_id"], ["boards.id"], name=op.f("fk_kept_boards_board_id_boards")),
+        sa.ForeignKeyConstraint(
+            ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_kept_boards_phase_task_id_phase_tasks")
+        ),
+        sa.PrimaryKeyConstraint("phase_task_id", "board_id", name=op.f("pk_kept_boards")),
+    )
     op.create_table(
         "snapshots",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -1057,6 +1091,8 @@ TABLES = (
     "runs",
     "scores",
     "entry_choices",
+    "standings",
+    "kept_boards",
     "snapshots",
     "method_cards",
     "row_marks",

@@ -1,53 +1,55 @@
-"""How SQLite finds a board's entries: by the submissions of their task, never through all that was ever scored."""
+"""How SQLite finds what a board shows: by what is kept of it, never through all that was ever sent or scored."""
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import timedelta
 
 import pytest
-from sqlalchemy import Engine, event, select
+from sqlalchemy import Engine, select
 
 from app.base.db import reading
-from app.boards.leaderboard import count_entries
+from app.boards.leaderboard import build_leaderboard, count_entries
+from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import View
 from app.models import PhaseTask, User
 from tests.competitions.embargo import enter, look
-
-pytestmark = pytest.mark.both
-
-
-@pytest.fixture
-def asked(engine: Engine) -> list[tuple[str, Any]]:
-    """Every query about runs, from now on."""
-    found: list[tuple[str, Any]] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> None:
-        if "runs.status" in statement:
-            found.append((statement, parameters))
-
-    event.listen(engine, "before_cursor_execute", note)
-    return found
+from tests.plans import plan, statements, walks
+from tests.world import COMPETITION, NOW, PHASE
 
 
-def plans(engine: Engine, asked: list[tuple[str, Any]]) -> list[str]:
-    with engine.connect() as connection:
-        return [
-            " ".join(row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters))
-            for statement, parameters in list(asked)
-        ]
-
-
-def test_entries_are_found_by_their_task(engine: Engine, people: list[User], asked: list[tuple[str, Any]]) -> None:
+@pytest.fixture(autouse=True)
+def _on_sqlite(engine: Engine) -> None:
     if engine.dialect.name != "sqlite":
         pytest.skip("PostgreSQL decides by its statistics")
+
+
+def test_a_board_is_found_by_its_standings(engine: Engine, people: list[User]) -> None:
     enter(engine, people[0], 0.5)
-    asked.clear()
-    look(engine)
-    with reading(engine) as session:
+    with statements(engine) as asked:
+        look(engine)
+    assert walks(engine, asked) == []
+    of_runs = [plan(engine, *one) for one in asked if "runs" in one[0]]
+    assert len(of_runs) == 1, "what is shown of them, by their ids"
+    assert "SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)" in of_runs[0]
+    assert not [one for one in asked if "submissions.phase_task_id" in one[0]]
+
+
+def test_a_board_of_the_day_before_looks_at_those_who_submitted_since(engine: Engine, people: list[User]) -> None:
+    for minute in range(3):
+        enter(engine, people[minute % 2], 0.5, minute=minute)
+    with reading(engine) as session, statements(engine) as asked:
+        place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
+        build_leaderboard(session, *place, None, NOW, until=NOW + timedelta(minutes=2))
+    assert walks(engine, asked) == []
+    (again,) = (plan(engine, *one) for one in asked if "coalesce(runs.status" in one[0])
+    assert any("team_id=? AND phase_task_id=? AND submitted_at<?" in step for step in again)
+
+
+def test_counting_teams_ends_with_the_first_submission_of_each(engine: Engine, people: list[User]) -> None:
+    enter(engine, people[0], 0.5)
+    with reading(engine) as session, statements(engine) as asked:
         phase_task = session.scalars(select(PhaseTask)).one()
         assert count_entries(session, {phase_task.id: View()}) == {phase_task.id: 1}
-    found = plans(engine, asked)
-    assert len(found) == 2
-    for plan in found:
-        assert "ix_submissions_phase_task_id" in plan
-        assert "ix_runs_status" not in plan
+    assert walks(engine, asked) == []
+    steps = plan(engine, *asked[-1])
+    assert any("SEARCH submissions USING" in step and "team_id=? AND phase_task_id=?" in step for step in steps)

@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 from app.boards.pictures.seen import Seen, value_of
 from app.boards.pictures.shapes import Axis, Choice, Heading, Look, Picture, Point, Series, Table, listed, value_axis
 from app.boards.pictures.splits import category_pattern, check_known, language_splits, title_of
-from app.boards.rows import LeaderboardRow, decimals_of
+from app.boards.rows import LeaderboardRow
+from app.competitions.ordering import decimals_of
 from app.competitions.visibility import rounded
 from app.models import ScoringRun
 from app.runs.report import read_report

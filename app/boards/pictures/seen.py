@@ -10,15 +10,16 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.boards.entries import chosen_rows, entries_of
+from app.boards.entries import rows_of
 from app.boards.leaderboard import EntrySource, build_leaderboard, entry_sources, sight_of, whole_board
 from app.boards.pictures.splits import drawn_scores
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.boards.view import WholeBoard, show
 from app.competitions.columns import BoardColumn, board_columns
-from app.competitions.entry_rules import entry_settings
 from app.competitions.visibility import SeenAs
 from app.models import Board, BoardShown, EntryRule, Phase, User
+from app.standings.choose import rules_of
+from app.standings.tries import standings_from_runs
 from evergold.scoring.tasks import TASKS
 
 #: With these rules a board tells of a team's best whatever it tried: then every try is drawn, else what stands.
@@ -81,10 +82,11 @@ def _tries(session: Session, asked: EntrySource, board: Board) -> list[Leaderboa
     """Every scored submission of a team, with its ranking score alone."""
     score = (board.rank_metric, board.rank_split)
     column = next(one for one in board_columns(board) if (one.metric, one.split) == score)
-    entries = entries_of(session, asked.phase_task, board, column)
-    settings = replace(entry_settings(asked.phase, asked.phase_task), rule=EntryRule.ALL)
-    rows = chosen_rows(session, asked.phase_task, board, entries, settings, [column], (0, column, None))
-    return [row for row in rows if row.kind == "team"]
+    rules = rules_of(asked.phase, asked.phase_task, board)
+    if rules is None:
+        return []
+    every = standings_from_runs(session, asked.phase_task.id, board.id, replace(rules, rule=EntryRule.ALL), None)
+    return [row for row in rows_of(session, asked.phase_task, every, [column], 0, None) if row.kind == "team"]
 
 
 def _moments(tries: Leaderboard) -> tuple[datetime, ...]:

@@ -34,6 +34,7 @@ from app.declarations.model import CompetitionDeclaration, PhaseDeclaration, Pha
 from app.gold.versions import name_in_use
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, Revision, RevisionSource, Submission, User
 from app.runs.item_results import forget_results
+from app.standings.renew import renew_all
 
 __all__ = ["Change", "ImpossibleChange", "apply_declaration", "apply_phases", "lock_declarations"]
 
@@ -147,6 +148,7 @@ def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> 
         apply_baselines(work, applied.row, phase_task, asked.baselines, stored, what)
     work.session.flush()
     boards_changed(work.session, applied.stale - applied.new)
+    renew_all(work.session, applied.stale | applied.new, only_outdated=True)
     return applied.row
 
 

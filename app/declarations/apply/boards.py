@@ -14,6 +14,7 @@ from app.declarations.check import LoadedCompetition
 from app.declarations.historic import Published, read_historic
 from app.declarations.model import BoardDeclaration, CompetitionDeclaration
 from app.models import Board, CompetitionTask, HistoricRow, Phase, PhaseTask
+from app.standings.renew import forget_board
 from evergold.scoring.task import AnyTask, Column, read_options
 from evergold.scoring.tasks import TASKS
 
@@ -42,8 +43,10 @@ def apply_boards(
             work.session.flush()
             work.changes.add(f"added {what}")
             stale |= set(shown_in.values())
-        elif work.changes.update(row, what, values):
+        elif changed := work.changes.update(row, what, values):
             stale |= set(shown_in.values())
+            if "task_id" in changed:  # what teams stood with was of another task
+                forget_board(work.session, row.id)
         ids = {phases[name].id: name for name in shown_in}
         stale |= {shown_in[ids[phase_id]] for phase_id in _apply_historic(work, loaded, board, row, ids)}
     return stale

@@ -12,12 +12,14 @@ from app.models import (
     CompetitionTask,
     EntryChoice,
     HistoricRow,
+    KeptBoard,
     Phase,
     PhaseTask,
     PublicFile,
     Snapshot,
     Submission,
 )
+from app.standings.renew import forget_board
 
 _UNUSED = "nothing was ever submitted to it"
 _USED = "is no longer declared but has submissions"
@@ -61,6 +63,7 @@ def _settle_phase_tasks(work: Work, competition: Competition, declared: Competit
             work.changes.note(f"left alone: {what} {_USED}")
             continue
         work.session.execute(delete(PublicFile).where(PublicFile.phase_task_id == phase_task.id))
+        work.session.execute(delete(KeptBoard).where(KeptBoard.phase_task_id == phase_task.id))
         work.session.delete(phase_task)
         work.changes.add(f"removed task {what}: {_UNUSED}")
     work.session.flush()
@@ -104,6 +107,7 @@ def _settle_boards(work: Work, competition: Competition, declared: set[str], tas
             work.changes.note(f"left alone: {what} is no longer declared but has official results")
             continue
         work.session.execute(delete(EntryChoice).where(EntryChoice.board_id == board.id))
+        forget_board(work.session, board.id)
         work.session.execute(delete(HistoricRow).where(HistoricRow.board_id == board.id))
         work.session.delete(board)
         work.changes.add(f"removed {what}")

@@ -13,11 +13,12 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import reading, writing
 from app.boards.marks import mark_of_submission
-from app.boards.rows import decimals_of, with_decimals
+from app.boards.rows import with_decimals
 from app.cards.edits import frozen_by, is_of_team
 from app.cards.kept import card_of_submission
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.find import boards_of, find_competition
+from app.competitions.ordering import decimals_of
 from app.competitions.visibility import rounded
 from app.feedback.scores import OwnScores, own_scores_of
 from app.models import TERMINAL, Board, RunStatus, ScoringRun, Submission, User

@@ -1,0 +1,91 @@
+"""`evergold standings`: whether what boards are made of follows from the runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.settings import DataDirOption, use_settings
+from evergold.cli.output import PANEL, Code, CommandError, JsonOption, count, print_json, say
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+commands = typer.Typer()
+
+
+@dataclass(slots=True)
+class Looked:
+    """What was found in the database."""
+
+    standings: int
+    tasks: int
+    differences: list[str]
+
+
+@commands.command(rich_help_panel=PANEL)
+def standings(
+    check: Annotated[
+        bool, typer.Option("--check", help="Work all of them out again from the runs, and compare; 1 if any differs.")
+    ] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Write all of them anew, whatever they are.")] = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how many standings are kept: which run each team stands with on each board."""
+    use_settings(data_dir)
+    from app.base.config import get_settings
+    from app.base.db import get_engine
+
+    engine = get_engine(get_settings().database_address)
+    if rebuild:
+        _rebuild(engine)
+    found = _look(engine, check=check)
+    if as_json:
+        print_json({"standings": found.standings, "tasks": found.tasks, "differences": found.differences})
+        raise typer.Exit(Code.ERROR if found.differences else Code.OK)
+    said = " All follow from the runs." if check and not found.differences else ""
+    say(f"{count(found.standings, 'standing')} in {count(found.tasks, 'task')} with submissions.{said}")
+    if found.differences:
+        number = count(len(found.differences), "standing")
+        raise CommandError(
+            f"Not what the runs say: {number}. The sweep puts them right; --rebuild does it now.",
+            Code.ERROR,
+            lines=found.differences,
+        )
+
+
+def _look(engine: Engine, *, check: bool) -> Looked:
+    """A task at a time, each as it is at one moment: nothing is recorded there meanwhile."""
+    from sqlalchemy import func, select
+
+    from app.base.db import reading, writing
+    from app.models import Standing
+    from app.standings.check import check_task, lock_task, tasks_with_submissions
+
+    with reading(engine) as session:
+        tasks = tasks_with_submissions(session)
+        number = session.scalar(select(func.count()).select_from(Standing)) or 0
+    differences: list[Any] = []
+    for task in tasks if check else []:
+        with writing(engine) as session:
+            lock_task(session, task)
+            differences += check_task(session, task)
+    words = [f"board {one.board_id} of task {one.phase_task_id}: team {one.team_id}" for one in differences]
+    return Looked(number, len(tasks), words)
+
+
+def _rebuild(engine: Engine) -> None:
+    from app.base.db import reading, writing
+    from app.competitions.changed import boards_changed
+    from app.standings.check import tasks_with_submissions
+    from app.standings.renew import renew_all
+
+    with reading(engine) as session:
+        tasks = tasks_with_submissions(session)
+    for task in tasks:
+        with writing(engine) as session:
+            boards_changed(session, [task])
+            renew_all(session, [task])

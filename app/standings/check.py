@@ -1,0 +1,101 @@
+"""Whether the standings that are kept are those that follow from the runs; what is not so is put right.
+
+Nothing should ever be found: every difference is a fault of ours, and is told as one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select, tuple_
+from sqlalchemy.orm import Session
+
+from app.competitions.changed import boards_changed
+from app.models import PhaseTask, Standing, Submission
+from app.standings.renew import a_few_at_a_time, places_of, renew_all, renew_team, rows_of, teams_in
+
+#: Before all tasks and teams.
+START = (0, 0)
+#: The sweep looks at so many teams each time.
+TEAMS_OF_A_SLICE = 20
+_VALUES = ("is_whole", "gold", "run_id", "entries", "ladder_value")
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A team whose standing on a board is not what follows from its runs: as rows were kept, and as they should be."""
+
+    phase_task_id: int
+    board_id: int
+    team_id: int
+    kept: frozenset[Row]
+    right: frozenset[Row]
+
+
+def check_task(session: Session, phase_task_id: int) -> list[Difference]:
+    """All boards of a task in a phase; the caller holds the task's row, or reads a database that rests."""
+    kept = select(Standing.team_id).where(Standing.phase_task_id == phase_task_id)
+    teams = sorted({*teams_in(session, phase_task_id), *session.scalars(kept.distinct())})
+    return [one for some in a_few_at_a_time(teams) for one in _check(session, phase_task_id, some)]
+
+
+def lock_task(session: Session, phase_task_id: int) -> None:
+    """Nobody records anything there until the transaction ends; uploads do not wait."""
+    session.execute(select(PhaseTask.id).where(PhaseTask.id == phase_task_id).with_for_update(key_share=True))
+
+
+def tasks_with_submissions(session: Session) -> list[int]:
+    """Every task in a phase that somebody submitted to."""
+    sent = select(Submission.id).where(Submission.phase_task_id == PhaseTask.id).exists()
+    return list(session.scalars(select(PhaseTask.id).where(sent).order_by(PhaseTask.id)))
+
+
+def check_slice(session: Session, after: tuple[int, int]) -> tuple[list[Difference], tuple[int, int]]:
+    """The next few teams behind (task in a phase, team), put right, and where to go on; `START` after the last.
+
+    Boards that are not kept yet, or were chosen by other rules, are chosen anew on the way.
+    """
+    place = tuple_(Submission.phase_task_id, Submission.team_id)
+    query = select(Submission.phase_task_id, Submission.team_id).where(place > after).distinct()
+    found = session.execute(query.order_by(Submission.phase_task_id, Submission.team_id).limit(TEAMS_OF_A_SLICE)).all()
+    by_task: defaultdict[int, list[int]] = defaultdict(list)
+    for phase_task_id, team_id in found:
+        by_task[phase_task_id].append(team_id)
+    differences = [one for task, teams in by_task.items() for one in _put_right(session, task, teams)]
+    last = (found[-1].phase_task_id, found[-1].team_id) if len(found) == TEAMS_OF_A_SLICE else START
+    return differences, last
+
+
+def _put_right(session: Session, phase_task_id: int, teams: Collection[int]) -> list[Difference]:
+    lock_task(session, phase_task_id)
+    renew_all(session, [phase_task_id], only_outdated=True)
+    differences = _check(session, phase_task_id, teams)
+    for team_id in sorted({one.team_id for one in differences}):
+        renew_team(session, phase_task_id, team_id)
+    if differences:
+        boards_changed(session, [phase_task_id])
+    return differences
+
+
+def _check(session: Session, phase_task_id: int, teams: Collection[int]) -> list[Difference]:
+    boards = {one.board_id: one.rules for one in places_of(session, phase_task_id) if one.is_kept and one.rules}
+    here = (Standing.phase_task_id == phase_task_id, Standing.team_id.in_(teams), Standing.board_id.in_(boards))
+    kept = _by_team(row._mapping for row in session.execute(select(*Standing.__table__.columns).where(*here)))
+    right = _by_team(rows_of(session, phase_task_id, boards, teams))
+    return [
+        Difference(phase_task_id, *key, kept.get(key, frozenset()), right.get(key, frozenset()))
+        for key in sorted(kept.keys() | right.keys())
+        if kept.get(key) != right.get(key)
+    ]
+
+
+def _by_team(rows: Iterable[Mapping[Any, Any]]) -> dict[tuple[int, int], frozenset[Row]]:
+    found: defaultdict[tuple[int, int], set[Row]] = defaultdict(set)
+    for row in rows:
+        found[row["board_id"], row["team_id"]].add(tuple(row[name] for name in _VALUES))
+    return {key: frozenset(those) for key, those in found.items()}

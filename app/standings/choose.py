@@ -1,0 +1,165 @@
+"""With which of its scored runs a team stands on a board: what was declared, and what follows from a team's tries.
+
+Pure: takes tries, gives standings; where both come from is for others to say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from uuid import UUID
+
+from app.competitions.columns import BoardColumn, visible_columns
+from app.competitions.entry_rules import entry_settings
+from app.competitions.ordering import decimals_of, goodness
+from app.competitions.visibility import declared_of, rounded
+from app.models import Board, EntryRule, Phase, PhaseTask, RowStatus
+from evergold.scoring.ladder import ladder, record_holder
+from evergold.scoring.tasks import TASKS
+
+#: Raised whenever this code would choose otherwise: what was kept before is then made anew.
+VERSION = 1
+#: The higher, the less may stand on a board.
+SET_ASIDE: Mapping[RowStatus | None, int] = {RowStatus.DISQUALIFIED: 1, RowStatus.HIDDEN: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What chooses entries on one board in one phase. decimals: those by which the best is found, None for all: of two
+    that look equal the earlier stands, so that nobody learns by the choice which one is better."""
+
+    metric: str
+    split: str
+    track: str | None
+    higher_is_better: bool
+    decimals: int | None
+    rule: EntryRule
+    without_choice: EntryRule
+    ladder_step: float | None
+
+    @property
+    def key(self) -> str:
+        """Equal for equal rules."""
+        return hashlib.sha256(repr((VERSION, *astuple(self))).encode()).hexdigest()
+
+    @property
+    def is_ladder(self) -> bool:
+        return self.rule is EntryRule.LADDER and self.ladder_step is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """A scored run that entered the board's setting. gold: what tells its gold from another; status: what organisers
+    say of this submission; value: in the ranking column, None where it is not defined."""
+
+    team_id: int
+    run_id: int
+    submission_id: UUID
+    is_baseline: bool
+    gold: str
+    value: float | None
+    status: RowStatus | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TeamStanding:
+    """entries: how many tries the team has here; ladder_value: the ranking score as a Ladder tells it."""
+
+    team_id: int
+    run_id: int
+    entries: int
+    ladder_value: float | None = None
+
+
+def rules_of(phase: Phase, phase_task: PhaseTask, board: Board) -> Rules | None:
+    """As declared now; `board.task` must be loaded. None where this server does not know the type of the task."""
+    column = _ranking_column(phase_task, board)
+    if column is None:
+        return None
+    settings = entry_settings(phase, phase_task)
+    return Rules(
+        metric=board.rank_metric,
+        split=board.rank_split,
+        track=board.track,
+        higher_is_better=column.higher_is_better,
+        decimals=decimals_of(column, declared_of(phase, phase_task).precision),
+        rule=settings.rule,
+        without_choice=settings.without_choice,
+        ladder_step=settings.ladder_step,
+    )
+
+
+def _ranking_column(phase_task: PhaseTask, board: Board) -> BoardColumn | None:
+    if board.task.task_type not in TASKS:
+        return None
+    columns = visible_columns(board, phase_task.options_of(board.task))
+    return next(one for one in columns if (one.metric, one.split) == (board.rank_metric, board.rank_split))
+
+
+# ------------------------------------------------------------------------------------------------------------ choosing
+
+
+def choose(
+    tries: Sequence[Try], rules: Rules, choices: Mapping[int, UUID], gold: str | None = None
+) -> list[TeamStanding]:
+    """Who stands with what, of tries in the order in which they were submitted.
+
+    choices: the chosen submissions by team. gold: only what was scored against it, for another phase to show.
+    """
+    tries = [one for one in not_set_aside(tries) if gold is None or one.gold == gold]
+    by_team: defaultdict[int, list[Try]] = defaultdict(list)
+    for one in tries:
+        by_team[one.team_id].append(one)
+    if rules.rule is EntryRule.ALL:
+        return [TeamStanding(one.team_id, one.run_id, len(by_team[one.team_id])) for one in tries]
+    return [_standing(theirs, rules, choices.get(team_id)) for team_id, theirs in by_team.items()]
+
+
+def not_set_aside(tries: Iterable[Try]) -> list[Try]:
+    """Those that a team may stand with.
+
+    One disqualified submission is set aside, and so is a hidden one: the entry rule goes on with the rest. Where there
+    is no rest the team stands as disqualified, or, if everything is hidden, as hidden.
+    """
+    tries = list(tries)
+    least: dict[int, int] = {}
+    for one in tries:
+        aside = SET_ASIDE.get(one.status, 0)
+        least[one.team_id] = min(least.get(one.team_id, aside), aside)
+    return [one for one in tries if SET_ASIDE.get(one.status, 0) == least[one.team_id]]
+
+
+def _standing(theirs: Sequence[Try], rules: Rules, chosen: UUID | None) -> TeamStanding:
+    """Of one team."""
+    if rules.is_ladder:
+        return _on_ladder(theirs, rules)
+    found = _entry(theirs, rules, chosen if rules.rule is EntryRule.CHOSEN else None)
+    return TeamStanding(found.team_id, found.run_id, len(theirs))
+
+
+def _entry(theirs: Sequence[Try], rules: Rules, chosen: UUID | None) -> Try:
+    found = next((one for one in theirs if one.submission_id == chosen), None)
+    if found is not None:
+        return found
+    rule = rules.without_choice if rules.rule is EntryRule.CHOSEN else rules.rule
+    # Organisers replace a baseline's file; the one they replaced must not outlive it because it was better.
+    if rule is EntryRule.LAST or theirs[-1].is_baseline:
+        return theirs[-1]
+    sign = -1.0 if rules.higher_is_better else 1.0
+    return min(theirs, key=lambda one: goodness(rounded(one.value, rules.decimals), sign))
+
+
+def _on_ladder(theirs: Sequence[Try], rules: Rules) -> TeamStanding:
+    """The record's holder, its ranking score as it is told; a team without a defined score stands with its last."""
+    last, entries = theirs[-1], len(theirs)
+    values = [one.value for one in theirs]
+    step = rules.ladder_step or 0.0
+    holder = None
+    if not last.is_baseline:
+        holder = record_holder(values, step, higher_is_better=rules.higher_is_better)
+    if holder is None:
+        return TeamStanding(last.team_id, last.run_id, entries)
+    told = ladder(values, step, higher_is_better=rules.higher_is_better)[-1]
+    return TeamStanding(last.team_id, theirs[holder].run_id, entries, told)

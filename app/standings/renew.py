@@ -1,0 +1,159 @@
+"""Standings are written where something changes them, in the same transaction, for the teams that it concerns.
+
+The caller holds the task's row (`app.competitions.changed.boards_changed`, or as whoever ends a run does), so that two
+never write the same standings. Which rules they were chosen by is kept beside them: where others hold now, the whole
+board is chosen anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import and_, delete, insert, select
+from sqlalchemy.orm import Session, contains_eager
+
+from app.models import Board, CompetitionTask, EntryRule, KeptBoard, Phase, PhaseTask, Standing, Submission
+from app.standings.choose import Rules, TeamStanding, Try, choose, not_set_aside, rules_of
+from app.standings.tries import Bounds, choices_of, tries_of
+
+#: So many teams are looked at together: their tries are all in memory then.
+TEAMS_AT_A_TIME = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A board of a task in a phase. rules: None where the server does not know the task's type; kept: what its kept
+    standings were chosen by, None where there are none."""
+
+    board_id: int
+    rules: Rules | None
+    kept: str | None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether what is kept holds."""
+        return self.rules is not None and self.rules.key == self.kept
+
+
+def renew_team(session: Session, phase_task_id: int, team_id: int) -> None:
+    """After anything that changes what a team stands with: one of its runs, a mark, a choice."""
+    places = places_of(session, phase_task_id)
+    renew_places(session, phase_task_id, [one for one in places if not one.is_kept])
+    kept = {one.board_id: one.rules for one in places if one.is_kept and one.rules}
+    if kept:
+        whose = and_(Standing.phase_task_id == phase_task_id, Standing.team_id == team_id)
+        session.execute(delete(Standing).where(whose, Standing.board_id.in_(kept)))
+        _insert(session, rows_of(session, phase_task_id, kept, [team_id]))
+
+
+def renew_all(session: Session, phase_task_ids: Iterable[int], *, only_outdated: bool = False) -> None:
+    """After anything that concerns many teams; only_outdated: what was chosen by the rules that hold stays."""
+    for phase_task_id in sorted(phase_task_ids):
+        places = places_of(session, phase_task_id)
+        renew_places(session, phase_task_id, [one for one in places if not (only_outdated and one.is_kept)])
+
+
+def renew_places(session: Session, phase_task_id: int, places: Sequence[Place]) -> None:
+    """All teams on these boards of one task, a few at a time."""
+    if not places:
+        return
+    _forget(session, phase_task_id, [one.board_id for one in places])
+    known = {one.board_id: one.rules for one in places if one.rules}
+    if not known:
+        return
+    kept = [{"phase_task_id": phase_task_id, "board_id": board, "rules": rules.key} for board, rules in known.items()]
+    session.execute(insert(KeptBoard), kept)
+    for teams in a_few_at_a_time(teams_in(session, phase_task_id)):
+        _insert(session, rows_of(session, phase_task_id, known, teams))
+
+
+def forget_board(session: Session, board_id: int) -> None:
+    """Keep nothing of a board any more, whatever it was of."""
+    for table in (Standing, KeptBoard):
+        session.execute(delete(table).where(table.board_id == board_id))
+
+
+def _forget(session: Session, phase_task_id: int, board_ids: Collection[int]) -> None:
+    for table in (Standing, KeptBoard):
+        here = and_(table.phase_task_id == phase_task_id, table.board_id.in_(board_ids))
+        session.execute(delete(table).where(here))
+
+
+# ------------------------------------------------------------------------------------------------------ what is written
+
+
+def places_of(session: Session, phase_task_id: int) -> list[Place]:
+    """Every board of a task in a phase."""
+    found = session.execute(
+        select(Phase, PhaseTask, Board, KeptBoard.rules)
+        .select_from(PhaseTask)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(Board, Board.task_id == PhaseTask.task_id)
+        .join(CompetitionTask, CompetitionTask.id == Board.task_id)
+        .outerjoin(KeptBoard, and_(KeptBoard.phase_task_id == PhaseTask.id, KeptBoard.board_id == Board.id))
+        .where(PhaseTask.id == phase_task_id)
+        .options(contains_eager(Board.task))
+        .order_by(Board.id)
+    )
+    return [Place(board.id, rules_of(phase, phase_task, board), kept) for phase, phase_task, board, kept in found]
+
+
+def teams_in(session: Session, phase_task_id: int) -> list[int]:
+    """Whoever submitted to a task in a phase."""
+    query = select(Submission.team_id).where(Submission.phase_task_id == phase_task_id).distinct()
+    return list(session.scalars(query.order_by(Submission.team_id)))
+
+
+def a_few_at_a_time(teams: Sequence[int]) -> Iterator[Sequence[int]]:
+    """In parts whose tries fit into memory."""
+    return (teams[start : start + TEAMS_AT_A_TIME] for start in range(0, len(teams), TEAMS_AT_A_TIME))
+
+
+def rows_of(
+    session: Session, phase_task_id: int, boards: Mapping[int, Rules], teams: Collection[int]
+) -> list[dict[str, Any]]:
+    """The rows that these teams should have on these boards, from their runs."""
+    bounds = Bounds(teams=teams)
+    # Where all stand, there is nothing to choose.
+    wanted = [(board, rules) for board, rules in boards.items() if rules.rule is not EntryRule.ALL]
+    if not wanted:
+        return []
+    choices = choices_of(session, phase_task_id, wanted, bounds)
+    tries = tries_of(session, phase_task_id, {rules for _, rules in wanted}, bounds)
+    return [
+        {"phase_task_id": phase_task_id, "board_id": board, **row}
+        for board, rules in wanted
+        for row in _rows_on_board(tries[rules], rules, choices[board])
+    ]
+
+
+def _rows_on_board(tries: Sequence[Try], rules: Rules, choices: Mapping[int, UUID]) -> Iterator[dict[str, Any]]:
+    by_team = groupby(sorted(not_set_aside(tries), key=attrgetter("team_id")), key=attrgetter("team_id"))
+    for _, group in by_team:
+        theirs = list(group)
+        golds = sorted({one.gold for one in theirs})
+        yield _row(choose(theirs, rules, choices), golds[0] if len(golds) == 1 else None, is_whole=True)
+        for gold in golds if len(golds) > 1 else []:
+            yield _row(choose(theirs, rules, choices, gold), gold, is_whole=False)
+
+
+def _row(standings: Sequence[TeamStanding], gold: str | None, *, is_whole: bool) -> dict[str, Any]:
+    (one,) = standings
+    return {
+        "team_id": one.team_id,
+        "is_whole": is_whole,
+        "gold": gold,
+        "run_id": one.run_id,
+        "entries": one.entries,
+        "ladder_value": one.ladder_value,
+    }
+
+
+def _insert(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+    if rows:
+        session.execute(insert(Standing), rows)

@@ -1,0 +1,188 @@
+"""A board's tries: the scored runs of a task in a phase, in the board's track and setting, as the database has them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select, true
+from sqlalchemy.orm import Session, aliased
+
+from app.models import (
+    EntryChoice,
+    EntryRule,
+    GoldVersion,
+    RowMark,
+    RowStatus,
+    RunStatus,
+    ScoreRow,
+    ScoringRun,
+    Submission,
+    Team,
+    TeamKind,
+)
+from app.standings.choose import Rules, TeamStanding, Try, choose
+from evergold.scoring.task import NOT_ENTERED
+
+
+@dataclass(frozen=True, slots=True)
+class Rescored:
+    """A rescoring set, to see a board as if it were published. gold: what its runs are made against, by phase task."""
+
+    rescoring_id: int
+    gold: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Which of the tries. teams: of these alone; until: submitted before then, and choices made before then; rescoring:
+    with this set's runs in the place of the current ones."""
+
+    teams: Collection[int] | None = None
+    until: datetime | None = None
+    rescoring: Rescored | None = None
+
+
+EVERYTHING = Bounds()
+
+
+def is_current_or_in(rescoring: Rescored | None = None) -> ColumnElement[bool]:
+    """Of a run: whether its submission stands with it; under a set, whether it would once that is published."""
+    if rescoring is None:
+        return ScoringRun.is_current.expression
+    ours = aliased(ScoringRun)
+    replaced = exists().where(
+        ours.submission_id == ScoringRun.submission_id,
+        ours.rescoring_id == rescoring.rescoring_id,
+        ours.status.in_((RunStatus.SCORED, RunStatus.REJECTED)),
+    )
+    return or_(ScoringRun.rescoring_id == rescoring.rescoring_id, and_(ScoringRun.is_current, ~replaced))
+
+
+def is_scored() -> ColumnElement[bool]:
+    """Of a run that is found by its submission. Written so that no index of statuses serves: SQLite would take that one
+    and walk through all that was ever scored."""
+    return func.coalesce(ScoringRun.status, "") == RunStatus.SCORED
+
+
+def gold_of_run() -> ColumnElement[str]:
+    """What tells a run's gold from another: the commitment of sealed gold, the name of plain gold; `GoldVersion` is
+    joined from outside."""
+    return func.coalesce(GoldVersion.commitment, ScoringRun.gold)
+
+
+def standings_from_runs(
+    session: Session, phase_task_id: int, board_id: int, rules: Rules, gold: str | None, bounds: Bounds = EVERYTHING
+) -> list[TeamStanding]:
+    """Who stands with what, by walking through everything that was scored; `app.standings.kept` is the quick way.
+
+    gold: only what was scored against it.
+    """
+    tries = tries_of(session, phase_task_id, [rules], bounds)[rules]
+    return choose(tries, rules, choices_of(session, phase_task_id, [(board_id, rules)], bounds)[board_id], gold)
+
+
+def tries_of(
+    session: Session, phase_task_id: int, wanted: Collection[Rules], bounds: Bounds = EVERYTHING
+) -> dict[Rules, list[Try]]:
+    """By the rules of each board, in the order in which they were submitted; read from the database at once."""
+    scores: dict[int, dict[tuple[str, str], float | None]] = {}
+    runs: dict[int, _Run] = {}
+    query = _query(phase_task_id, {(one.metric, one.split) for one in wanted}, bounds)
+    for *run, metric, split, value, reason in session.execute(query):
+        found = _Run(*run)
+        runs[found.run_id] = found
+        if metric is not None and split is not None:
+            scores.setdefault(found.run_id, {})[metric, split] = _LEFT_OUT if reason == NOT_ENTERED else value
+    return {
+        rules: [_try(run, value) for run in runs.values() if (value := _entered(run, rules, scores)) is not _LEFT_OUT]
+        for rules in wanted
+    }
+
+
+#: The value of a score whose setting was not entered: no value that a score can have.
+_LEFT_OUT = float("inf")
+
+
+class _Run(NamedTuple):
+    """Of the query below, without the scores."""
+
+    run_id: int
+    team_id: int
+    kind: TeamKind
+    submission_id: UUID
+    track: str | None
+    gold: str
+    status: RowStatus | None
+
+
+def _entered(run: _Run, rules: Rules, scores: Mapping[int, Mapping[tuple[str, str], float | None]]) -> float | None:
+    """The value in the ranking column; `_LEFT_OUT` if the run is none of the board's entries.
+
+    A baseline without a track is there for all to compare with.
+    """
+    is_for_all = run.track is None and run.kind == TeamKind.BASELINE
+    if rules.track is not None and run.track != rules.track and not is_for_all:
+        return _LEFT_OUT
+    return scores.get(run.run_id, {}).get((rules.metric, rules.split))
+
+
+def _try(run: _Run, value: float | None) -> Try:
+    status = RowStatus(run.status) if run.status is not None else None
+    is_baseline = run.kind == TeamKind.BASELINE
+    return Try(run.team_id, run.run_id, run.submission_id, is_baseline, run.gold, value, status)
+
+
+def _query(phase_task_id: int, ranking: Collection[tuple[str, str]], bounds: Bounds) -> Select[*tuple[Any, ...]]:
+    """A row for each run and each of its scores that rank; one row for a run that has none."""
+    ranks = or_(*(and_(ScoreRow.metric == metric, ScoreRow.split == split) for metric, split in sorted(ranking)))
+    query = (
+        select(
+            ScoringRun.id,
+            Team.id,
+            Team.kind,
+            Submission.id,
+            Submission.track,
+            gold_of_run(),
+            RowMark.status,
+            ScoreRow.metric,
+            ScoreRow.split,
+            ScoreRow.value,
+            ScoreRow.reason,
+        )
+        .select_from(Submission)
+        .join(Team, Team.id == Submission.team_id)
+        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
+        .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
+        .outerjoin(RowMark, RowMark.submission_id == Submission.id)
+        .outerjoin(ScoreRow, and_(ScoreRow.run_id == ScoringRun.id, ranks))
+        .where(Submission.phase_task_id == phase_task_id, is_current_or_in(bounds.rescoring), is_scored())
+        .order_by(Submission.submitted_at, ScoringRun.id)
+    )
+    if bounds.teams is not None:
+        query = query.where(Submission.team_id.in_(bounds.teams))
+    return query if bounds.until is None else query.where(Submission.submitted_at < bounds.until)
+
+
+def choices_of(
+    session: Session, phase_task_id: int, wanted: Collection[tuple[int, Rules]], bounds: Bounds = EVERYTHING
+) -> dict[int, dict[int, UUID]]:
+    """The chosen submissions by board and team; nothing is asked where no board goes by choices."""
+    boards = [board_id for board_id, rules in wanted if rules.rule is EntryRule.CHOSEN]
+    found: dict[int, dict[int, UUID]] = {board_id: {} for board_id, _ in wanted}
+    if not boards:
+        return found
+    made = session.execute(
+        select(EntryChoice.board_id, EntryChoice.team_id, EntryChoice.submission_id).where(
+            EntryChoice.phase_task_id == phase_task_id,
+            EntryChoice.board_id.in_(boards),
+            EntryChoice.chosen_at < bounds.until if bounds.until is not None else true(),
+            EntryChoice.team_id.in_(bounds.teams) if bounds.teams is not None else true(),
+        )
+    )
+    for board_id, team_id, submission_id in made:
+        found[board_id][team_id] = submission_id
+    return found

@@ -1,0 +1,135 @@
+"""A database with as many scored submissions as one likes, in bulk: COPY on PostgreSQL, executemany on SQLite."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Engine, Table, insert, select, text
+
+from app.base.db import Base, writing
+from app.models import Phase, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, Team
+from app.standings.renew import renew_all
+from tests.world import ZERO_SHOT, add_competition, add_user
+
+ROWS_AT_A_TIME = 10_000
+METRICS = ("macro_f1", "accuracy")
+
+Row = dict[str, Any]
+
+
+def fill(engine: Engine, rows: int, submissions: int) -> None:
+    """A competition with so many teams on its board, and so many scored submissions; all but one a team in the past."""
+    now = datetime.now(UTC)
+    add_competition(engine, starts_at=now - timedelta(days=30), ends_at=None)
+    user = add_user(engine, "bench")
+    with writing(engine) as session:
+        place = select(Phase.competition_id, PhaseTask.id).join(PhaseTask, PhaseTask.phase_id == Phase.id)
+        competition, phase_task = session.execute(place).one()
+    count = max(rows, submissions)
+    first = {"phase_task_id": phase_task, "user_id": user.id}
+    write(engine, Team, _teams(rows, competition, now))
+    write(engine, Submission, _submissions(count, rows, first, now))
+    write(engine, ScoringRun, _runs(count, now))
+    write(engine, ScoreRow, (score for n in range(count) for score in _scores(n, count)))
+    with writing(engine) as session:
+        renew_all(session, [phase_task])
+    _settle(engine)
+
+
+def _settle(engine: Engine) -> None:
+    """As a database is that was used for a while: its planner knows the tables, and new rows get new numbers."""
+    with engine.connect() as connection:
+        connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+        for model in (Team, ScoringRun, ScoreRow) if engine.dialect.name == "postgresql" else ():
+            connection.execute(text(_sequence(model.__tablename__)))
+        connection.execute(text("ANALYZE"))
+
+
+def _sequence(table: str) -> str:
+    return f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))"  # noqa: S608
+
+
+def _teams(rows: int, competition: int, now: datetime) -> Iterator[Row]:
+    for n in range(1, rows + 1):
+        yield {"id": n, "competition_id": competition, "name": f"Team {n}", "kind": "team", "created_at": now}
+
+
+def _submissions(count: int, rows: int, first: Row, now: datetime) -> Iterator[Row]:
+    """Over twenty days, and none in the last two but one of each team."""
+    step = timedelta(days=20) / count
+    for n in range(count):
+        at = now - timedelta(days=22) + n * step
+        yield {
+            **first,
+            "id": _id(n),
+            "team_id": n % rows + 1,
+            "sha256": f"{n:064x}",
+            "size_bytes": 1,
+            "filename": "",
+            "method": "XLM-R large",
+            "description": "",
+            "submitted_at": at,
+        }
+
+
+def _id(n: int) -> uuid.UUID:
+    """Spread as random ones are."""
+    return uuid.UUID(int=(n * 0x9E3779B97F4A7C15F39CC0605CEDC835) % 2**128)
+
+
+def _runs(count: int, now: datetime) -> Iterator[Row]:
+    for n in range(count):
+        yield {
+            "id": n + 1,
+            "submission_id": _id(n),
+            "is_current": True,
+            "status": RunStatus.SCORED,
+            "gold": "gold.csv",
+            "attempts": 1,
+            "queued_at": now,
+            "finished_at": now,
+            "problems": [],
+            "problems_omitted": 0,
+        }
+
+
+def _scores(n: int, count: int) -> Iterator[Row]:
+    """All different."""
+    for place, metric in enumerate(METRICS):
+        yield {
+            "id": n * len(METRICS) + place + 1,
+            "run_id": n + 1,
+            "metric": metric,
+            "split": ZERO_SHOT,
+            "value": (n * 7919 % count) / count,
+            "signature": "idiom-detection:1",
+        }
+
+
+def write(engine: Engine, model: type[Base], rows: Iterator[Row]) -> None:
+    """All rows, as fast as the database takes them."""
+    table = model.__table__
+    assert isinstance(table, Table)
+    copy = _copy if engine.dialect.name == "postgresql" else _execute
+    while some := list(islice(rows, ROWS_AT_A_TIME)):
+        copy(engine, table, some)
+
+
+def _execute(engine: Engine, table: Table, rows: list[Row]) -> None:
+    with writing(engine) as session:
+        session.execute(insert(table), rows)
+
+
+def _copy(engine: Engine, table: Table, rows: list[Row]) -> None:
+    from psycopg.types.json import Jsonb
+
+    names = list(rows[0])
+    with engine.begin() as connection:
+        cursor = connection.connection.cursor()
+        with cursor.copy(f"COPY {table.name} ({', '.join(names)}) FROM STDIN") as copy:  # noqa: S608
+            for row in rows:
+                copy.write_row([Jsonb(row[name]) if isinstance(row[name], list) else row[name] for name in names])

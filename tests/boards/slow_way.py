@@ -1,0 +1,357 @@
+"""A board's rows the slow way: all that was ever scored is walked through, and nothing is kept.
+
+What `app.standings` keeps is compared with this; it shares no code with it. Not to be made quicker.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select, true
+from sqlalchemy.orm import Session, aliased
+
+from app.boards.leaderboard import EntrySource
+from app.boards.marks import Mark, Marks, marks_of
+from app.boards.rows import Cell, LeaderboardRow
+from app.competitions.columns import BoardColumn
+from app.competitions.entry_rules import EntrySettings, entry_settings
+from app.competitions.ordering import decimals_of, goodness, sign_of
+from app.competitions.visibility import declared_of, rounded
+from app.models import (
+    Board,
+    EntryChoice,
+    EntryRule,
+    GoldVersion,
+    PhaseTask,
+    RowStatus,
+    RunStatus,
+    ScoreRow,
+    ScoringRun,
+    Submission,
+    Team,
+    TeamKind,
+)
+from app.standings.tries import Rescored
+from evergold.scoring.ladder import ladder, record_holder
+from evergold.scoring.task import NOT_ENTERED
+
+#: A query takes only so many parameters.
+RUNS_AT_A_TIME = 500
+NOT_COMPUTED = Cell(None, "not computed", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A scored submission that entered the board's setting."""
+
+    run_id: int
+    team_id: int
+    team: str
+    kind: TeamKind
+    submission_id: UUID
+    submitted_at: datetime
+    track: str | None
+    method: str
+    gold: str  # the commitment of sealed gold, the name of plain gold
+    commitment: str | None  # of sealed gold
+    ranking: Cell  # in the ranking column
+    task_version: int | None = None  # of the task type that scored it
+    is_ranked: bool = False  # of a baseline
+    status: RowStatus | None = None  # what organisers say of the team, or of this submission
+    note: str = ""
+
+
+def entries_of(
+    session: Session,
+    phase_task: PhaseTask,
+    board: Board,
+    column: BoardColumn,
+    until: datetime | None = None,
+    rescoring: Rescored | None = None,
+) -> list[Entry]:
+    """In the order in which they were submitted, without those that organisers set aside (`with_marks`).
+
+    column: the one that ranks; until: only those from before then; beside: with this set's runs in the place of the
+    current ones.
+    """
+    runs = session.execute(
+        select(
+            ScoringRun.id,
+            Team.id,
+            Team.name,
+            Team.kind,
+            Submission.id,
+            Submission.submitted_at,
+            Submission.track,
+            Submission.method,
+            func.coalesce(GoldVersion.commitment, ScoringRun.gold),
+            GoldVersion.commitment,
+            ScoringRun.task_version,
+            ScoreRow.value,
+            ScoreRow.reason,
+            ScoreRow.signature,
+        )
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(Team, Team.id == Submission.team_id)
+        .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
+        .outerjoin(
+            ScoreRow,
+            and_(ScoreRow.run_id == ScoringRun.id, ScoreRow.metric == column.metric, ScoreRow.split == column.split),
+        )
+        .where(
+            Submission.phase_task_id == phase_task.id,
+            is_current_or_in(rescoring),
+            is_scored(),
+            _in_track(board),
+            Submission.submitted_at < until if until is not None else true(),
+        )
+        .order_by(Submission.submitted_at, ScoringRun.id)
+    ).all()
+    ranked = frozenset(phase_task.ranked_baselines)
+    entered = [entry for entry in (_entry(run, ranked) for run in runs) if entry.ranking.reason != NOT_ENTERED]
+    return with_marks(entered, marks_of(session, phase_task))
+
+
+def _entry(found: Sequence[Any], ranked: frozenset[int]) -> Entry:
+    """From a row of the query above. ranked: the baselines that have a rank."""
+    run_id, team_id, team, kind, submission_id, at, track, method, gold, commitment, version, *score = found
+    value, reason, signature = score
+    cell = NOT_COMPUTED if signature is None else Cell(value, reason, signature)
+    is_ranked = team_id in ranked
+    return Entry(
+        run_id,
+        team_id,
+        team,
+        TeamKind(kind),
+        submission_id,
+        at,
+        track,
+        method,
+        gold,
+        commitment,
+        cell,
+        version,
+        is_ranked,
+    )
+
+
+def with_marks(entries: Sequence[Entry], marks: Marks) -> list[Entry]:
+    """The entries that a team may stand with, each with what organisers say of it.
+
+    One disqualified submission is set aside, and so is a hidden one: the entry rule goes on with the rest. Where there
+    is no rest the team stands as disqualified, or, if everything is hidden, as hidden.
+    """
+    if not marks.teams and not marks.submissions:
+        return list(entries)
+    said = [_marked(entry, marks.submissions.get(entry.submission_id)) for entry in entries]
+    best: dict[int, int] = {}
+    for entry in said:
+        best[entry.team_id] = min(best.get(entry.team_id, len(_SET_ASIDE)), _SET_ASIDE.get(entry.status, 0))
+    kept = [entry for entry in said if _SET_ASIDE.get(entry.status, 0) == best[entry.team_id]]
+    return [_marked(entry, stronger(marks.teams.get(entry.team_id), entry)) for entry in kept]
+
+
+#: The higher, the less may stand on a board.
+_SET_ASIDE: Mapping[RowStatus | None, int] = {RowStatus.DISQUALIFIED: 1, RowStatus.HIDDEN: 2}
+
+
+def stronger(mark: Mark | None, row: Entry | LeaderboardRow) -> Mark | None:
+    """A mark of the whole team, unless more is said of the row already."""
+    return mark if mark and _SET_ASIDE.get(mark.status, 0) >= _SET_ASIDE.get(row.status, 0) else None
+
+
+def _marked(entry: Entry, mark: Mark | None) -> Entry:
+    return replace(entry, status=mark.status, note=mark.note) if mark else entry
+
+
+def is_current_or_in(rescoring: Rescored | None = None) -> ColumnElement[bool]:
+    """Of a run: whether its submission stands with it; under a set, whether it would once that is published."""
+    if rescoring is None:
+        return ScoringRun.is_current.expression
+    ours = aliased(ScoringRun)
+    replaced = exists().where(
+        ours.submission_id == ScoringRun.submission_id,
+        ours.rescoring_id == rescoring.rescoring_id,
+        ours.status.in_((RunStatus.SCORED, RunStatus.REJECTED)),
+    )
+    return or_(ScoringRun.rescoring_id == rescoring.rescoring_id, and_(ScoringRun.is_current, ~replaced))
+
+
+def is_scored() -> ColumnElement[bool]:
+    """Of a run that is found by its submission. Written so that no index of statuses serves: SQLite would take that one
+    and walk through all that was ever scored."""
+    return func.coalesce(ScoringRun.status, "") == RunStatus.SCORED
+
+
+def chosen_rows(
+    session: Session,
+    phase_task: PhaseTask,
+    board: Board,
+    entries: Sequence[Entry],
+    settings: EntrySettings,
+    columns: Sequence[BoardColumn],
+    ranking: tuple[int, BoardColumn, int | None],
+    until: datetime | None = None,
+) -> list[LeaderboardRow]:
+    """The rows of those entries that stand on the board, without ranks and in no order.
+
+    ranking: the ranking column's index, the column, and the precision by which the best is found: of two that look
+    equal the earlier stands, so that nobody learns by the choice which one is better. until: choices made later do not
+    count.
+    """
+    rows = _rows(session, phase_task, board, entries, settings, ranking, until)
+    cells = _cells(session, [row.run_id for row in rows if row.run_id is not None], columns)
+    rank_by = ranking[0]
+    # On a Ladder the ranking score is not what was computed, but what is told.
+    return [
+        replace(row, cells=(*found[:rank_by], *row.cells, *found[rank_by + 1 :]))
+        for row, found in ((row, cells[row.run_id]) for row in rows)
+    ]
+
+
+def _rows(
+    session: Session,
+    phase_task: PhaseTask,
+    board: Board,
+    entries: Sequence[Entry],
+    settings: EntrySettings,
+    ranking: tuple[int, BoardColumn, int | None],
+    until: datetime | None,
+) -> list[LeaderboardRow]:
+    """The same, but with the ranking score alone."""
+    by_team: defaultdict[int, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        by_team[entry.team_id].append(entry)
+    if settings.rule is EntryRule.ALL:
+        return [_row(entry, len(by_team[entry.team_id])) for entry in entries]
+    if settings.rule is EntryRule.LADDER and settings.ladder_step is not None:
+        return [_on_ladder(theirs, settings.ladder_step, ranking) for theirs in by_team.values()]
+    choices = _choices(session, phase_task, board, until) if settings.rule is EntryRule.CHOSEN else {}
+    return [_row(_standing(theirs, settings, choices, ranking), len(theirs)) for theirs in by_team.values()]
+
+
+def _standing(
+    theirs: Sequence[Entry],
+    settings: EntrySettings,
+    choices: Mapping[int, UUID],
+    ranking: tuple[int, BoardColumn, int | None],
+) -> Entry:
+    """The entry that a team stands with."""
+    chosen = choices.get(theirs[0].team_id)
+    found = next((entry for entry in theirs if entry.submission_id == chosen), None)
+    if found is not None:
+        return found
+    rule = settings.without_choice if settings.rule is EntryRule.CHOSEN else settings.rule
+    # Organisers replace a baseline's file; the one they replaced must not outlive it because it was better.
+    if rule is EntryRule.LAST or theirs[-1].kind is TeamKind.BASELINE:
+        return theirs[-1]
+    _, column, precision = ranking
+    decimals, sign = decimals_of(column, precision), sign_of(column)
+    return min(theirs, key=lambda entry: goodness(rounded(entry.ranking.value, decimals), sign))
+
+
+def _on_ladder(theirs: Sequence[Entry], step: float, ranking: tuple[int, BoardColumn, int | None]) -> LeaderboardRow:
+    """The record's holder, its ranking score as it is told; a team without a defined score stands with its last."""
+    column = ranking[1]
+    if theirs[-1].kind is TeamKind.BASELINE:
+        return _row(theirs[-1], len(theirs))
+    values = [entry.ranking.value for entry in theirs]
+    holder = record_holder(values, step, higher_is_better=column.higher_is_better)
+    if holder is None:
+        return _row(theirs[-1], len(theirs))
+    told = ladder(values, step, higher_is_better=column.higher_is_better)[-1]
+    entry = theirs[holder]
+    return _row(replace(entry, ranking=replace(entry.ranking, value=told)), len(theirs))
+
+
+def _choices(session: Session, phase_task: PhaseTask, board: Board, until: datetime | None) -> dict[int, UUID]:
+    """The chosen submissions by team."""
+    made = session.execute(
+        select(EntryChoice.team_id, EntryChoice.submission_id).where(
+            EntryChoice.phase_task_id == phase_task.id,
+            EntryChoice.board_id == board.id,
+            EntryChoice.chosen_at < until if until is not None else true(),
+        )
+    )
+    return {team_id: submission_id for team_id, submission_id in made}
+
+
+def _row(entry: Entry, entries: int) -> LeaderboardRow:
+    return LeaderboardRow(
+        rank=None,
+        team=entry.team,
+        kind="baseline" if entry.kind is TeamKind.BASELINE else "team",
+        cells=(entry.ranking,),
+        achieved_at=entry.submitted_at,
+        method=entry.method,
+        entries=entries,
+        track=entry.track,
+        submission_id=entry.submission_id,
+        run_id=entry.run_id,
+        team_id=entry.team_id,
+        commitment=entry.commitment,
+        task_version=entry.task_version,
+        is_ranked=entry.is_ranked,
+        status=entry.status,
+        note=entry.note,
+    )
+
+
+def _in_track(board: Board) -> ColumnElement[bool]:
+    """The board's own track; a baseline without one is there for all to compare with."""
+    if board.track is None:
+        return true()
+    for_all = and_(Submission.track.is_(None), Team.kind == TeamKind.BASELINE)
+    return or_(Submission.track == board.track, for_all)
+
+
+def _cells(
+    session: Session, runs: Sequence[int], columns: Sequence[BoardColumn]
+) -> defaultdict[int | None, tuple[Cell, ...]]:
+    """All cells of these runs, by run."""
+    place = {(column.metric, column.split): index for index, column in enumerate(columns)}
+    empty = (NOT_COMPUTED,) * len(columns)
+    found: defaultdict[int | None, list[Cell]] = defaultdict(lambda: list(empty))
+    for start in range(0, len(runs), RUNS_AT_A_TIME):
+        scores = session.execute(
+            select(
+                ScoreRow.run_id, ScoreRow.metric, ScoreRow.split, ScoreRow.value, ScoreRow.reason, ScoreRow.signature
+            ).where(
+                ScoreRow.run_id.in_(runs[start : start + RUNS_AT_A_TIME]),
+                ScoreRow.metric.in_({column.metric for column in columns}),
+                ScoreRow.split.in_({column.split for column in columns}),
+            )
+        )
+        for run_id, metric, split, value, reason, signature in scores:
+            if (metric, split) in place:
+                found[run_id][place[metric, split]] = Cell(value, reason, signature)
+    return defaultdict(lambda: empty, {run_id: tuple(cells) for run_id, cells in found.items()})
+
+
+def live_rows(
+    session: Session,
+    asked: EntrySource,
+    board: Board,
+    columns: Sequence[BoardColumn],
+    rank_by: int,
+    gold: str | None,
+    until: datetime | None,
+    rescoring: Rescored | None,
+    *,
+    is_carried: bool = False,
+) -> list[LeaderboardRow]:
+    """gold: the one in use; rows that are carried over were scored against it, or are not here."""
+    entries = entries_of(session, asked.phase_task, board, columns[rank_by], until, rescoring)
+    if is_carried:
+        entries = [entry for entry in entries if entry.gold == gold]
+    outdated = {entry.run_id for entry in entries if gold is not None and entry.gold != gold}
+    settings = entry_settings(asked.phase, asked.phase_task)
+    precision = declared_of(asked.phase, asked.phase_task).precision
+    ranking = (rank_by, columns[rank_by], precision)
+    rows = chosen_rows(session, asked.phase_task, board, entries, settings, columns, ranking, until)
+    return [replace(row, is_outdated=row.run_id in outdated) for row in rows]

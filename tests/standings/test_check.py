@@ -1,0 +1,135 @@
+"""Standings that do not follow from the runs are found, told and put right; nothing else is touched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import Engine, delete, insert, select, update
+
+from app.base.db import reading, writing
+from app.models import KeptBoard, PhaseTask, ScoringRun, Standing, User
+from app.standings.check import START, TEAMS_OF_A_SLICE, check_slice, check_task
+from evergold.cli import run
+from evergold.cli.output import Code
+from tests.boards.places import enter, shown
+from tests.world import add_user, board_version_number
+from workers.sweep import check_standings
+
+
+@pytest.fixture
+def board(engine: Engine, people: list[User]) -> Engine:
+    """Ada with 0.5 and then 0.7, Bob with 0.6."""
+    enter(engine, people[0], 0.5)
+    enter(engine, people[0], 0.7, minute=1)
+    enter(engine, people[1], 0.6, minute=2)
+    return engine
+
+
+RIGHT = [(1, "Ada", 0.7), (2, "Bob", 0.6)]
+
+
+def spoil(engine: Engine) -> None:
+    """Ada stands with her first run, as if its end had been forgotten."""
+    with writing(engine) as session:
+        first = session.scalars(select(Standing.team_id).order_by(Standing.team_id)).first()
+        before = session.scalars(select(ScoringRun.id).order_by(ScoringRun.id)).first()
+        session.execute(update(Standing).where(Standing.team_id == first).values(run_id=before, entries=1))
+
+
+def differences(engine: Engine) -> int:
+    with reading(engine) as session:
+        return len(check_task(session, session.scalars(select(PhaseTask.id)).one()))
+
+
+@pytest.mark.both
+def test_a_board_is_made_of_what_is_kept(board: Engine) -> None:
+    assert shown(board) == RIGHT
+    spoil(board)
+    assert shown(board) == [(1, "Bob", 0.6), (2, "Ada", 0.5)]
+
+
+def test_what_was_chosen_by_other_rules_is_not_believed(board: Engine) -> None:
+    spoil(board)
+    with writing(board) as session:
+        session.execute(update(KeptBoard).values(rules="other"))
+    assert shown(board) == RIGHT
+
+
+@pytest.mark.both
+def test_the_sweep_finds_a_wrong_standing_and_puts_it_right(board: Engine) -> None:
+    assert differences(board) == 0
+    spoil(board)
+    version = board_version_number(board)
+    assert differences(board) == 1
+    assert check_standings(board, START) == START
+    assert shown(board) == RIGHT
+    assert board_version_number(board) == version + 1, "answers that were kept are made anew"
+    assert check_standings(board, START) == START
+    assert board_version_number(board) == version + 1, "nothing is wrong any more"
+
+
+def test_a_standing_of_nobody_is_found(board: Engine) -> None:
+    with writing(board) as session:
+        (columns,) = session.execute(select(*Standing.__table__.columns).limit(1)).mappings()
+        session.execute(insert(Standing).values({**columns, "id": 99, "is_whole": False, "gold": "other.csv"}))
+    assert differences(board) == 1
+
+
+def test_what_is_not_kept_yet_is_kept_after_a_sweep(board: Engine) -> None:
+    with writing(board) as session:
+        session.execute(delete(Standing))
+        session.execute(delete(KeptBoard))
+    assert shown(board) == RIGHT
+    check_standings(board, START)
+    with reading(board) as session:
+        assert len(session.scalars(select(Standing.id)).all()) == 2, "on the board that both entered"
+    assert shown(board) == RIGHT
+
+
+def test_the_sweep_looks_at_a_few_teams_at_a_time_and_begins_again(engine: Engine, people: list[User]) -> None:
+    teams = TEAMS_OF_A_SLICE + 1
+    for number in range(teams):
+        enter(engine, add_user(engine, f"user{number}"), 0.5, minute=number)
+    with writing(engine) as session:
+        _, reached = check_slice(session, START)
+        assert reached != START
+        assert check_slice(session, reached) == ([], START)
+
+
+# ------------------------------------------------------------------------------------------------------ command line
+
+
+@pytest.fixture
+def command(
+    board: Engine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """`evergold standings …` on this database; exit code, stdout, stderr."""
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", board.url.render_as_string(hide_password=False))
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = run(["standings", *arguments])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def test_the_command_says_that_all_is_well(command: Callable[..., tuple[int, str, str]]) -> None:
+    code, out, _ = command("--check")
+    assert (code, out) == (Code.OK, "2 standings in 1 task with submissions. All follow from the runs.\n")
+
+
+def test_the_command_names_what_is_wrong_and_writes_it_anew(
+    board: Engine, command: Callable[..., tuple[int, str, str]]
+) -> None:
+    spoil(board)
+    code, _, errors = command("--check")
+    assert code == Code.ERROR
+    assert "Not what the runs say: 1 standing." in errors
+    code, out, _ = command("--check", "--json")
+    assert code == Code.ERROR
+    assert json.loads(out)["differences"] == ["board 1 of task 1: team 1"]
+    assert command("--rebuild", "--check")[0] == Code.OK
+    assert shown(board) == RIGHT
