@@ -49,7 +49,8 @@ class Metric:
     """What a metric is, for people: shown beside boards and in the docs.
 
     minimum, maximum: the theoretical range (None: unbounded); higher_is_better: which end wins;
-    percent: pages show the value times 100.
+    percent: pages show the value times 100; has_interval: whether it is an estimate, which other items would change
+    (not a p, nor how many languages were sent).
     """
 
     name: str
@@ -59,6 +60,7 @@ class Metric:
     maximum: float | None = 1.0
     higher_is_better: bool = True
     percent: bool = False
+    has_interval: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,64 +18,81 @@ _DENSE_COLUMNS = 64
 
 @dataclass(frozen=True)
 class Dense:
-    """m consecutive units from `start`, what they add to k columns: m × k."""
+    """m units, in order and each once, and what they add to k columns: m × k; all others add nothing."""
 
-    start: int
+    units: Positions
     matrix: Floats
 
     @property
     def width(self) -> int:
+        """How many columns there are."""
         return int(self.matrix.shape[1])
+
+    @property
+    def size(self) -> int:
+        """How many units there are that add anything."""
+        return len(self.units)
 
     def times(self, weights: Floats) -> Floats:
         """The sums under weights of resamples × all units: resamples × k."""
-        return weights[:, self.start : self.start + len(self.matrix)] @ self.matrix
+        if len(self.units) and self.units[-1] - self.units[0] + 1 == len(self.units):
+            return weights[:, self.units[0] : self.units[-1] + 1] @ self.matrix  # no copy
+        return weights[:, self.units] @ self.matrix
 
-    def rows(self, units: int) -> Floats:
-        """What every unit adds: units × k."""
-        found = np.zeros((units, self.width))
-        found[self.start : self.start + len(self.matrix)] = self.matrix
-        return found
+    def moved(self, columns: Sequence[int], width: int) -> Dense:
+        """The same with each column in another place, of `width`."""
+        matrix = np.zeros((len(self.units), width))
+        matrix[:, columns] = self.matrix
+        return Dense(self.units, matrix)
 
 
 @dataclass(frozen=True)
 class Entries:
-    """n entries in the order of their columns: the unit, the column, what the one adds to the other."""
+    """n entries in the order of their columns: the unit, the column, what the one adds to the other. See `Dense`."""
 
     width: int
     units: Positions
     columns: Positions
     values: Floats
 
+    @property
+    def size(self) -> int:
+        return len(np.unique(self.units))
+
     def times(self, weights: Floats) -> Floats:
-        """As for `Dense`."""
         sums = np.zeros((len(weights), self.width))
         if len(self.columns):
             starts = np.flatnonzero(np.diff(self.columns, prepend=-1))
             sums[:, self.columns[starts]] = np.add.reduceat(weights[:, self.units] * self.values, starts, axis=1)
         return sums
 
-    def rows(self, units: int) -> Floats:
-        """As for `Dense`."""
-        found = np.zeros((units, self.width))
-        np.add.at(found, (self.units, self.columns), self.values)
-        return found
+    def moved(self, columns: Sequence[int], width: int) -> Entries:
+        places = np.array(columns, dtype=np.intp)[self.columns]
+        order = np.argsort(places, kind="stable")
+        return Entries(width, self.units[order], places[order], self.values[order])
 
 
 Block = Dense | Entries
 
 
-def collect(
-    units: int, width: int, places: Positions, columns: Positions, values: Floats | float = 1.0, start: int = 0
-) -> Block:
-    """The block in which, for each of n entries, the unit at places adds its value to its column.
+def collect(width: int, units: Positions, columns: Positions, values: Floats | float = 1.0) -> Block:
+    """The block in which, for each of n entries, a unit adds its value to its column.
 
-    units: how many there are from `start` on; places, columns: n numbers from 0; entries of one cell are added up.
+    units, columns: n numbers from 0, in any order; entries of one cell are added up.
     """
     if width <= _DENSE_COLUMNS:
-        matrix = np.zeros((units, width))
-        np.add.at(matrix, (places, columns), values)
-        return Dense(start, matrix)
+        known, rows = np.unique(units, return_inverse=True)
+        matrix = np.zeros((len(known), width))
+        np.add.at(matrix, (rows, columns), values)
+        return Dense(known, matrix)
     order = np.argsort(columns, kind="stable")
-    every = np.broadcast_to(np.asarray(values, dtype=np.float64), places.shape)
-    return Entries(width, places[order] + start, columns[order], every[order])
+    every = np.broadcast_to(np.asarray(values, dtype=np.float64), units.shape)
+    return Entries(width, units[order], columns[order], every[order])
+
+
+def table(units: Positions, columns: Sequence[Floats]) -> Dense:
+    """The block of n items, each with the unit that it belongs to, and what they add to each of k columns."""
+    known, rows = np.unique(units, return_inverse=True)
+    matrix = np.zeros((len(known), len(columns)))
+    np.add.at(matrix, rows, np.stack(columns, axis=1))
+    return Dense(known, matrix)

@@ -1,19 +1,19 @@
 """What scores are computed from: sums over units and what follows from them, ranks, or pairs of items.
 
-Every part gives its scores for weights of resamples × units, NaN where a score is undefined, and, as `Sums`, what two
-systems can swap.
+Every part gives its scores for weights of resamples × units, NaN where a score is undefined; `sums()` of it is what two
+systems can swap, and `size` how many units its scores rest on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from evergold.scoring.resampling.blocks import Block, Dense
+from evergold.scoring.resampling.blocks import Block, table
 from evergold.scoring.resampling.formulas import mean_of_sums, pearson_of_sums
 from evergold.scoring.resampling.units import Positions
 
@@ -26,9 +26,10 @@ Name = tuple[str, str]
 class Sums:
     """Scores that follow from sums over units.
 
-    names: s scores; blocks: what units add to the k sums, one after the other; finish: sums of … × k to scores of
-    … × s; keys: what each of the k sums is, the same for all systems. kinds_by_label: where the sums are some kinds for
-    each of many labels (or words), how many kinds; finish takes any number of labels then, and keys are (kind, label).
+    names: s scores; blocks: what units add to some of the k sums, one block after the other; finish: from sums of … × k
+    to scores of … × s, equal for equal arithmetic; keys: what each of the k sums is, the same for all systems.
+    kinds_by_label: where the sums are some kinds for each of many labels (or words), how many kinds; finish takes any
+    number of labels then, and keys are (kind, label). picked: which of finish's scores the names are (None: all).
     """
 
     names: tuple[Name, ...]
@@ -36,18 +37,62 @@ class Sums:
     finish: Callable[[Floats], Floats] = field(repr=False)
     keys: tuple[Hashable, ...]
     kinds_by_label: int = 0
+    picked: tuple[int, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many units add anything."""
+        return sum(block.size for block in self.blocks)
 
     def totals(self, weights: Floats) -> Floats:
         """The k sums: resamples × k."""
         return np.concatenate([block.times(weights) for block in self.blocks], axis=1)
 
+    def scores(self, totals: Floats) -> Floats:
+        """The scores of sums: … × s."""
+        found = self.finish(totals)
+        return found if self.picked is None else found[..., self.picked]
+
     def weighted(self, weights: Floats) -> Floats:
         """The scores: resamples × s."""
-        return self.finish(self.totals(weights))
+        return self.scores(self.totals(weights))
 
     def sums(self) -> Sums:
         """Itself."""
         return self
+
+    def only(self, names: Collection[Name]) -> Sums:
+        """Some of the scores."""
+        places = tuple(place for place, name in enumerate(self.names) if name in names)
+        if len(places) == len(self.names):
+            return self
+        picked = places if self.picked is None else tuple(self.picked[place] for place in places)
+        return replace(self, names=tuple(self.names[place] for place in places), picked=picked)
+
+    def is_like(self, other: Sums) -> bool:
+        """Whether what both add up may be swapped."""
+        return (self.names, self.keys, self.finish, self.picked) == (
+            other.names,
+            other.keys,
+            other.finish,
+            other.picked,
+        )
+
+    def widened(self, keys: tuple[Hashable, ...]) -> Sums:
+        """The same among the labels of others too. keys: those of all, with this one's among them."""
+        if keys == self.keys or not self.kinds_by_label:
+            return self
+        position = {key: place for place, key in enumerate(keys)}
+        (block,) = self.blocks
+        return replace(self, blocks=(block.moved([position[key] for key in self.keys], len(keys)),), keys=keys)
+
+
+def all_labels(parts: Sequence[Sums]) -> tuple[Hashable, ...]:
+    """The keys of parts that have the same kinds of labels: kinds × every label of any part."""
+    every = list(dict.fromkeys(key for part in parts for key in part.keys))
+    kinds: dict[Hashable, None] = dict.fromkeys(key[0] for key in every if isinstance(key, tuple))
+    labels = sorted({key[1] for key in every if isinstance(key, tuple)})
+    return tuple((kind, label) for kind in kinds for label in labels)
 
 
 @dataclass(frozen=True)
@@ -61,14 +106,18 @@ class Ranks:
     places: Positions
     gold: Floats
     predicted: Floats
-    units: int
     finish: Callable[[Floats], Floats] | None = field(default=None, repr=False)
+
+    @property
+    def size(self) -> int:
+        """How many units there are."""
+        return len(np.unique(self.places))
 
     def weighted(self, weights: Floats) -> Floats:
         """The scores: resamples × 1, or what finish makes of it."""
         items = weights[:, self.places]
         size = items.sum(axis=1)
-        a, b = (_centred_ranks(order, items, size) for order in self._orders)
+        a, b = (order.centred_ranks(items, size) for order in self._orders)
         with np.errstate(divide="ignore", invalid="ignore"):
             rho = np.einsum("ij,ij,ij->i", items, a, b) / np.sqrt(_squares(items, a) * _squares(items, b))
         rho = np.where(np.isfinite(rho), np.clip(rho, -1.0, 1.0), np.nan)
@@ -78,10 +127,13 @@ class Ranks:
         """Ranks are given once within each system, and these are swapped: its scale must not matter."""
         ones = np.ones((1, len(self.places)))
         size = ones.sum(axis=1)
-        a, b = (_centred_ranks(order, ones, size)[0] / max(len(self.places), 1) for order in self._orders)
-        matrix = np.zeros((self.units, 6))
-        np.add.at(matrix, self.places, np.stack([np.ones_like(a), a, b, a * a, b * b, a * b], axis=1))
-        return Sums(self.names[:1], (Dense(0, matrix),), pearson_of_sums, tuple(range(6)))
+        a, b = (order.centred_ranks(ones, size)[0] / max(len(self.places), 1) for order in self._orders)
+        block = table(self.places, [np.ones_like(a), a, b, a * a, b * b, a * b])
+        return Sums(self.names[:1], (block,), pearson_of_sums, tuple(range(6)))
+
+    def only(self, names: Collection[Name]) -> Ranks:
+        """Itself: its scores cannot be had one by one."""
+        return self
 
     @cached_property
     def _orders(self) -> tuple[_Order, _Order]:
@@ -96,7 +148,11 @@ class Concordance:
     places: Positions
     gold: Floats
     predicted: Floats
-    units: int
+
+    @property
+    def size(self) -> int:
+        """How many units there are."""
+        return len(np.unique(self.places))
 
     def weighted(self, weights: Floats) -> Floats:
         """The score: resamples × 1."""
@@ -105,13 +161,14 @@ class Concordance:
     def sums(self) -> Sums:
         """Swapped are pseudo-values: n·tau - (n - 1)·(tau without the item)."""
         n = len(self.places)
-        matrix = np.zeros((self.units, 2))
-        if n:
-            ones = np.ones((1, n))
-            whole, without = self._of_items(ones)[0, 0], self._of_items(np.ones((n, n)) - np.eye(n))[:, 0]
-            pseudo = n * whole - (n - 1) * without
-            np.add.at(matrix, self.places, np.stack([np.ones(n), pseudo], axis=1))
-        return Sums(self.names, (Dense(0, matrix),), mean_of_sums, (0, 1))
+        ones = np.ones((1, n))
+        whole, without = self._of_items(ones)[0, 0], self._of_items(np.ones((n, n)) - np.eye(n))[:, 0]
+        pseudo = n * whole - (n - 1) * without
+        return Sums(self.names, (table(self.places, [np.ones(n), pseudo]),), mean_of_sums, (0, 1))
+
+    def only(self, names: Collection[Name]) -> Concordance:
+        """Itself."""
+        return self
 
     def _of_items(self, items: Floats) -> Floats:
         both = np.einsum("ij,ij->i", items @ self._signs, items)
@@ -144,16 +201,15 @@ class _Order:
         ordered = values[items]
         begins = np.flatnonzero(np.concatenate([np.ones(min(1, len(values)), dtype=bool), ordered[1:] != ordered[:-1]]))
         group = np.empty(len(values), dtype=np.intp)
-        group[items] = np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(values))))
         edges = np.append(begins, len(values))
+        group[items] = np.repeat(np.arange(len(begins)), np.diff(edges))
         return cls(items, edges[group], edges[group + 1])
 
-
-def _centred_ranks(order: _Order, weights: Floats, size: Floats) -> Floats:
-    """Twice the average ranks of n weighted items less their mean: exact integers for weights that are integers."""
-    upto = np.zeros((len(weights), weights.shape[1] + 1))
-    np.cumsum(weights[:, order.items], axis=1, out=upto[:, 1:])
-    return upto[:, order.before] + upto[:, order.behind] - size[:, None]
+    def centred_ranks(self, weights: Floats, size: Floats) -> Floats:
+        """Twice the average ranks of weighted items less their mean: exact integers for weights that are integers."""
+        upto = np.zeros((len(weights), weights.shape[1] + 1))
+        np.cumsum(weights[:, self.items], axis=1, out=upto[:, 1:])
+        return upto[:, self.before] + upto[:, self.behind] - size[:, None]
 
 
 def _squares(weights: Floats, values: Floats) -> Floats:
@@ -163,9 +219,8 @@ def _squares(weights: Floats, values: Floats) -> Floats:
 
 def _untied(group: Positions, weights: Floats) -> Floats:
     """The weight of all pairs whose values differ, each pair twice."""
-    width = int(group.max(initial=-1)) + 1
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    tied = np.add.reduceat(weights[:, order], starts, axis=1) if width else np.zeros((len(weights), 0))
+    tied = np.add.reduceat(weights[:, order], starts, axis=1)
     found: Floats = weights.sum(axis=1) ** 2 - (tied**2).sum(axis=1)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,19 +24,29 @@ class Derived:
 class Sample:
     """What the scores of one run are computed from. Every score that has a value is here; of the others some may be.
 
-    constant: scores that do not depend on which items there are, such as how many languages were entered.
+    derived: may follow from parts only. constant: scores that do not depend on which items there are, such as how many
+    languages were entered; hidden: what others follow from and is no score, such as those of a language left out.
     """
 
     units: Units
     parts: tuple[Part, ...]
     derived: tuple[Derived, ...] = ()
-    constant: dict[Name, float] = field(default_factory=dict)
+    constant: Mapping[Name, float] = field(default_factory=dict)
+    hidden: frozenset[Name] = frozenset()
 
     @property
     def names(self) -> tuple[Name, ...]:
         """The scores that can be had."""
         computed = (name for part in (*self.parts, *self.derived) for name in part.names)
-        return (*computed, *self.constant)
+        return (*(name for name in computed if name not in self.hidden), *self.constant)
+
+    def sizes(self) -> dict[Name, int]:
+        """How many units each score that depends on items rests on."""
+        sizes = {name: part.size for part in self.parts for name in part.names}
+        for one in self.derived:
+            of_all = min(len(self.units), sum(sizes.get(name, 0) for name in one.inputs))
+            sizes |= dict.fromkeys(one.names, of_all)
+        return sizes
 
     def weighted(self, weights: Floats) -> dict[Name, Floats]:
         """Every score for weights of resamples × units: `resamples` values, NaN where it is undefined.
@@ -46,7 +56,7 @@ class Sample:
         """
         if weights.ndim != 2 or weights.shape[1] != len(self.units):
             raise ValueError(f"weights are resamples × {len(self.units)} units")
-        return self._finish([part.weighted(weights) for part in self.parts], len(weights))
+        return self.finish([part.weighted(weights) for part in self.parts], (len(weights),))
 
     def scores(self) -> dict[Name, float | None]:
         """The scores themselves, None where one is undefined."""
@@ -54,21 +64,24 @@ class Sample:
         return {name: None if np.isnan(values[0]) else float(values[0]) for name, values in found.items()}
 
     def only(self, names: Collection[Name]) -> Sample:
-        """The parts that these scores need, and no others."""
+        """What these scores follow from, and nothing else."""
         derived = tuple(one for one in self.derived if not set(names).isdisjoint(one.names))
         wanted = {*names, *(name for one in derived for name in one.inputs)}
-        parts = tuple(part for part in self.parts if not wanted.isdisjoint(part.names))
+        parts = tuple(part.only(wanted) for part in self.parts if not wanted.isdisjoint(part.names))
         constant = {name: value for name, value in self.constant.items() if name in wanted}
-        return Sample(self.units, parts, derived, constant)
+        hidden = self.hidden | (wanted - set(names))
+        return Sample(self.units, parts, derived, constant, hidden)
 
-    def _finish(self, values: list[Floats], resamples: int) -> dict[Name, Floats]:
+    def finish(self, values: Sequence[Floats], shape: tuple[int, ...]) -> dict[Name, Floats]:
+        """Every score by name, from those of each part: … × scores of the part; shape: of what stands for …"""
         found = {
-            name: of_part[:, place]
+            name: of_part[..., place]
             for part, of_part in zip(self.parts, values, strict=True)
             for place, name in enumerate(part.names)
         }
-        nothing = np.full(resamples, np.nan)
+        nothing = np.full(shape, np.nan)
         for one in self.derived:
             inputs = np.stack([found.get(name, nothing) for name in one.inputs], axis=-1)
-            found |= {name: column for name, column in zip(one.names, one.finish(inputs).T, strict=True)}
-        return found | {name: np.full(resamples, value) for name, value in self.constant.items()}
+            found |= dict(zip(one.names, np.moveaxis(one.finish(inputs), -1, 0), strict=True))
+        shown = {name: of_name for name, of_name in found.items() if name not in self.hidden}
+        return shown | {name: np.full(shape, value) for name, value in self.constant.items()}

@@ -20,5 +20,5 @@ def sample(outcomes: Mapping[str, Any]) -> Sample:
         for split, where in splits.items() if predicted is not None else ():
             pairs = gold[where], np.array(predicted, dtype=np.intp)[where]
             name, metrics = f"{setting}/{split}", ("macro_f1", "accuracy")
-            parts.append(label_sums(metrics, name, outcomes["labels"], pairs, len(units), places[where]))
+            parts.append(label_sums(metrics, name, outcomes["labels"], pairs, places[where]))
     return Sample(units, tuple(parts))

@@ -24,5 +24,5 @@ def sample(outcomes: Mapping[str, Any]) -> Sample:
         for split, rows in outcomes["splits"].items():
             where = np.array(rows, dtype=np.intp)
             name = ("spearman", f"{setting}/{split}")
-            parts.append(Ranks((name,), places[where], targets[where], predicted[where], len(units)))
+            parts.append(Ranks((name,), places[where], targets[where], predicted[where]))
     return Sample(units, tuple(parts))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,34 +30,25 @@ def sample(outcomes: Mapping[str, Any]) -> Sample:
     for split, document in outcomes["splits"].items():
         places = np.array([position[name] for name in named[split]], dtype=np.intp)
         classes = np.array([name or "" for name in document["classes"]], dtype=object)
-        parts += _parts(split, document, len(units), places, np.arange(len(places)))
+        parts += _parts(split, document, places, np.arange(len(places)))
         for name in CLASSES:
             members = np.flatnonzero(classes == name)
             if len(members) >= SMALLEST_CLASS:
-                parts += _parts(f"{split}/{name}", document, len(units), places, members)
+                parts += _parts(f"{split}/{name}", document, places, members)
     return Sample(units, tuple(parts))
 
 
-def _parts(
-    split: str, document: Mapping[str, Any], units: int, places: Positions, members: Positions
-) -> Iterator[Part]:
+def _parts(split: str, document: Mapping[str, Any], places: Positions, members: Positions) -> Iterator[Part]:
     human = np.array(document["human"], dtype=np.float64)[members]
     for measure in MEASURES:
         values = np.array(document["measures"][measure], dtype=np.float64)[members]
         if not len(values) or np.isnan(values).any():  # one undefined value makes all four undefined
             continue
-        centre = float(values.mean())
-        centred = [values - centre, (values - centre) ** 2]
-        yield mean_sums((measure, f"{measure}_sd"), split, centred, units, places[members], partial(_moments, centre))
+        yield mean_sums((measure, f"{measure}_sd"), split, [values, values**2], places[members], mean_and_deviation)
         known = ~np.isnan(human)
         names = (f"{measure}_rho", split), (f"{measure}_p", split)
         rounded = np.round(values[known], DECIMALS)
-        yield Ranks(names, places[members][known], human[known], rounded, units, _with_p)
-
-
-def _moments(centre: float, sums: Floats) -> Floats:
-    found: Floats = mean_and_deviation(sums) + np.array([centre, 0.0])
-    return found
+        yield Ranks(names, places[members][known], human[known], rounded, _with_p)
 
 
 def _with_p(found: Floats) -> Floats:

@@ -24,9 +24,9 @@ def sample(outcomes: Mapping[str, Any]) -> Sample:
         for split, where in splits.items() if entered is not None else ():
             name, found = f"{setting}/{split}", entered["found"][split]
             pairs = gold[where], np.array(entered["predicted"], dtype=np.intp)[where]
-            parts.append(label_sums(("macro_f1", "accuracy"), name, LABELS, pairs, len(units), places[where]))
+            parts.append(label_sums(("macro_f1", "accuracy"), name, LABELS, pairs, places[where]))
             # One item of each sentence says where the sentence is.
             firsts = np.array([item for item, _ in found], dtype=np.intp)
             shares = [np.array([is_found for _, is_found in found], dtype=np.float64)]
-            parts.append(mean_sums(("sentence_accuracy",), name, shares, len(units), places[firsts]))
+            parts.append(mean_sums(("sentence_accuracy",), name, shares, places[firsts]))
     return Sample(units, tuple(parts))

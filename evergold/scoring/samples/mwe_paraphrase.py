@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from evergold.scoring.correlation import Floats
 from evergold.scoring.paraphrase_languages import BERTSCORE, DIVERSITY, MACRO, METRIC_NAMES, REMOVED, TYPE, splits_of
 from evergold.scoring.resampling.blocks import collect
 from evergold.scoring.resampling.formulas import diversity
 from evergold.scoring.resampling.parts import Sums
 from evergold.scoring.resampling.sample import Derived, Sample
-from evergold.scoring.resampling.units import Positions, Units, group_items
-from evergold.scoring.samples.tables import mean_sums
+from evergold.scoring.resampling.units import Positions, group_items
+from evergold.scoring.samples.tables import mean_sums, mean_with_zeros
 from evergold.scoring.settings import ALL
 
 
@@ -27,31 +26,39 @@ def sample(outcomes: Mapping[str, Any]) -> Sample:
     for name, one in languages.items():
         of_language = places[start : start + len(one["items"])]
         start += len(one["items"])
-        if one["predicted"] is not None:
-            for split in splits_of(outcomes["types"]):
-                parts += _parts(name, split, one, units, of_language)
+        for split in splits_of(outcomes["types"]):
+            parts += _parts(name, split, one, of_language)
+    left_out = {name for name, one in languages.items() if one["predicted"] is None}
+    hidden = frozenset(name for part in parts for name in part.names if name[1].partition("/")[0] in left_out)
     if not outcomes["in_folders"]:
-        return Sample(units, tuple(parts))
+        return Sample(units, tuple(parts), hidden=hidden)
     means = [_mean_of(outcomes, metric, split) for split in splits_of(outcomes["types"]) for metric in METRIC_NAMES]
     submitted = float(sum(one["predicted"] is not None for one in languages.values()))
-    return Sample(units, tuple(parts), tuple(mean for mean in means if mean.inputs), {("languages", MACRO): submitted})
+    means = [mean for mean in means if mean.inputs]
+    return Sample(units, tuple(parts), tuple(means), {("languages", MACRO): submitted}, hidden)
 
 
-def _parts(name: str, split: str, language: Mapping[str, Any], units: Units, places: Positions) -> list[Sums]:
+def _parts(name: str, split: str, language: Mapping[str, Any], places: Positions) -> list[Sums]:
+    """The scores of one split; a language that was not submitted has 0 for every item, and no word."""
     where = _members(language, split)
     if not len(where):
         return []
-    predicted, root = language["predicted"], name if split == ALL else f"{name}/{split}"
+    root = name if split == ALL else f"{name}/{split}"
+    predicted = language["predicted"] or _nothing(len(places))
     values = [np.array(predicted[metric], dtype=np.float64)[where] for metric in (BERTSCORE, REMOVED)]
-    means = mean_sums((BERTSCORE, REMOVED), root, values, len(units), places[where])
+    means = mean_sums((BERTSCORE, REMOVED), root, values, places[where])
     new = [(place, word) for place in where.tolist() for word in predicted["new_words"][place]]
     words = sorted({word for _, word in new})
     number = {word: column for column, word in enumerate(words)}
     columns = np.array([number[word] for _, word in new], dtype=np.intp)
-    block = collect(len(units), len(words), places[[place for place, _ in new]], columns)
+    block = collect(len(words), places[np.array([place for place, _ in new], dtype=np.intp)], columns)
     names = tuple((metric, root) for metric in DIVERSITY)
     keys = tuple((name, word) for word in words)
     return [means, Sums(names, (block,), diversity, keys, kinds_by_label=1)]
+
+
+def _nothing(items: int) -> dict[str, Any]:
+    return {BERTSCORE: [0.0] * items, REMOVED: [0.0] * items, "new_words": [[]] * items}
 
 
 def _members(language: Mapping[str, Any], split: str) -> Positions:
@@ -65,9 +72,4 @@ def _mean_of(outcomes: Mapping[str, Any], metric: str, split: str) -> Derived:
     """Over the languages whose gold has such an item, what is undefined or was not entered counting 0."""
     tail = "" if split == ALL else f"/{split}"
     having = [name for name, one in outcomes["languages"].items() if len(_members(one, split))]
-    return Derived(((metric, MACRO + tail),), tuple((metric, name + tail) for name in having), _mean_with_zeros)
-
-
-def _mean_with_zeros(values: Floats) -> Floats:
-    found: Floats = np.nan_to_num(values).mean(axis=-1, keepdims=True)
-    return found
+    return Derived(((metric, MACRO + tail),), tuple((metric, name + tail) for name in having), mean_with_zeros)

@@ -14,7 +14,7 @@ from evergold.scoring.resampling.parts import Concordance, Part, Ranks
 from evergold.scoring.resampling.sample import Derived, Sample
 from evergold.scoring.resampling.texts import TEXT_SCORES
 from evergold.scoring.resampling.units import Positions
-from evergold.scoring.samples.tables import label_sums, mean_sums, units_of
+from evergold.scoring.samples.tables import label_sums, mean_of_all, mean_sums, units_of
 
 ALL, MEAN = "all", "mean"
 
@@ -28,9 +28,9 @@ def sample(outcomes: Mapping[str, Any]) -> Sample:
     parts: list[Part] = []
     for split, where in splits.items():
         if len(where):
-            parts += _PARTS[outcomes["kind"]](outcomes, split, where, len(units), places[where])
+            parts += _PARTS[outcomes["kind"]](outcomes, split, where, places[where])
     means = [
-        Derived(((metric, f"{by}/{MEAN}"),), tuple((metric, f"{by}/{name}") for name in of), _mean_of_all)
+        Derived(((metric, f"{by}/{MEAN}"),), tuple((metric, f"{by}/{name}") for name in of), mean_of_all)
         for by, of in groups.items()
         for metric in outcomes["metrics"]
     ]
@@ -48,54 +48,43 @@ def _strata(outcomes: Mapping[str, Any]) -> list[str] | None:
     return names
 
 
-def _of_labels(
-    outcomes: Mapping[str, Any], split: str, where: Positions, units: int, places: Positions
-) -> Iterator[Part]:
+def _of_labels(outcomes: Mapping[str, Any], split: str, where: Positions, places: Positions) -> Iterator[Part]:
     pairs = np.array(outcomes["gold"], dtype=np.intp)[where], np.array(outcomes["predicted"], dtype=np.intp)[where]
-    yield label_sums(outcomes["metrics"], split, outcomes["labels"], pairs, units, places)
+    yield label_sums(outcomes["metrics"], split, outcomes["labels"], pairs, places)
 
 
-def _of_numbers(
-    outcomes: Mapping[str, Any], split: str, where: Positions, units: int, places: Positions
-) -> Iterator[Part]:
+def _of_numbers(outcomes: Mapping[str, Any], split: str, where: Positions, places: Positions) -> Iterator[Part]:
     gold, predicted = (np.array(outcomes[side], dtype=np.float64)[where] for side in ("gold", "predicted"))
     for metric in outcomes["metrics"]:
         name = ((metric, split),)
         if metric == "pearson":
             x, y = _standardised(gold), _standardised(predicted)
-            yield mean_sums((metric,), split, [x, y, x * x, y * y, x * y], units, places, pearson_of_sums)
+            yield mean_sums((metric,), split, [x, y, x * x, y * y, x * y], places, pearson_of_sums)
         elif metric == "spearman":
-            yield Ranks(name, places, gold, predicted, units)
+            yield Ranks(name, places, gold, predicted)
         elif metric == "kendall":
-            yield Concordance(name, places, gold, predicted, units)
+            yield Concordance(name, places, gold, predicted)
         elif metric == "mae":
-            yield mean_sums((metric,), split, [np.abs(predicted - gold)], units, places, mean_of_sums)
+            yield mean_sums((metric,), split, [np.abs(predicted - gold)], places, mean_of_sums)
         else:
-            yield mean_sums((metric,), split, [(predicted - gold) ** 2], units, places, root_mean_of_sums)
+            yield mean_sums((metric,), split, [(predicted - gold) ** 2], places, root_mean_of_sums)
 
 
-def _of_texts(
-    outcomes: Mapping[str, Any], split: str, where: Positions, units: int, places: Positions
-) -> Iterator[Part]:
+def _of_texts(outcomes: Mapping[str, Any], split: str, where: Positions, places: Positions) -> Iterator[Part]:
     for metric in outcomes["metrics"]:
         statistics = np.array(outcomes["statistics"][metric], dtype=np.float64)[where]
-        yield mean_sums((metric,), split, list(statistics.T), units, places, TEXT_SCORES[metric])
+        yield mean_sums((metric,), split, list(statistics.T), places, TEXT_SCORES[metric])
 
 
 def _standardised(values: Floats) -> Floats:
-    """Pearson's r does not depend on place and scale, but its rounding does."""
+    """Pearson's r does not depend on place and scale; its rounding does, and so does what two systems swap."""
     centred = values - values.mean()
-    scale = np.abs(centred).max()
+    scale = np.sqrt(np.mean((centred / (most := np.abs(centred).max() or 1.0)) ** 2)) * most
     found: Floats = centred / scale if scale else centred
     return found
 
 
-def _mean_of_all(values: Floats) -> Floats:
-    found: Floats = values.mean(axis=-1, keepdims=True)
-    return found
-
-
-_PARTS: Mapping[str, Callable[[Mapping[str, Any], str, Positions, int, Positions], Iterator[Part]]] = {
+_PARTS: Mapping[str, Callable[[Mapping[str, Any], str, Positions, Positions], Iterator[Part]]] = {
     "labels": _of_labels,
     "numbers": _of_numbers,
     "texts": _of_texts,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from evergold.scoring.correlation import Floats
-from evergold.scoring.resampling.blocks import Dense, collect
+from evergold.scoring.resampling.blocks import collect, table
 from evergold.scoring.resampling.formulas import label_scores, mean_of_sums
 from evergold.scoring.resampling.parts import Sums
 from evergold.scoring.resampling.units import Positions, Units, group_items
@@ -33,35 +33,50 @@ def splits_of_languages(languages: Sequence[str]) -> dict[str, Positions]:
     return {"all": np.arange(len(names)), **{name: np.flatnonzero(names == name) for name in sorted(set(languages))}}
 
 
+@dataclass(frozen=True)
+class LabelScores:
+    """Some of `formulas.LABEL_SCORES`."""
+
+    metrics: tuple[str, ...]
+
+    def __call__(self, sums: Floats) -> Floats:
+        found = label_scores(sums)
+        return np.stack([found[metric] for metric in self.metrics], axis=-1)
+
+
 def label_sums(
-    metrics: Sequence[str],
-    split: str,
-    labels: Sequence[str],
-    pairs: tuple[Positions, Positions],
-    units: int,
-    places: Positions,
+    metrics: Sequence[str], split: str, labels: Sequence[str], pairs: tuple[Positions, Positions], places: Positions
 ) -> Sums:
     """Some of `formulas.LABEL_SCORES` of one split. pairs: gold's and the predicted label numbers of n items, places:
     the position of each one's unit."""
     gold, predicted = pairs
     width, hits = len(labels), gold == predicted
     columns = np.concatenate([gold[hits], gold + width, predicted + 2 * width])
-    block = collect(units, 3 * width, np.concatenate([places[hits], places, places]), columns)
+    block = collect(3 * width, np.concatenate([places[hits], places, places]), columns)
     keys = tuple((kind, label) for kind in _KINDS for label in labels)
     names = tuple((metric, split) for metric in metrics)
-    return Sums(names, (block,), partial(_label_scores, tuple(metrics)), keys, kinds_by_label=len(_KINDS))
+    return Sums(names, (block,), LabelScores(tuple(metrics)), keys, kinds_by_label=len(_KINDS))
 
 
 def mean_sums(
-    metrics: Sequence[str], split: str, values: Sequence[Floats], units: int, places: Positions, finish: Any = None
+    metrics: Sequence[str],
+    split: str,
+    values: Sequence[Floats],
+    places: Positions,
+    finish: Callable[[Floats], Floats] = mean_of_sums,
 ) -> Sums:
     """The means of m lists of n numbers each, as m scores of one split (or what finish makes of their sums)."""
-    matrix = np.zeros((units, 1 + len(values)))
-    np.add.at(matrix, places, np.stack([np.ones(len(places)), *values], axis=1))
-    names = tuple((metric, split) for metric in metrics)
-    return Sums(names, (Dense(0, matrix),), finish or mean_of_sums, tuple(range(1 + len(values))))
+    block = table(places, [np.ones(len(places)), *values])
+    return Sums(tuple((metric, split) for metric in metrics), (block,), finish, tuple(range(1 + len(values))))
 
 
-def _label_scores(metrics: tuple[str, ...], sums: Floats) -> Floats:
-    found = label_scores(sums)
-    return np.stack([found[metric] for metric in metrics], axis=-1)
+def mean_with_zeros(values: Floats) -> Floats:
+    """The mean over the last axis, what is undefined counting 0."""
+    found: Floats = np.nan_to_num(values).mean(axis=-1, keepdims=True)
+    return found
+
+
+def mean_of_all(values: Floats) -> Floats:
+    """The mean over the last axis, undefined where any of it is."""
+    found: Floats = values.mean(axis=-1, keepdims=True)
+    return found

@@ -286,7 +286,7 @@ def _metrics() -> Iterator[Metric]:
         rho = f"Spearman's rho of {title} with the human compositionality scores."
         yield Metric(f"{name}_rho", f"{title} ρ", rho, -1.0, 1.0)
         p = f"Two-sided p of that correlation ({title}); from 0.05 on the paper shows a dash."
-        yield Metric(f"{name}_p", f"{title} p", p, 0.0, 1.0, False)
+        yield Metric(f"{name}_p", f"{title} p", p, 0.0, 1.0, False, has_interval=False)
 
 
 METRICS = {metric.name: metric for metric in _metrics()}

@@ -392,7 +392,7 @@ def _metrics() -> Iterator[Metric]:
     yield Metric("richness", "Richness", f"Number of types among {types}.", maximum=None)
     yield Metric("entropy", "Entropy", f"Shannon entropy (natural logarithm) of {types}.", maximum=None)
     yield Metric("evenness", "Evenness", f"Entropy over its maximum, of {types}.")
-    yield Metric("languages", "Languages", "Number of languages that were submitted.", maximum=None)
+    yield Metric("languages", "Languages", "Number of languages that were submitted.", maximum=None, has_interval=False)
 
 
 METRICS = {metric.name: metric for metric in _metrics()}

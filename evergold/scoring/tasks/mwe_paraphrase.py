@@ -338,7 +338,7 @@ METRICS = {
         Metric("variety", "Variety", "Number of different new words, by white space.", maximum=None),
         Metric("entropy", "Entropy", "Shannon entropy (natural logarithm) of the new words.", maximum=None),
         Metric("balance", "Balance", "Entropy of the new words over its maximum."),
-        Metric(LANGUAGES, "Languages", "Number of languages that were submitted.", maximum=None),
+        Metric(LANGUAGES, "Languages", "Number of languages that were submitted.", maximum=None, has_interval=False),
     )
 }
 

@@ -50,12 +50,13 @@ def table_run(
     options: Mapping[str, Any] | None = None,
     seed: int = 1,
     copies: Sequence[int] | None = None,
+    other_answers: int = 1,
 ) -> Run:
     """A made-up table of this kind in two languages, with all metrics of the kind; the answers follow gold somewhat.
 
-    copies: how often each item is there (None: once).
+    copies: how often each item is there (None: once); other_answers: another number, other answers to the same gold.
     """
-    chance = random.Random(seed)
+    chances = random.Random(seed), random.Random(other_answers)
     metrics = {
         "labels": ["accuracy", "macro_f1", "micro_f1", "weighted_f1", "mcc"],
         "numbers": ["pearson", "spearman", "kendall", "mae", "rmse"],
@@ -63,7 +64,7 @@ def table_run(
     }[kind]
     rows = [
         (f"{row[0]}.{n}", *row[1:])
-        for row in _rows(kind, items, chance)
+        for row in _rows(kind, items, *chances)
         for n in range(1 if copies is None else copies[row[0]])
     ]
     gold, prediction = folder / f"{kind}.gold.csv", folder / f"{kind}.csv"
@@ -74,20 +75,25 @@ def table_run(
     return run_of("table", gold, prediction, wanted)
 
 
-def _rows(kind: str, items: int, chance: random.Random) -> Iterator[tuple[int, str, str, str, str]]:
+def _rows(
+    kind: str, items: int, chance: random.Random, answering: random.Random
+) -> Iterator[tuple[int, str, str, str, str]]:
     for number in range(items):
-        gold, prediction = _pair(kind, chance)
+        gold = _gold(kind, chance)
         other = " ".join(chance.choices(WORDS, k=4)) if kind == "texts" and chance.random() < 0.5 else ""
-        yield number, gold, prediction, "en" if number < 0.6 * items else "pt", other
+        yield number, gold, _answer(kind, gold, answering), "en" if number < 0.6 * items else "pt", other
 
 
-def _pair(kind: str, chance: random.Random) -> tuple[str, str]:
+def _gold(kind: str, chance: random.Random) -> str:
     if kind == "labels":
-        gold = chance.choice("aaaaabbbc")
-        return gold, gold if chance.random() < 0.6 else chance.choice("abcd")
+        return chance.choice("aaaaabbbc")
+    return str(chance.randint(0, 20)) if kind == "numbers" else " ".join(chance.choices(WORDS, k=chance.randint(1, 9)))
+
+
+def _answer(kind: str, gold: str, chance: random.Random) -> str:
+    if kind == "labels":
+        return gold if chance.random() < 0.6 else chance.choice("abcd")
     if kind == "numbers":
-        value = chance.randint(0, 20)
-        return str(value), str(value + chance.randint(-9, 9))
-    words = chance.choices(WORDS, k=chance.randint(1, 9))
-    changed = [word if chance.random() < 0.8 else chance.choice(WORDS) for word in words]
-    return " ".join(words), " ".join(changed[: chance.randint(1, 9)])
+        return str(int(gold) + chance.randint(-9, 9))
+    changed = [word if chance.random() < 0.8 else chance.choice(WORDS) for word in gold.split()]
+    return " ".join(changed[: chance.randint(1, 9)])

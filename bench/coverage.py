@@ -1,0 +1,113 @@
+"""How often an interval at 95 % holds the truth, for every way to make one: known populations, many data sets of each.
+
+The table of decision 032 is what this prints: `python -m bench.coverage --sets 2000`. A star marks the way that is used
+for the family, an exclamation mark where it misses 95 ± 1 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bench._populations import NAME, POPULATIONS, Floats, Population
+from evergold.scoring.resampling.draws import Draws
+from evergold.scoring.resampling.intervals import method_for
+from evergold.scoring.resampling.jackknife import Jackknife
+from evergold.scoring.resampling.methods import METHODS, Evidence
+
+LEVEL, MISSES = 0.95, 0.01
+SIZES = (100, 300, 1000)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", type=int, default=200, help="data sets of each population and size")
+    parser.add_argument("--resamples", type=int, default=999)
+    parser.add_argument("--only", default="", help="populations whose family or title has this in it")
+    parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
+    parser.add_argument("--json", action="store_true")
+    chosen = parser.parse_args()
+    rows = []
+    for population in POPULATIONS:
+        if chosen.only in population.family or chosen.only in population.title:
+            for size in chosen.sizes:
+                if size <= population.largest:
+                    rows.append(measure(population, size, chosen.sets, chosen.resamples))
+                    if not chosen.json:
+                        print(line(rows[-1]), flush=True)
+    if chosen.json:
+        print(json.dumps(rows, indent=1))
+
+
+def measure(population: Population, size: int, sets: int, resamples: int) -> dict[str, Any]:
+    """The share of data sets whose interval holds the truth, by method, and the intervals' mean width."""
+    chance = np.random.default_rng(20260101)
+    values: list[float] = []
+    ends: dict[str, list[tuple[float, float]]] = {method: [] for method in METHODS}
+    plans: dict[int, tuple[list[Floats], Jackknife, list[Floats]]] = {}
+    for _ in range(sets):
+        sample = population.draw(size, chance)
+        units = len(sample.units)
+        if units not in plans:
+            jackknife = Jackknife(sample.units)
+            drawn = list(Draws(sample.units, "coverage", resamples).weights())
+            plans[units] = drawn, jackknife, list(jackknife.weights())
+        drawn, jackknife, without = plans[units]
+        evidence = Evidence(
+            value=float(sample.weighted(np.ones((1, units)))[NAME][0]),
+            influences=jackknife.influences(np.concatenate([sample.weighted(weights)[NAME] for weights in without])),
+            degrees=jackknife.degrees,
+            size=units,
+            replicates=np.concatenate([sample.weighted(weights)[NAME] for weights in drawn]),
+            low=population.low,
+            high=population.high,
+        )
+        values.append(evidence.value)
+        for method in usable(population):
+            ends[method].append(METHODS[method](evidence, LEVEL))
+    truth = population.truth(chance) if population.has_truth else float(np.nanmean(values))
+    chosen = method_for(population.low, population.high)
+    return {
+        "family": population.family,
+        "title": population.title,
+        "size": size,
+        "truth": truth,
+        "chosen": chosen,
+        "coverage": {method: held(found, truth) for method, found in ends.items() if found},
+        "width": {method: float(np.nanmean(np.diff(found))) for method, found in ends.items() if found},
+    }
+
+
+def usable(population: Population) -> Sequence[str]:
+    """The methods that fit the range."""
+    has = {
+        "atanh-t": population.low == -1,
+        "logit-t": (population.low, population.high) == (0, 1),
+        "score-t": (population.low, population.high) == (0, 1),
+        "log-t": population.low == 0 and population.high is None,
+    }
+    return [method for method in METHODS if has.get(method, True)]
+
+
+def held(found: Sequence[tuple[float, float]], truth: float) -> float:
+    """How often low ≤ truth ≤ high; an interval without ends holds nothing."""
+    return sum(low <= truth <= high for low, high in found) / len(found)
+
+
+def line(row: dict[str, Any]) -> str:
+    cells = []
+    for method, share in row["coverage"].items():
+        mark = "*" if method == row["chosen"] else " "
+        cells.append(f"{method} {100 * share:5.1f}{mark}")
+    missed = "!" if abs(row["coverage"][row["chosen"]] - LEVEL) > MISSES else " "
+    return f"{missed} {row['family']:<12} {row['title']:<27} n={row['size']:<5} {row['truth']:7.3f}  " + "  ".join(
+        cells
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""A whole board's statistics: 50 systems × 3,000 items × 10,000 resamples with intervals and all 1,225 pairs.
+
+Beside it the same work as a loop over the scorer, of which a small share is done and extrapolated: per resample and
+system one confusion matrix and one macro F1 (`evergold.scoring.f1`), per swap and pair two. Both take turns in one
+process; that both give the same numbers is tested (tests/evergold/scoring/resampling).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from typing import Any
+
+import numpy as np
+
+from evergold.scoring.f1 import confusion, macro_f1
+from evergold.scoring.resampling.draws import Draws
+from evergold.scoring.resampling.intervals import intervals
+from evergold.scoring.resampling.pairs import compare_all
+from evergold.scoring.resampling.parts import Ranks
+from evergold.scoring.resampling.ranking import better_than, clusters, rank_ranges
+from evergold.scoring.resampling.sample import Sample
+from evergold.scoring.resampling.units import Units
+from evergold.scoring.samples.tables import label_sums
+from evergold.scoring.tasks.idiom_detection import METRICS
+
+NAME, RHO = ("macro_f1", "all"), ("spearman", "all")
+#: How much of the loop is run.
+LOOPED = 400
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--systems", type=int, default=50)
+    parser.add_argument("--items", type=int, default=3000)
+    parser.add_argument("--resamples", type=int, default=10_000)
+    parser.add_argument("--ranks", action="store_true", help="Spearman's rho instead of macro F1")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of the lines")
+    chosen = parser.parse_args()
+    result = measure(chosen.systems, chosen.items, chosen.resamples, chosen.ranks)
+    if chosen.json:
+        print(json.dumps(result))
+        return
+    for name, value in result.items():
+        print(f"{name:<28} {value:,.2f}" if isinstance(value, float) else f"{name:<28} {value}")
+
+
+def measure(systems: int, items: int, resamples: int, ranks: bool) -> dict[str, Any]:
+    """Seconds of one processor for each step, and for the loop: how busy the machine is does not matter."""
+    chance = np.random.default_rng(1)
+    gold = chance.integers(0, 2, items)
+    answers = [np.where(chance.random(items) < 0.6 + 0.005 * n, gold, 1 - gold) for n in range(systems)]
+    units = Units(tuple(map(str, range(items))))
+    every = np.arange(items)
+    if ranks:
+        noisy = [gold + chance.standard_normal(items) * (2 - 0.01 * n) for n in range(systems)]
+        target = gold + chance.standard_normal(items)
+        samples = [Sample(units, (Ranks((RHO,), every, target, one),)) for one in noisy]
+    else:
+        samples = [Sample(units, (label_sums((NAME[0],), "all", ("0", "1"), (gold, a), every),)) for a in answers]
+    name = RHO if ranks else NAME
+    draws = Draws(units, "bench", resamples)
+
+    begin = time.process_time()
+    if not ranks:
+        for sample in samples:
+            intervals(sample, METRICS)
+    between = time.process_time()
+    differences = compare_all(samples, [name], draws)[name]
+    end = time.process_time()
+    better = better_than(systems, differences)
+    order = np.argsort([-(sample.scores()[name] or 0) for sample in samples]).tolist()
+    groups = clusters(better, order)
+    widest = max(high - low for low, high in rank_ranges(better))
+    newest = [(n, systems - 1) for n in range(systems - 1)]
+    again = time.process_time()
+    compare_all(samples, [name], draws, newest)
+    once_more = time.process_time()
+    result: dict[str, Any] = {
+        "systems": systems,
+        "items": items,
+        "resamples": resamples,
+        "pairs": len(differences),
+        "intervals_seconds": between - begin,
+        "pairs_seconds": end - between,
+        "one_new_run_seconds": once_more - again,
+        "clusters": max(groups),
+        "widest_rank_range": widest,
+    }
+    if not ranks:
+        looped = loop_seconds(gold, answers, systems, resamples, len(differences))
+        result |= {"loop_seconds": looped, "ratio": looped / (end - begin)}
+    return result
+
+
+def loop_seconds(gold: Any, answers: list[Any], systems: int, resamples: int, pairs: int) -> float:
+    """What a loop over the scorer takes: `LOOPED` rounds of each kind, times how many there are."""
+    chance = np.random.default_rng(2)
+    first, second = answers[0], answers[1]
+    begin = time.process_time()
+    for _ in range(LOOPED):
+        drawn = chance.integers(0, len(gold), len(gold))
+        macro_f1(confusion(gold[drawn], first[drawn], 2))
+    drawn_seconds = (time.process_time() - begin) / LOOPED
+    begin = time.process_time()
+    for _ in range(LOOPED):
+        swap = chance.random(len(gold)) < 0.5
+        macro_f1(confusion(gold, np.where(swap, second, first), 2))
+        macro_f1(confusion(gold, np.where(swap, first, second), 2))
+    swapped_seconds = (time.process_time() - begin) / LOOPED
+    return drawn_seconds * systems * resamples + swapped_seconds * pairs * resamples
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""An interval for every score of a run, by the way that suits its range (decision 032)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from evergold.scoring.resampling.jackknife import Jackknife
+from evergold.scoring.resampling.methods import METHODS, Evidence
+from evergold.scoring.resampling.parts import Floats, Name
+from evergold.scoring.resampling.sample import Sample
+from evergold.scoring.task import Metric
+
+LEVEL = 0.95
+#: Rises whenever an interval could change; part of what `Interval.method` says.
+VERSION = 1
+
+CONSTANT = "it does not depend on which items there are"
+UNDEFINED = "the score is undefined"
+TOO_FEW = "it rests on fewer than two {}s"
+NOT_WITHOUT = "the score is undefined without some {}s, {} of {} times"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Where the score of other items of this kind would lie, `level` of the times; method: how it was computed."""
+
+    low: float
+    high: float
+    level: float
+    method: str
+
+
+def method_for(low: float | None, high: float | None) -> str:
+    """Which of `methods.METHODS` is used for a metric of this range."""
+    if (low, high) == (0, 1):
+        return "logit-t"
+    if low is not None and high == -low:
+        return "atanh-t"
+    return "log-t" if low == 0 and high is None else "t"
+
+
+def intervals(sample: Sample, metrics: Mapping[str, Metric], level: float = LEVEL) -> dict[Name, Interval | str]:
+    """For every score of the sample an interval, or why it has none. No chance is involved.
+
+    metrics: of the task type, by name. Raises MissingPackage where scipy is not installed.
+    """
+    jackknife, sizes, values = Jackknife(sample.units), sample.sizes(), sample.scores()
+    without = jackknife.values(sample)
+    found: dict[Name, Interval | str] = {}
+    for name, value in values.items():
+        metric = metrics[name[0]]
+        if not metric.has_interval or name not in sizes:
+            found[name] = CONSTANT
+        elif value is None:
+            found[name] = UNDEFINED
+        else:
+            found[name] = _interval(jackknife, metric, value, without[name], sizes[name], level)
+    return found
+
+
+def standard_error(jackknife: Jackknife, without: Floats) -> float:
+    """The jackknife's standard error of a score, from its values without each group of units; NaN where undefined."""
+    return float(np.sqrt(np.sum(jackknife.influences(without) ** 2)))
+
+
+def _interval(
+    jackknife: Jackknife, metric: Metric, value: float, without: Floats, size: int, level: float
+) -> Interval | str:
+    kind = jackknife.units.kind
+    if size < 2:
+        return TOO_FEW.format(kind)
+    if undefined := int(np.isnan(without).sum()):
+        return NOT_WITHOUT.format(kind, undefined, len(without))
+    method = method_for(metric.minimum, metric.maximum)
+    degrees = min(jackknife.degrees, size - 1)
+    evidence = Evidence(value, jackknife.influences(without), degrees, size, low=metric.minimum, high=metric.maximum)
+    low, high = METHODS[method](evidence, level)
+    # Rounding must not put the score outside its own interval.
+    return Interval(min(low, value), max(high, value), level, _signed(method, jackknife, size))
+
+
+def _signed(method: str, jackknife: Jackknife, size: int) -> str:
+    """`jackknife-logit-t:1|units:sentence,1200|within:strata`."""
+    parts = [f"jackknife-{method}:{VERSION}", f"units:{jackknife.units.kind},{size}"]
+    return "|".join([*parts, "within:strata"] if jackknife.units.strata is not None else parts)

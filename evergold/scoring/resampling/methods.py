@@ -1,0 +1,140 @@
+"""Ways from a score and what it would be on other items to an interval; `bench/coverage.py` holds them against each
+other, and decision 032 says which is used for what.
+
+A method gets the score, its replicates under resampling (r of them), by how much each group of units moves it (see
+`Jackknife.influences`), the level and the range of the metric; it gives the two ends, NaN where it has none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from evergold.scoring.optional import load_package
+
+Floats = npt.NDArray[np.float64]
+Ends = tuple[float, float]
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What an interval is made from. degrees: of freedom of the jackknife's variance; size: how many units the score
+    rests on; low, high: the metric's range, None where it has no end."""
+
+    value: float
+    influences: Floats
+    degrees: int
+    size: int
+    replicates: Floats | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def error(self) -> float:
+        """The jackknife's standard error."""
+        return float(np.sqrt(np.sum(self.influences**2)))
+
+
+def percentile(evidence: Evidence, level: float) -> Ends:
+    """The quantiles of the replicates."""
+    known = _known(evidence)
+    tail = (1 - level) / 2
+    return _ends(np.quantile(known, [tail, 1 - tail])) if len(known) else (math.nan, math.nan)
+
+
+def bca(evidence: Evidence, level: float) -> Ends:
+    """The quantiles of the replicates, moved against bias and skew (Efron 1987: bias-corrected and accelerated)."""
+    known, moves = _known(evidence), evidence.influences
+    below = (np.sum(known < evidence.value) + np.sum(known == evidence.value) / 2) / max(len(known), 1)
+    if not 0 < below < 1 or not np.isfinite(moves).all() or not np.any(moves):
+        return percentile(evidence, level)
+    bias = _NORMAL.inv_cdf(float(below))
+    skew = float(np.sum(moves**3) / (6 * np.sum(moves**2) ** 1.5))
+    tails = []
+    for side in ((1 - level) / 2, (1 + level) / 2):
+        z = bias + _NORMAL.inv_cdf(side)
+        tails.append(_NORMAL.cdf(bias + z / (1 - skew * z)))
+    return _ends(np.quantile(known, tails))
+
+
+def jackknife_t(evidence: Evidence, level: float) -> Ends:
+    """The score ± Student's t times the jackknife's standard error, within the metric's range."""
+    far = _t(evidence.degrees, level) * evidence.error
+    return _within(evidence, evidence.value - far, evidence.value + far)
+
+
+def atanh_t(evidence: Evidence, level: float) -> Ends:
+    """As `jackknife_t`, on Fisher's scale; for metrics from -1 to 1 (or any range around 0)."""
+    most = evidence.high if evidence.high is not None else 1.0
+    inside = evidence.value / most
+    if abs(inside) >= 1:
+        return jackknife_t(evidence, level)
+    far = _t(evidence.degrees, level) * evidence.error / most / (1 - inside**2)
+    return most * math.tanh(math.atanh(inside) - far), most * math.tanh(math.atanh(inside) + far)
+
+
+def logit_t(evidence: Evidence, level: float) -> Ends:
+    """As `jackknife_t`, on the scale of log odds; for metrics from 0 to 1. At 0 and 1 as `score_t`."""
+    p = evidence.value
+    if not 0 < p < 1:
+        return score_t(evidence, level)
+    far = _t(evidence.degrees, level) * evidence.error / (p * (1 - p))
+    centre = math.log(p / (1 - p))
+    return 1 / (1 + math.exp(min(far - centre, 700))), 1 / (1 + math.exp(min(-far - centre, 700)))
+
+
+def score_t(evidence: Evidence, level: float) -> Ends:
+    """Wilson's score interval for metrics from 0 to 1, with Student's t and as many items as would make the jackknife's
+    variance that of a share; where that is 0, as many as there are units."""
+    p, t = evidence.value, _t(evidence.degrees, level)
+    spread, variance = p * (1 - p), evidence.error**2
+    items = spread / variance if spread > 0 and variance > 0 else float(evidence.size)
+    centre = (p + t * t / (2 * items)) / (1 + t * t / items)
+    far = t / (1 + t * t / items) * math.sqrt(spread / items + t * t / (4 * items * items))
+    return max(0.0, centre - far), min(1.0, centre + far)
+
+
+def log_t(evidence: Evidence, level: float) -> Ends:
+    """As `jackknife_t`, on the scale of logarithms; for metrics from 0 on without an upper end."""
+    if evidence.value <= 0:
+        return jackknife_t(evidence, level)
+    far = _t(evidence.degrees, level) * evidence.error / evidence.value
+    return evidence.value * math.exp(-far), evidence.value * math.exp(min(far, 700))
+
+
+METHODS: dict[str, Callable[[Evidence, float], Ends]] = {
+    "percentile": percentile,
+    "bca": bca,
+    "t": jackknife_t,
+    "atanh-t": atanh_t,
+    "logit-t": logit_t,
+    "score-t": score_t,
+    "log-t": log_t,
+}
+
+
+def _known(evidence: Evidence) -> Floats:
+    if evidence.replicates is None:
+        raise ValueError("this method needs replicates")
+    return evidence.replicates[~np.isnan(evidence.replicates)]
+
+
+def _t(degrees: int, level: float) -> float:
+    return float(load_package("scipy.special").stdtrit(degrees, (1 + level) / 2))
+
+
+def _ends(values: Floats) -> Ends:
+    return float(values[0]), float(values[1])
+
+
+def _within(evidence: Evidence, low: float, high: float) -> Ends:
+    return (
+        low if evidence.low is None else max(low, evidence.low),
+        high if evidence.high is None else min(high, evidence.high),
+    )

@@ -1,0 +1,155 @@
+"""Two systems on the same items: by how much one is better, and whether chance alone would do it.
+
+The interval of the difference is a paired bootstrap: both systems are scored on the same resamples. The p is that of a
+two-sided paired permutation test (approximate randomisation): unit by unit the two systems may change places.
+Sources: Noreen 1989; Efron & Tibshirani 1993; Hesterberg 2015 for the percentiles; sacreBLEU does both alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import NormalDist
+
+import numpy as np
+
+from evergold.scoring.optional import load_package
+from evergold.scoring.resampling.draws import METHOD_VERSION, Draws
+from evergold.scoring.resampling.parts import Floats, Name
+from evergold.scoring.resampling.sample import Sample
+from evergold.scoring.resampling.swaps import NotComparable, Pair, swapped_differences
+
+LEVEL = 0.95
+#: An interval is not given where more of the resamples than this are undefined.
+MOST_UNDEFINED = 0.05
+#: P(S ≥ x) ≤ 3.18 P(Z ≥ x), Z normal, for sums S of numbers with chance signs (Bentkus & Dzindzalieta 2015).
+_SIGNS = 1 / (4 * (1 - NormalDist().cdf(math.sqrt(2))))
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One score of two systems. difference: the second's less the first's; low, high: its interval; p: two-sided.
+
+    low and high are None where the score is undefined in too many resamples; undefined: in how many of `resamples` it
+    is; method: how it was computed, with the seed.
+    """
+
+    first: float
+    second: float
+    difference: float
+    low: float | None
+    high: float | None
+    p: float
+    undefined: int
+    resamples: int
+    level: float
+    method: str
+
+
+def compare(
+    first: Sample, second: Sample, draws: Draws, names: Collection[Name] | None = None, level: float = LEVEL
+) -> dict[Name, Difference]:
+    """Every score that both have and that depends on items, in the order of the first. names: only these.
+
+    draws: of the units of both. Raises NotComparable where these are not the same.
+    """
+    others = second.scores()
+    both = [
+        name
+        for name, value in first.scores().items()
+        if value is not None and others.get(name) is not None and name not in first.constant
+        and (names is None or name in names)
+    ]  # fmt: skip
+    found = compare_all([first, second], both, draws, level=level) if both else {}
+    return {name: found[name][0, 1] for name in both if name in found}
+
+
+def compare_all(
+    samples: Sequence[Sample],
+    names: Collection[Name],
+    draws: Draws,
+    pairs: Sequence[Pair] | None = None,
+    level: float = LEVEL,
+) -> dict[Name, dict[Pair, Difference]]:
+    """For every score all pairs of systems, or only some. All samples have the scores, defined.
+
+    draws: of the units of all; each pair's numbers are the same whatever other pairs there are. Raises NotComparable.
+    """
+    wanted = list(combinations(range(len(samples)), 2)) if pairs is None else list(pairs)
+    if any(sample.units.keys != draws.units.keys for sample in samples):
+        raise NotComparable("the systems were not scored on the same items")
+    few = [sample.only(names) for sample in samples]
+    values = [sample.weighted(np.ones((1, len(sample.units)))) for sample in few]
+    replicates = _replicates(few, names, draws)
+    swapped = swapped_differences(few, wanted, draws)
+    sizes = few[0].sizes()
+    found: dict[Name, dict[Pair, Difference]] = {}
+    for name in names:
+        if name not in swapped:  # what follows from ranks, such as a p
+            continue
+        each = np.array([float(value[name][0]) for value in values])
+        both = each, replicates[name], swapped[name]
+        found[name] = dict(zip(wanted, _differences(wanted, *both, sizes[name], draws, level), strict=True))
+    return found
+
+
+def _replicates(samples: Sequence[Sample], names: Collection[Name], draws: Draws) -> dict[Name, Floats]:
+    """The scores of every system in every resample: systems × resamples."""
+    found = {name: np.empty((len(samples), draws.resamples)) for name in names}
+    start = 0
+    for weights in draws.weights():
+        for number, sample in enumerate(samples):
+            for name, values in sample.weighted(weights).items():
+                if name in found:
+                    found[name][number, start : start + len(weights)] = values
+        start += len(weights)
+    return found
+
+
+def _differences(
+    pairs: Sequence[Pair], values: Floats, replicates: Floats, swapped: Floats, size: int, draws: Draws, level: float
+) -> list[Difference]:
+    method = f"paired:{METHOD_VERSION}|resamples:{draws.resamples}|units:{draws.units.kind},{size}|seed:{draws.seed}"
+    found = []
+    for (first, second), chance in zip(pairs, swapped, strict=True):
+        difference = float(values[second] - values[first])
+        moved = replicates[second] - replicates[first]
+        known = moved[~np.isnan(moved)]
+        low, high = _expanded_percentiles(known, size, level)
+        undefined = len(moved) - len(known)
+        if undefined > MOST_UNDEFINED * len(moved):
+            low = high = None
+        p = two_sided_p(difference, chance)
+        found.append(
+            Difference(float(values[first]), float(values[second]), difference, low, high, p, undefined,
+                       len(moved), level, method)
+        )  # fmt: skip
+    return found
+
+
+def two_sided_p(difference: float, chance: Floats) -> float:
+    """How often chance makes a difference at least as large, counting the one that was seen: more than 0, at most 1.
+
+    chance: of r permutations, NaN where a score is undefined, which counts as large. Where none of them is as large, p
+    lies below 1 / (r + 1); then a bound for sums with chance signs says how far below, so that many comparisons can be
+    corrected for without millions of permutations.
+    """
+    large = int(np.sum(~(np.abs(chance) < abs(difference) - _ROUNDING)))
+    p = (large + 1) / (len(chance) + 1)
+    spread = float(np.sqrt(np.mean(chance**2))) if not large else 0.0
+    if not spread:
+        return p
+    return max(min(p, _SIGNS * math.erfc(abs(difference) / spread / math.sqrt(2))), 1e-300)
+
+
+def _expanded_percentiles(known: Floats, size: int, level: float) -> tuple[float | None, float | None]:
+    """The quantiles of the replicates, as far out as Student's t of so few units is wider than the bootstrap."""
+    if size < 2 or not len(known):
+        return None, None
+    t = float(load_package("scipy.special").stdtrit(size - 1, (1 + level) / 2))
+    tail = NormalDist().cdf(-math.sqrt(size / (size - 1)) * t)
+    low, high = np.quantile(known, [tail, 1 - tail])
+    return float(low), float(high)
