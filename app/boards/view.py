@@ -67,7 +67,10 @@ class _Line:
     source: Source
     name: str
     is_anonymous: bool
-    rank: int | None = None
+
+
+#: A line with its rank, None for one without.
+_Ranked = tuple[_Line, int | None]
 
 
 def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
@@ -82,8 +85,8 @@ def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
         columns=tuple(with_decimals(whole.columns[place], precision) for place in kept),
         rank_by=kept.index(whole.rank_by),
         rows=tuple(
-            _row(line, sight, _cells(line, view, whole, kept, precision))
-            for line in _in_order(lines, whole, view, ranks_by)
+            _row(line, rank, sight, _cells(line, view, whole, kept, precision))
+            for line, rank in _in_order(lines, whole, view, ranks_by)
         ),
         version="",
         entry_rule=whole.entry_rule,
@@ -121,7 +124,7 @@ def _columns_kept(whole: WholeBoard, view: View) -> list[int]:
     return list(range(len(whole.columns)))
 
 
-def _in_order(lines: Sequence[_Line], whole: WholeBoard, view: View, ranks_by: int | None) -> list[_Line]:
+def _in_order(lines: Sequence[_Line], whole: WholeBoard, view: View, ranks_by: int | None) -> list[_Ranked]:
     """The lines from the top, with their ranks.
 
     Equal values: the earlier one first; where digits are hidden by name, because then equal is only what looks so.
@@ -143,15 +146,16 @@ def _in_order(lines: Sequence[_Line], whole: WholeBoard, view: View, ranks_by: i
 
     ordered = sorted(lines, key=place)
     ranks = ranked([(line.row, value(line)) for line in ordered])
-    found = [replace(line, rank=rank) for line, rank in zip(ordered, ranks, strict=True)]
-    if view.board is BoardShown.RANKS_ONLY:
-        return sorted(
-            found, key=lambda one: (one.rank is None, one.rank or 0, "" if one.rank else one.row.kind, one.name)
-        )
-    return found
+    found = list(zip(ordered, ranks, strict=True))
+    return sorted(found, key=_by_rank_alone) if view.board is BoardShown.RANKS_ONLY else found
 
 
-def _row(line: _Line, sight: Sight, cells: tuple[Cell, ...]) -> LeaderboardRow:
+def _by_rank_alone(ranked_line: _Ranked) -> tuple[bool, int, str, str]:
+    line, rank = ranked_line
+    return rank is None, rank or 0, "" if rank else line.row.kind, line.name
+
+
+def _row(line: _Line, rank: int | None, sight: Sight, cells: tuple[Cell, ...]) -> LeaderboardRow:
     """A row without what its viewer may not see."""
     row, source = line.row, line.source.view
     is_mine, is_public = row.team_id in sight.mine, sight.own.view.board is BoardShown.PUBLIC
@@ -160,7 +164,7 @@ def _row(line: _Line, sight: Sight, cells: tuple[Cell, ...]) -> LeaderboardRow:
     may_open = sight.own.view.is_organiser or (is_mine and (is_public or source.own_scores))
     return replace(
         row,
-        rank=line.rank,
+        rank=rank,
         team=row.team if is_mine else line.name,
         cells=cells,
         method="" if line.is_anonymous and not is_mine else row.method,
@@ -189,5 +193,6 @@ def _cells(line: _Line, view: View, whole: WholeBoard, kept: Sequence[int], prec
         if place != whole.rank_by and line.source.view.slices is Slices.NONE:  # carried over from such a phase
             cells.append(Cell(None, NOT_SHOWN, None))
         else:
-            cells.append(replace(cell, value=rounded(cell.value, decimals_of(column, precision))))
+            decimals = decimals_of(column, precision)
+            cells.append(cell if decimals is None else replace(cell, value=rounded(cell.value, decimals)))
     return tuple(cells)

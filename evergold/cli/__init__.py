@@ -9,63 +9,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from importlib.metadata import entry_points
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import typer
 
-from evergold.cli import (
-    account,
-    announce,
-    baseline,
-    cards,
-    choices,
-    exports,
-    judging,
-    look,
-    questions,
-    rescore,
-    score,
-    split,
-    submissions,
-    tasks,
-    team,
-    validate,
-)
 from evergold.cli.output import EXPLAINED, Code, CommandError, complain, print_json, remark, say
+from evergold.cli.parts import Commands, joined
 from evergold.cli.server_commands import INSTALL_SERVER, server_command
 from evergold.version import VERSION
 
-#: Whoever installs a distribution with an entry point of this group adds its commands: a Typer application each.
-COMMANDS_GROUP = "evergold.commands"
 EXIT_CODES = """Exit codes: 0 scored, or whatever was asked for; 1 an error; 2 rejected: the file is wrong;
 3 refused: a limit, or a phase that is not open; 4 failed: the server's fault; 5 the server cannot be reached;
 6 the gold or the items are wrong; 64 wrong usage."""
 
-cli = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, epilog=EXIT_CODES, add_completion=True)
-for part in (
-    account,
-    submissions,
-    validate,
-    score,
-    tasks,
-    baseline,
-    look,
-    choices,
-    team,
-    cards,
-    exports,
-    judging,
-    announce,
-    questions,
-    rescore,
-    split,
-):
-    cli.add_typer(part.commands)
-JOINED = tuple(entry_points(group=COMMANDS_GROUP))
-for entry_point in JOINED:
-    cli.add_typer(entry_point.load())
+_top = typer.Typer(
+    cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False, epilog=EXIT_CODES, add_completion=True
+)
 
 
 def _show_version(wanted: bool) -> None:
@@ -74,13 +34,17 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@cli.callback()
+@_top.callback()
 def top(
     show_version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Scores predictions for shared tasks whose gold stays hidden, and keeps their leaderboards open."""
+
+
+#: What a command line is given to.
+cli: Callable[..., Any] = typer.main.get_command(_top)
 
 
 def main() -> None:
@@ -91,7 +55,7 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Carry out a command line; the exit code."""
     try:
-        result = cli(args=list(arguments), prog_name="evergold", standalone_mode=False)
+        result = cli(args=list(arguments) or ["--help"], prog_name="evergold", standalone_mode=False)
     except CommandError as error:
         return _tell(error, as_json=_wants_json(arguments))
     except typer.TyperException as error:
@@ -138,7 +102,7 @@ def _tell_missing(error: ModuleNotFoundError, arguments: Sequence[str]) -> int:
 
 def _tell_usage(error: typer.TyperException, arguments: Sequence[str]) -> int:
     message = error.format_message()
-    if not JOINED and (name := server_command(arguments)):
+    if not joined() and (name := server_command(arguments)):
         complain(f"`evergold {name}` belongs to the server, which is not installed here: {INSTALL_SERVER}")
         return Code.USAGE
     if not message:  # a command that has parts, named alone: its help was printed

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 import typer
 
-from evergold.cli import cli
+from evergold.cli import run
 from evergold.cli.output import Code
+from evergold.cli.parts import MODULES, _application, built, entries, whole
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
 
@@ -27,7 +28,7 @@ def commands(command: Any, name: str = "evergold") -> Iterator[tuple[str, Any]]:
         yield from commands(child, f"{name} {part}")
 
 
-COMMANDS = dict(commands(typer.main.get_command(cli)))
+COMMANDS = dict(commands(typer.main.get_command(whole())))
 SECTIONS = dict(re.findall(r"^## (evergold .+?)\n(.*?)(?=^## |^---|\Z)", DOCS.read_text(), re.MULTILINE | re.DOTALL))
 
 
@@ -69,3 +70,40 @@ def test_help_and_team_commands_load_neither_database_nor_scoring_code() -> None
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.splitlines()[-1] == "[]"
+
+
+def modules_after(*arguments: str) -> set[str]:
+    """What a process has imported when it has carried out this command line."""
+    code = f"import sys; from evergold.cli import run; run({list(arguments)}); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stderr.splitlines()[-1].split())
+
+
+def test_help_draws_no_boxes_and_builds_no_command() -> None:
+    assert not {"rich", "pydantic", "httpx"} & modules_after("--help")
+
+
+def test_a_command_loads_neither_the_others_nor_the_server_s() -> None:
+    found = modules_after("tasks", "--help")
+    assert "evergold.cli.tasks" in found
+    assert not {"evergold.cli.look", "evergold.cli.rescore", "app", "app.cli"} & found
+
+
+def test_each_module_has_the_commands_that_are_listed_for_it() -> None:
+    for module, names in MODULES.items():
+        assert not names or set(names) == set(built(_application(module))), module
+    assert [name for names in MODULES.values() for name in names] == [
+        entry.name for entry in entries() if entry.name in {name for names in MODULES.values() for name in names}
+    ]
+
+
+def test_help_lists_every_command_with_its_first_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == Code.OK
+    out = " ".join(capsys.readouterr().out.split())
+    for name, command in built(whole()).items():
+        assert f"{name} {' '.join(command.help.split())[:20]}" in out
+
+
+def test_a_name_that_is_nearly_right_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["scor"]) == Code.USAGE
+    assert "Did you mean 'score'" in capsys.readouterr().err

@@ -9,7 +9,8 @@ import pytest
 import typer
 
 import evergold.cli
-from evergold.cli import cli, run
+from evergold.cli import run
+from evergold.cli.parts import whole
 from evergold.cli.server_commands import SERVER_COMMANDS, server_command
 
 
@@ -23,7 +24,7 @@ def leaves(command: Any, name: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
         yield from leaves(child, (*name, part))
 
 
-FROM = dict(leaves(typer.main.get_command(cli)))
+FROM = dict(leaves(typer.main.get_command(whole())))
 
 
 def test_the_names_are_those_that_the_server_registers() -> None:
@@ -51,7 +52,7 @@ def without_server(monkeypatch: pytest.MonkeyPatch) -> None:
     alone.add_typer(exports, name="export")
     alone.command("status")(lambda: None)
     monkeypatch.setattr(evergold.cli, "cli", alone)
-    monkeypatch.setattr(evergold.cli, "JOINED", ())
+    monkeypatch.setattr(evergold.cli, "joined", tuple)
 
 
 @pytest.mark.usefixtures("without_server")

@@ -11,7 +11,7 @@ import typer
 
 from app.base.config import Settings
 from app.server.programs import WAYS_TO_GOLD
-from evergold.cli import cli
+from evergold.cli.parts import whole
 from tests.processes import REPOSITORY
 
 GUIDE = (REPOSITORY / "docs/running.md").read_text()
@@ -47,7 +47,7 @@ def test_each_part_runs_as_a_user_of_its_own_in_the_shared_group() -> None:
 def test_what_a_unit_starts_is_a_command_that_there_is(name: str) -> None:
     [line] = unit(name)["ExecStart"]
     words = shlex.split(line)[1:]
-    commands = getattr(typer.main.get_command(cli), "commands")  # noqa: B009 - its type says nothing of them
+    commands = getattr(typer.main.get_command(whole()), "commands")  # noqa: B009 - its type says nothing of them
     assert words[0] == name
     options = {option for parameter in commands[name].params for option in parameter.opts}
     assert {word for word in words if word.startswith("--")} <= options
