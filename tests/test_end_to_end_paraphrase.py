@@ -23,7 +23,7 @@ from tests.paraphrase_server import (
 from tests.processes import is_gone, wait_until
 from tests.test_end_to_end import API, board_rows, register, until_final, value
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.soak]
 
 PHASE = f"{API}/competitions/rewrite/phases/evaluation"
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 
 import grimp
 import pytest
@@ -22,14 +23,18 @@ from tests.web.routes import routes_of
 HEAVY = ("torch", "transformers", "bert_score", "sklearn", "scipy", "pandas")
 
 
-def modules_after(statement: str) -> set[str]:
+MAKING_THE_APPLICATION = "from app.web.main import create_app; create_app()"
+
+
+@cache
+def modules_after(statement: str) -> frozenset[str]:
     """Every module that a fresh process has loaded after the statement."""
     listing = f"import json, sys; {statement}; print(json.dumps(sorted(sys.modules)))"
     command = [sys.executable, "-W", "error", "-c", listing]
     environment = environment_of(data_dir="/nonexistent/evergold")
     ran = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
-    return set(json.loads(ran.stdout))
+    return frozenset(json.loads(ran.stdout))
 
 
 def loaded_by(statement: str, *packages: str) -> set[str]:
@@ -105,17 +110,13 @@ def test_the_task_types_load_neither_scipy_nor_torch() -> None:
     assert loaded_by("import evergold.scoring.tasks", "sqlalchemy", "celery", "fastapi", "app", *HEAVY) == set()
 
 
-def test_the_web_process_loads_no_worker_and_nothing_heavy() -> None:
-    assert loaded_by("import app.web.main", "workers", *HEAVY) == set()
-
-
 def test_the_web_process_starts_without_celery() -> None:
     """It takes long to import, and is needed for the first upload only."""
-    assert loaded_by("from app.web.main import create_app; create_app()", "celery", "kombu") == set()
+    assert loaded_by(MAKING_THE_APPLICATION, "celery", "kombu") == set()
 
 
-def test_making_the_web_application_loads_nothing_heavy_either() -> None:
-    assert loaded_by("from app.web.main import create_app; create_app()", "workers", *HEAVY) == set()
+def test_the_web_process_loads_no_worker_and_nothing_heavy() -> None:
+    assert loaded_by(MAKING_THE_APPLICATION, "workers", *HEAVY) == set()
 
 
 def test_a_worker_loads_no_web_framework_and_nothing_heavy() -> None:
@@ -133,7 +134,7 @@ def test_the_command_line_needs_no_server_to_start() -> None:
 
 
 def test_no_module_of_the_web_process_knows_where_gold_lies() -> None:
-    loaded = modules_after("from app.web.main import create_app; create_app()")
+    loaded = modules_after(MAKING_THE_APPLICATION)
     ours = [REPOSITORY.joinpath(*name.split(".")) for name in loaded if name.split(".")[0] in ("app", "evergold")]
     sources = [path for place in ours for path in (place.with_suffix(".py"), place / "__init__.py") if path.exists()]
     assert len(sources) > 20, "the application itself was looked at"

@@ -12,7 +12,7 @@ from tests.chaos.place import Place, a_place
 from tests.chaos.storm import CALM, CHAOS, program, register, run_phase
 from tests.chaos.verdict import wrongs
 
-SUBMISSIONS = 40
+SUBMISSIONS = 24
 
 pytestmark = pytest.mark.services
 

@@ -74,7 +74,9 @@ def submit(site: Site, secret: str, key: str) -> httpx.Response:
         return client.post(SUBMIT, files={"file": ("mine.csv", PREDICTION)})
 
 
-@pytest.mark.parametrize("crash", [False, True], ids=["restarted", "crashed"])
+@pytest.mark.parametrize(
+    "crash", [pytest.param(False, id="restarted", marks=pytest.mark.soak), pytest.param(True, id="crashed")]
+)
 def test_visitors_are_asked_to_come_back_and_find_everything_as_it_was(
     site: Site, ada: User, server: postgres.Postgres, crash: bool
 ) -> None:

@@ -100,7 +100,9 @@ def quota(client: httpx.Client) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("marker", [DEADLY, DEADLY_QUIETLY], ids=["killed", "exit"])
+@pytest.mark.parametrize(
+    "marker", [pytest.param(DEADLY, id="killed"), pytest.param(DEADLY_QUIETLY, id="exit", marks=pytest.mark.soak)]
+)
 def test_a_run_that_kills_its_worker_three_times_fails_alone(place: Place, ada: httpx.Client, marker: bytes) -> None:
     worker = place.workers[0].process.pid
     before = [upload(ada, GOOD + b"\n" * n) for n in range(2)]
@@ -120,8 +122,10 @@ def test_a_run_that_kills_its_worker_three_times_fails_alone(place: Place, ada: 
 
 @pytest.mark.parametrize(
     ("marker", "limits", "words"),
-    [(ENDLESS, {"run_limit_seconds": 2}, "2 s"), (BUSY, {"run_cpu_seconds": 2}, "2 s of processor time")],
-    ids=["asleep", "busy"],
+    [
+        pytest.param(ENDLESS, {"run_limit_seconds": 2}, "2 s", id="asleep", marks=pytest.mark.soak),
+        pytest.param(BUSY, {"run_cpu_seconds": 2}, "2 s of processor time", id="busy"),
+    ],
 )
 def test_a_run_that_takes_too_long_is_rejected_at_its_first_try(
     place: Place, ada: httpx.Client, marker: bytes, limits: dict[str, float], words: str
@@ -182,10 +186,9 @@ def test_a_file_that_fills_the_memory_is_rejected_and_costs_nobody_else_anything
 @pytest.mark.parametrize(
     ("marker", "limits", "code"),
     [
-        (ENDLESS, {"check_limit_seconds": 2}, "too-slow"),
-        (HEAVY, {"run_memory_mebibytes": 1536}, "too-much-memory"),
+        pytest.param(ENDLESS, {"check_limit_seconds": 2}, "too-slow", id="endless"),
+        pytest.param(HEAVY, {"run_memory_mebibytes": 1536}, "too-much-memory", id="heavy", marks=pytest.mark.soak),
     ],
-    ids=["endless", "heavy"],
 )
 def test_a_check_has_bounds_of_its_own(
     place: Place, ada: httpx.Client, marker: bytes, limits: dict[str, float], code: str

@@ -17,7 +17,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize("name", NAMES)
+#: With each commit only the readers that are the most code; hypothesis sends its cases to all of them.
+EVERY_COMMIT = ("mwe-identification", "table")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in EVERY_COMMIT else [pytest.mark.soak]) for name in NAMES]
+)
 def test_coverage_guided_inputs_are_scored_or_refused_with_a_reason(name: str, tmp_path: Path) -> None:
     command = [
         sys.executable,

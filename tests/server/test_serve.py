@@ -173,8 +173,9 @@ def wait_for_board(server: Server, teams: set[str]) -> list[dict[str, Any]]:
 # -------------------------------------------------------------------------------------------------------------- life
 
 
-def test_first_start_with_demo_really_scores_and_a_second_one_adds_nothing(folder: Path) -> None:
-    with serving(folder, "--demo", lean=False) as server:
+@pytest.mark.parametrize("lean", [True, pytest.param(False, marks=pytest.mark.soak)], ids=["lean", "with torch"])
+def test_first_start_with_demo_really_scores_and_a_second_one_adds_nothing(folder: Path, *, lean: bool) -> None:
+    with serving(folder, "--demo", lean=lean) as server:
         assert "password magpie-demo" in server.service.said()
         assert "Set up       a new server, as phases.yaml says" in server.service.said()
         assert "Changed" not in server.service.said()
@@ -225,13 +226,18 @@ def test_stop_while_starting_leaves_nothing(folder: Path) -> None:
     assert not processes_of(folder / "var")
 
 
-def test_set_up_that_was_killed_half_way_is_completed(folder: Path) -> None:
+def test_set_up_that_was_killed_half_way_is_completed_by_a_start_with_another_broker(folder: Path) -> None:
     command: list[str | Path] = [*START, "serve", "--lean", "--demo", "--port", "0", "--data-dir", folder / "var"]
     command += ["--phases", REPOSITORY / "phases.yaml"]
     service = start("serve", command, folder, services.environment_of())
     wait_until(lambda: (folder / "var/evergold.db").exists(), "the database is begun", service)
     kill(service)
-    with serving(folder, "--demo") as server:
+    with (
+        services.valkey() as broker,
+        serving(folder, "--demo", environment={"EVERGOLD_BROKER_URL": broker.address}) as server,
+    ):
+        assert "the one of EVERGOLD_BROKER_URL" in server.service.said()
+        assert not [c for c in processes_of(folder / "var").values() if "valkey-server" in c]
         wait_for_board(server, {"Magpie", "Saudade Lab", "Majority class"})
 
 
@@ -264,16 +270,6 @@ def test_without_valkey_the_broker_works_over_files(folder: Path) -> None:
         assert f"files in {folder / 'var/broker'}" in server.service.said()
         assert not [c for c in processes_of(folder / "var").values() if "valkey-server" in c]
         wait_for_board(server, {"Magpie", "Saudade Lab"})
-
-
-def test_broker_that_the_environment_names_is_used_and_none_started(folder: Path) -> None:
-    with (
-        services.valkey() as broker,
-        serving(folder, "--demo", environment={"EVERGOLD_BROKER_URL": broker.address}) as server,
-    ):
-        assert "the one of EVERGOLD_BROKER_URL" in server.service.said()
-        assert not [c for c in processes_of(folder / "var").values() if "valkey-server" in c]
-        wait_for_board(server, {"Magpie"})
 
 
 # ---------------------------------------------------------------------------------------------------------- refusals

@@ -13,10 +13,13 @@ from sqlalchemy import Engine
 from app.base.config import Settings, get_settings
 from app.web.main import create_app
 from tests import world
+from tests.web.in_process import InProcess
 from tests.web.routes import application
 from tests.web.site import Person, Site, a_site, serving
 
 Server = tuple[FastAPI, str]
+#: Where nobody listens: requests are answered in process.
+IN_PROCESS = "http://evergold.test"
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +34,11 @@ def server(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         yield app, url
 
 
+@pytest.fixture(autouse=True)
+def _quick_accounts(cheap_passwords: None) -> None:
+    """Most tests register somebody, and few are about how long that must take."""
+
+
 @pytest.fixture
 def empty_site(server: Server, sqlite_engine: Engine) -> Iterator[Site]:
     """A server without competitions."""
@@ -38,6 +46,39 @@ def empty_site(server: Server, sqlite_engine: Engine) -> Iterator[Site]:
     settings = get_settings().model_copy(update={"database_url": address})
     with a_site(*server, sqlite_engine, settings) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def answering(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FastAPI, InProcess]]:
+    """The application, and a way to ask it that is no socket."""
+    folder = tmp_path_factory.mktemp("in-process")
+    shutil.copyfile(_sqlite_template, folder / "evergold.db")
+    app = create_app(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'evergold.db'}"))
+    app.openapi = application().openapi  # type: ignore[method-assign]  # the same, and made once
+    app.state.server.engine.dispose()
+    app.state.in_flight = set()
+    transport = InProcess(app)
+    yield app, transport
+    transport.end()
+
+
+@pytest.fixture
+def quick_empty_site(answering: tuple[FastAPI, InProcess], sqlite_engine: Engine) -> Iterator[Site]:
+    """A server without competitions, asked in process."""
+    app, transport = answering
+    settings = get_settings().model_copy(
+        update={"database_url": sqlite_engine.url.render_as_string(hide_password=False)}
+    )
+    with a_site(app, IN_PROCESS, sqlite_engine, settings) as site:
+        site.transport = transport
+        yield site
+
+
+@pytest.fixture
+def quick_site(quick_empty_site: Site) -> Site:
+    """As `site`, asked in process."""
+    world.add_competition(quick_empty_site.engine)
+    return quick_empty_site
 
 
 @pytest.fixture

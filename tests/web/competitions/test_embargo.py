@@ -13,14 +13,14 @@ from tests import world
 from tests.competitions.embargo import INSTANT, declare, freeze, hide
 from tests.web.planted import CLOSE, NAME, REVEAL, SIGNS, Planted, outsiders, planted_site, told
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, text_of
-from tests.web.site import BROWSER, Person, Site
+from tests.web.site import BROWSER, Site
 from tests.world import DAY, ONE_SHOT, TASK, ZERO_SHOT
 
 
 @pytest.fixture
-def planted(site: Site, eve: Person, cheap_passwords: None) -> Iterator[Planted]:
+def planted(quick_site: Site, cheap_passwords: None) -> Iterator[Planted]:
     """The planted score, in both settings, in a report, and carried over to a second phase."""
-    with planted_site(site, eve) as found:
+    with planted_site(quick_site, quick_site.person("eve")) as found:
         yield found
 
 
