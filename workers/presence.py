@@ -25,7 +25,7 @@ from app.models import SelfCheck, Worker
 from app.runs.workers import BEAT_SECONDS, announce_worker, retire_worker
 from workers.device import versions
 from workers.faults import survived
-from workers.selfcheck import Found
+from workers.selfcheck import SelfCheckReport
 
 log = structlog.get_logger(__name__)
 
@@ -40,27 +40,27 @@ class Presence:
     processes: int
     queues: tuple[str, ...] = ()
     self_check: SelfCheck | None = None
-    found: Found | None = None
+    report: SelfCheckReport | None = None
     self_checked_at: datetime | None = None
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}-{secrets.token_hex(2)}")
 
-    def checked(self, found: Found) -> None:
+    def checked(self, report: SelfCheckReport) -> None:
         """The self-check has ended."""
-        self.self_check, self.found, self.self_checked_at = found.state, found, datetime.now(UTC)
+        self.self_check, self.report, self.self_checked_at = report.state, report, datetime.now(UTC)
 
     def as_row(self) -> Worker:
-        found = self.found or Found(SelfCheck.RUNNING)
+        report = self.report or SelfCheckReport(SelfCheck.RUNNING)
         return Worker(
             name=self.name[:200],
             host=socket.gethostname()[:200],
             processes=self.processes,
             queues=list(self.queues),
-            device=found.device,
+            device=report.device,
             versions={"python": platform.python_version(), **versions()},
-            models=list(found.models),
+            models=list(report.models),
             self_check=self.self_check,
-            self_check_words=list(found.words),
+            self_check_words=list(report.words),
             self_checked_at=self.self_checked_at,
             started_at=self.started_at,
         )

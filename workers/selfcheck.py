@@ -59,7 +59,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Found:
+class SelfCheckReport:
     """How a machine's self-check ended, a sentence for everything that is to be said, and what the machine has."""
 
     state: SelfCheck
@@ -75,23 +75,23 @@ class CannotRecord(Exception):
 # ------------------------------------------------------------------------------------------------------------- check
 
 
-def check_machine() -> Found:
+def check_machine() -> SelfCheckReport:
     """Compare every model of this machine with what was recorded of it; never raises what is the machine's fault."""
     models = tuple(list_models(models_folder()))
     try:
         settings = encoder_settings()
     except ScoringError as error:
-        return Found(SelfCheck.REFUSED, (f"{error}.",), None, models)
+        return SelfCheckReport(SelfCheck.REFUSED, (f"{error}.",), None, models)
     if not models:
         where = f"no model of an encoder is in {settings.models_dir}: `evergold models fetch` brings one."
-        return Found(SelfCheck.REFUSED, (where,), settings.device, models)
+        return SelfCheckReport(SelfCheck.REFUSED, (where,), settings.device, models)
     differences = [sentence for name in models for sentence in _differences_of(name, settings)]
     if differences:
-        return Found(SelfCheck.REFUSED, tuple(differences), settings.device, models)
+        return SelfCheckReport(SelfCheck.REFUSED, tuple(differences), settings.device, models)
     unknown = tuple(
         f"{name} was never recorded: `evergold selfcheck --record`." for name in models if find_record(name) is None
     )
-    return Found(SelfCheck.UNRECORDED if unknown else SelfCheck.PASSED, unknown, settings.device, models)
+    return SelfCheckReport(SelfCheck.UNRECORDED if unknown else SelfCheck.PASSED, unknown, settings.device, models)
 
 
 def _differences_of(name: str, settings: EncoderSettings) -> list[str]:
@@ -184,7 +184,7 @@ def _written(value: float | None) -> str:
 # ------------------------------------------------------------------------------------------------- a process of its own
 
 
-def check_in_process() -> Found:
+def check_in_process() -> SelfCheckReport:
     """`check_machine` in a new process; one that crashes or hangs is a refusal as well."""
     command = [sys.executable, "-P", "-m", "workers.selfcheck", "--json"]
     try:
@@ -192,15 +192,18 @@ def check_in_process() -> Found:
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False, timeout=LIMIT_SECONDS
         )
     except subprocess.TimeoutExpired:
-        return Found(SelfCheck.REFUSED, (f"The self-check did not end within {LIMIT_SECONDS:.0f} s.",))
+        return SelfCheckReport(SelfCheck.REFUSED, (f"The self-check did not end within {LIMIT_SECONDS:.0f} s.",))
     try:
         return _from_document(json.loads(done.stdout))
     except (ValueError, KeyError, TypeError):
-        return Found(SelfCheck.REFUSED, (f"The self-check broke off with exit status {done.returncode}; see the log.",))
+        return SelfCheckReport(
+            SelfCheck.REFUSED, (f"The self-check broke off with exit status {done.returncode}; see the log.",)
+        )
 
 
-def _from_document(document: dict[str, Any]) -> Found:
-    return Found(SelfCheck(document["state"]), tuple(document["words"]), document["device"], tuple(document["models"]))
+def _from_document(document: dict[str, Any]) -> SelfCheckReport:
+    state, words, models = SelfCheck(document["state"]), tuple(document["words"]), tuple(document["models"])
+    return SelfCheckReport(state, words, document["device"], models)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

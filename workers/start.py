@@ -87,7 +87,7 @@ def passes(presence: Presence, engine: Engine) -> bool:
     presence.self_check = SelfCheck.RUNNING
     with beating(engine, presence):
         presence.checked(check_in_process())
-    log.info("self_check", state=presence.self_check, words=presence.found.words if presence.found else ())
+    log.info("self_check", state=presence.self_check, words=presence.report.words if presence.report else ())
     return presence.self_check != SelfCheck.REFUSED
 
 

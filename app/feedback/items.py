@@ -55,7 +55,7 @@ class ComparedItem:
     @property
     def differs(self) -> bool:
         """Whether the predictions do; of several answers in one item, also where as many others are found."""
-        return (self.a.predicted, self.a.found) != (self.b.predicted, self.b.found)
+        return (self.a.predicted, self.a.matched) != (self.b.predicted, self.b.matched)
 
     def is_shown(self, showing: Showing) -> bool:
         """Whether it is among these."""

@@ -230,12 +230,12 @@ def _move(before: Row | None, after: Row | None, rank_by: int, waiting: Collecti
 def _cells_changed(old: LeaderboardRow | None, new: LeaderboardRow | None) -> int:
     """What a reader would see: the value, or why there is none. Signatures may differ for equal values."""
 
-    def told(cell: Cell) -> tuple[float | None, str | None]:
+    def visible(cell: Cell) -> tuple[float | None, str | None]:
         return cell.value, cell.reason
 
     if old is None or new is None:
         return sum(len(one.cells) for one in (old, new) if one is not None)
-    return sum(told(one) != told(other) for one, other in zip(old.cells, new.cells, strict=True))
+    return sum(visible(one) != visible(other) for one, other in zip(old.cells, new.cells, strict=True))
 
 
 def _words(old: LeaderboardRow | None, new: LeaderboardRow | None, rank_by: int, waiting: Collection[str] = ()) -> str:

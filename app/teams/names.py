@@ -25,9 +25,9 @@ def is_name_taken(session: Session, competition_id: int, name: str, own: Team | 
     return any(look_alike(name, other) for other in session.scalars(others))
 
 
-def look_alike(one: str, other: str) -> bool:
+def look_alike(name: str, other: str) -> bool:
     """Whether the names differ in nothing but case and letters that look alike (Unicode's confusables)."""
-    return any(a == b for a, b in zip(_looks(one), _looks(other), strict=True))
+    return any(a == b for a, b in zip(_looks(name), _looks(other), strict=True))
 
 
 @lru_cache(maxsize=10_000)

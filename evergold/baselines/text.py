@@ -14,15 +14,15 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def word_overlap(one: str, other: str) -> float:
+def word_overlap(text: str, other: str) -> float:
     """The share, in [0, 1], of the different words of both that both have; 0 where there are none."""
-    left, right = set(words(one)), set(words(other))
+    left, right = set(words(text)), set(words(other))
     return len(left & right) / len(left | right) if left | right else 0.0
 
 
-def trigram_cosine(one: str, other: str) -> float:
+def trigram_cosine(text: str, other: str) -> float:
     """The cosine, in [0, 1], of how often each sequence of three characters occurs, with a space around each word."""
-    left, right = _trigrams(one), _trigrams(other)
+    left, right = _trigrams(text), _trigrams(other)
     shared = sum(count * right[trigram] for trigram, count in left.items())
     return min(1.0, shared / math.sqrt(_square(left) * _square(right))) if shared else 0.0
 

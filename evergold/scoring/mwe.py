@@ -32,21 +32,21 @@ Cell = tuple[str, str]
 
 
 class Counts(NamedTuple):
-    """How many MWEs (or their tokens) are found, are in gold, are predicted: where P, R and F1 come from."""
+    """How many MWEs (or their tokens) match, are in gold, are predicted: where P, R and F1 come from."""
 
-    found: float = 0
+    matched: float = 0
     gold: float = 0
     predicted: float = 0
 
     @property
     def precision(self) -> float:
-        """found / predicted, 0 to 1; 0 where nothing is predicted."""
-        return self.found / self.predicted if self.predicted else 0.0
+        """matched / predicted, 0 to 1; 0 where nothing is predicted."""
+        return self.matched / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
-        """found / gold, 0 to 1; 0 where gold has none."""
-        return self.found / self.gold if self.gold else 0.0
+        """matched / gold, 0 to 1; 0 where gold has none."""
+        return self.matched / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:

@@ -96,7 +96,7 @@ class ItemResult:
     item: its id as the items file has it; splits: the narrowest splits of the task's scores that it counts in, such as
     `zero_shot/en`: an item that is asked in two settings has a result for each. gold, predicted: a label, a text, or a
     finite number in the task's own unit; gold is None where there is no value of gold for the item alone.
-    found: for items that have any number of answers: how many are on both sides; gold and predicted are then how many
+    matched: for items that have any number of answers: how many are on both sides; gold and predicted are then how many
     there are on each. is_right: None where right or wrong is not what is asked (numbers), or gold is None.
     error: in the unit of gold, 0 is best: of numbers predicted minus gold, with its sign; of several answers how many
     are on one side alone; None for labels and texts, and where gold is None.
@@ -108,7 +108,7 @@ class ItemResult:
     predicted: str | float
     is_right: bool | None = None
     error: float | None = None
-    found: int | None = None
+    matched: int | None = None
 
 
 @dataclass(frozen=True)

@@ -95,14 +95,14 @@ def test_an_item_in_two_settings_and_sentences_with_one_id_are_told_apart() -> N
 
 
 def test_several_answers_differ_also_by_what_is_found() -> None:
-    a = [ItemResult("s1", ("fr",), 2, 2, False, 2, found=1)]
-    b = [ItemResult("s1", ("fr",), 2, 2, False, 4, found=0)]
+    a = [ItemResult("s1", ("fr",), 2, 2, False, 2, matched=1)]
+    b = [ItemResult("s1", ("fr",), 2, 2, False, 4, matched=0)]
     assert ids(paired(a, b), Showing.DIFFER) == ["s1"]
     assert ids(paired(a, b), Showing.WRONG) == ["s1"]
 
 
 def test_results_are_kept_as_they_were() -> None:
-    results = [*labels("01"), *numbers(0.25, None), ItemResult("s1", ("fr", "x"), 2, 1, False, 1, found=1)]
+    results = [*labels("01"), *numbers(0.25, None), ItemResult("s1", ("fr", "x"), 2, 1, False, 1, matched=1)]
     assert unpacked_results(packed_results(results)) == results
     assert unpacked_results(packed_results([])) == []
 

@@ -20,7 +20,7 @@ from app.runs.workers import announce_worker
 from tests.processes import wait_until
 from workers import presence
 from workers.presence import Presence, beating, retire, tell
-from workers.selfcheck import Found
+from workers.selfcheck import SelfCheckReport
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_it_is_there_at_once_and_says_so_again_and_again(engine: Engine, worker_
 
 def test_what_the_self_check_found_is_said(engine: Engine, worker_s: Engine) -> None:
     own = Presence(processes=1)
-    own.checked(Found(SelfCheck.REFUSED, ("other numbers.",), "cuda", ("a-model",)))
+    own.checked(SelfCheckReport(SelfCheck.REFUSED, ("other numbers.",), "cuda", ("a-model",)))
     tell(worker_s, own)
     [row] = rows(engine)
     assert (row.self_check, row.self_check_words, row.device, row.models) == (

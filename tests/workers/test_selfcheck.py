@@ -21,7 +21,7 @@ from workers import selfcheck
 from workers.device import encoder_settings
 from workers.selfcheck import (
     CannotRecord,
-    Found,
+    SelfCheckReport,
     check_in_process,
     check_machine,
     differences,
@@ -172,7 +172,7 @@ def test_a_process_that_breaks_or_hangs_is_a_refusal(
     python.chmod(python.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setattr(sys, "executable", str(python))
     monkeypatch.setattr(selfcheck, "LIMIT_SECONDS", 1.0)
-    assert check_in_process() == Found(SelfCheck.REFUSED, (words,))
+    assert check_in_process() == SelfCheckReport(SelfCheck.REFUSED, (words,))
 
 
 def test_the_command_records_checks_and_says_by_its_exit_code_whether_a_worker_would_refuse(

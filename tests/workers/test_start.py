@@ -12,10 +12,10 @@ from app.base.db import reading
 from app.models import SelfCheck, Worker
 from workers import device, start
 from workers.presence import Presence
-from workers.selfcheck import Found
+from workers.selfcheck import SelfCheckReport
 
-PASSED = Found(SelfCheck.PASSED, (), "cpu", ("a-model",))
-REFUSED = Found(SelfCheck.REFUSED, ("a-model: other numbers.",), "cpu", ("a-model",))
+PASSED = SelfCheckReport(SelfCheck.PASSED, (), "cpu", ("a-model",))
+REFUSED = SelfCheckReport(SelfCheck.REFUSED, ("a-model: other numbers.",), "cpu", ("a-model",))
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def _own_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "_refused", False)
 
 
-def equip(monkeypatch: pytest.MonkeyPatch, *checks: Found) -> None:
+def equip(monkeypatch: pytest.MonkeyPatch, *checks: SelfCheckReport) -> None:
     """A machine with torch, whose self-checks end so, one after the other."""
     found = iter(checks)
     monkeypatch.setattr(start, "has_torch", lambda: True)
@@ -43,14 +43,14 @@ def test_after_a_passed_self_check_it_takes_what_needs_torch(
     equip(monkeypatch, PASSED)
     own = Presence(processes=1)
     assert start.choose_queues(asked, own, sqlite_engine) == queues
-    assert (own.self_check, own.found) == (SelfCheck.PASSED, PASSED)
+    assert (own.self_check, own.report) == (SelfCheck.PASSED, PASSED)
     assert not device._refused
 
 
 def test_while_it_checks_itself_that_can_be_seen(sqlite_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     during: list[tuple[SelfCheck | None, list[str]]] = []
 
-    def check() -> Found:
+    def check() -> SelfCheckReport:
         during.extend(seen(sqlite_engine))
         return PASSED
 
@@ -61,7 +61,7 @@ def test_while_it_checks_itself_that_can_be_seen(sqlite_engine: Engine, monkeypa
 
 
 def test_what_was_never_recorded_is_taken_all_the_same(sqlite_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    equip(monkeypatch, Found(SelfCheck.UNRECORDED, ("a-model was never recorded.",), "cpu", ("a-model",)))
+    equip(monkeypatch, SelfCheckReport(SelfCheck.UNRECORDED, ("a-model was never recorded.",), "cpu", ("a-model",)))
     assert start.choose_queues("auto", Presence(processes=1), sqlite_engine) == ("cpu", "gpu")
 
 
@@ -69,7 +69,7 @@ def test_after_a_refused_self_check_the_rest_goes_on(sqlite_engine: Engine, monk
     equip(monkeypatch, REFUSED)
     own = Presence(processes=1)
     assert start.choose_queues("auto", own, sqlite_engine) == ("cpu",)
-    assert own.found == REFUSED
+    assert own.report == REFUSED
     assert device._refused
 
 

@@ -62,14 +62,14 @@ class Board:
 
     node: Node
     task: TaskNode
-    asked: Sequence[PhaseTaskNode]
+    phase_tasks: Sequence[PhaseTaskNode]
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What file checks need of a competition."""
 
-    asked: Sequence[PhaseTaskNode]
+    phase_tasks: Sequence[PhaseTaskNode]
     boards: Sequence[Board]
 
 
@@ -83,14 +83,16 @@ def check_competition(
     here = {(phase, task) for name, phase, task in sealed if name == text_of(competition, "name")}
     tasks = _check_tasks(elements(competition, "tasks"), findings)
     phases = _check_phases(competition, now, findings)
-    asked = [asked for phase in phases for asked in _check_asked(phase, tasks, now, findings, here)]
-    boards = _check_boards(elements(competition, "boards"), tasks, asked, findings)
-    in_phases = {one.name for one in asked}
+    phase_tasks = [
+        phase_task for phase in phases for phase_task in _check_phase_tasks(phase, tasks, now, findings, here)
+    ]
+    boards = _check_boards(elements(competition, "boards"), tasks, phase_tasks, findings)
+    in_phases = {one.name for one in phase_tasks}
     for name, task in tasks.items():
         if name not in in_phases:
             findings.warning(task.node, f"no phase asks the task '{name}': it is shown nowhere")
-    _warn_of_overlaps(asked, findings)
-    _warn_of_public_gold(asked, now, findings)
+    _warn_of_overlaps(phase_tasks, findings)
+    _warn_of_public_gold(phase_tasks, now, findings)
     check_visibility([PhaseTimes(one.node, one.name, one.start, one.end, one.ends) for one in phases], findings)
     check_method_card(competition, findings)
     check_registration(competition, findings)
@@ -98,10 +100,10 @@ def check_competition(
     check_tracks(
         elements(competition, "tracks"),
         boards=elements(competition, "boards"),
-        baselines=[baseline for one in asked for baseline in elements(one.node, "baselines")],
+        baselines=[baseline for one in phase_tasks for baseline in elements(one.node, "baselines")],
         findings=findings,
     )
-    return Parts(asked, boards)
+    return Parts(phase_tasks, boards)
 
 
 def elements(node: Node, key: str) -> list[Node]:
@@ -217,7 +219,7 @@ def warn_of_server_limit(competition: Node, limit_bytes: int, findings: Findings
                 )
 
 
-def _check_asked(
+def _check_phase_tasks(
     phase: PhaseNode,
     tasks: dict[str, TaskNode],
     now: datetime | None,
@@ -225,20 +227,20 @@ def _check_asked(
     sealed: Collection[tuple[str, str]],
 ) -> list[PhaseTaskNode]:
     """The tasks of a phase that are declared."""
-    asked = []
+    phase_tasks = []
     entries = phase.node.entries.get("tasks")
     for name, node in (entries.entries if entries else {}).items():
         task = tasks.get(name)
         if task is None:
             findings.error(node, f"there is no task '{name}'{did_you_mean(name, tasks)}; the tasks are {listed(tasks)}")
             continue
-        asked.append(PhaseTaskNode(node, phase, task, name, _options_asked(node, task, findings)))
+        phase_tasks.append(PhaseTaskNode(node, phase, task, name, _options_asked(node, task, findings)))
         gold = node.entries.get("gold")
         if not _is_over(phase, now) and (gold is None or gold.value is None) and (phase.name, name) not in sealed:
             findings.warning(
                 node, f"'{name}' has no gold in phase '{phase.name}': submissions are refused until it is there"
             )
-    return asked
+    return phase_tasks
 
 
 def _is_over(phase: PhaseNode, now: datetime | None) -> bool:
@@ -252,9 +254,9 @@ def _options_asked(node: Node, task: TaskNode, findings: Findings) -> Options | 
     return _check_options(node, task.type, declared.plain() if declared else {}, findings)
 
 
-def _warn_of_overlaps(asked: Sequence[PhaseTaskNode], findings: Findings) -> None:
+def _warn_of_overlaps(phase_tasks: Sequence[PhaseTaskNode], findings: Findings) -> None:
     """Phases over the same items at the same time: a team could use the limits of both."""
-    for one, other in combinations(asked, 2):
+    for one, other in combinations(phase_tasks, 2):
         if one.name != other.name or one.phase is other.phase or not _overlap(one.phase, other.phase):
             continue
         for key in ("gold", "items"):
@@ -264,9 +266,9 @@ def _warn_of_overlaps(asked: Sequence[PhaseTaskNode], findings: Findings) -> Non
                 break
 
 
-def _warn_of_public_gold(asked: Sequence[PhaseTaskNode], now: datetime | None, findings: Findings) -> None:
+def _warn_of_public_gold(phase_tasks: Sequence[PhaseTaskNode], now: datetime | None, findings: Findings) -> None:
     """Gold that is said to be public where it hardly is: in a contest that goes on, or hidden at the same time."""
-    for one in asked:
+    for one in phase_tasks:
         said = one.node.entries.get("gold_is_public")
         if said is None or said.value is not True or _is_over(one.phase, now):
             continue
@@ -276,7 +278,7 @@ def _warn_of_public_gold(asked: Sequence[PhaseTaskNode], now: datetime | None, f
                 f"teams of '{one.phase.name}' see item by item where they are right while it goes on: is its gold "
                 "really public?",
             )
-        hidden = next((other for other in asked if _hides_gold_of(other, one, now)), None)
+        hidden = next((other for other in phase_tasks if _hides_gold_of(other, one, now)), None)
         if hidden is not None:
             findings.warning(
                 said,
@@ -284,9 +286,11 @@ def _warn_of_public_gold(asked: Sequence[PhaseTaskNode], now: datetime | None, f
             )
 
 
-def _has_total(asked: PhaseTaskNode) -> bool:
+def _has_total(phase_task: PhaseTaskNode) -> bool:
     """Whether a team has a limited number of submissions."""
-    limits = [node.entries["limits"].entries for node in (asked.phase.node, asked.node) if "limits" in node.entries]
+    limits = [
+        node.entries["limits"].entries for node in (phase_task.phase.node, phase_task.node) if "limits" in node.entries
+    ]
     return any("total" in one and one["total"].value is not None for one in limits)
 
 
@@ -310,7 +314,7 @@ def _overlap(one: PhaseNode, other: PhaseNode) -> bool:
 
 
 def _check_boards(
-    nodes: list[Node], tasks: dict[str, TaskNode], asked: Sequence[PhaseTaskNode], findings: Findings
+    nodes: list[Node], tasks: dict[str, TaskNode], phase_tasks: Sequence[PhaseTaskNode], findings: Findings
 ) -> list[Board]:
     check_names(nodes, "the board", findings)
     boards = []
@@ -318,9 +322,9 @@ def _check_boards(
         name = text_of(node, "task")
         task = tasks.get(name or "")
         if task is not None:
-            board = Board(node, task, [one for one in asked if one.name == name])
+            board = Board(node, task, [one for one in phase_tasks if one.name == name])
             boards.append(board)
-            if not board.asked:
+            if not board.phase_tasks:
                 findings.warning(node, f"no phase asks the task '{name}': the board is shown nowhere")
             _check_columns(board, findings)
         elif name is not None:
@@ -356,11 +360,11 @@ def _check_rank(board: Board, columns: dict[tuple[str, str], Node], findings: Fi
         names = listed(f"{metric} {split}" for metric, split in columns)
         findings.error(node, f"rank_by must be one of the board's columns: {names}")
         return
-    for asked in board.asked:
-        if board.task.type and asked.options is not None:
-            fault = score_fault(*rank, board.task.type, board.task.type.columns(asked.options))
+    for phase_task in board.phase_tasks:
+        if board.task.type and phase_task.options is not None:
+            fault = score_fault(*rank, board.task.type, board.task.type.columns(phase_task.options))
             if fault and not score_fault(*rank, board.task.type, offered_columns(board)):
-                findings.error(node, f"the board cannot rank in the phase '{asked.phase.name}': {fault}")
+                findings.error(node, f"the board cannot rank in the phase '{phase_task.phase.name}': {fault}")
 
 
 def score_of(column: Node) -> tuple[str, str] | None:
@@ -371,7 +375,7 @@ def score_of(column: Node) -> tuple[str, str] | None:
 
 def offered_columns(board: Board) -> list[Column]:
     """Every score that the board's task has in any phase; none where the options are not right."""
-    options = [one.options for one in board.asked] or [board.task.options]
+    options = [one.options for one in board.phase_tasks] or [board.task.options]
     if board.task.type is None:
         return []
     columns = board.task.type.columns

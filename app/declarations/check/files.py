@@ -26,7 +26,7 @@ def check_files(parts: Parts, findings: Findings, *, warn: bool, gold: Path | No
     """Everything wrong with the files of one competition; warn: also look for what is only probably wrong; gold: a
     folder of plain gold to compare with."""
     known: ItemsRead = {}
-    for asked in parts.asked:
+    for asked in parts.phase_tasks:
         items = _check_items(asked, known, findings, warn)
         _check_downloads(asked, findings)
         _check_baselines(asked, items, findings)
@@ -99,7 +99,7 @@ def _check_baselines(asked: PhaseTaskNode, items: Any, findings: Findings) -> No
 
 
 def _check_historic(board: Board, historic: Node, findings: Findings) -> None:
-    phases = {one.phase.name: one for one in board.asked}
+    phases = {one.phase.name: one for one in board.phase_tasks}
     wanted = text_of(historic, "phase")
     asked = phases.get(wanted or "")
     if wanted is not None and asked is None:

@@ -23,38 +23,38 @@ LEAST_DECIMALS = 4
 QUOTED = 3
 
 
-def check_declared_scores(asked: PhaseTaskNode, findings: Findings) -> None:
+def check_declared_scores(phase_task: PhaseTaskNode, findings: Findings) -> None:
     """That the scores which baselines declare are scores that the task has; needs no gold."""
-    if asked.task.type is None or asked.options is None:
+    if phase_task.task.type is None or phase_task.options is None:
         return
-    offered = asked.task.type.columns(asked.options)
-    for baseline in elements(asked.node, "baselines"):
+    offered = phase_task.task.type.columns(phase_task.options)
+    for baseline in elements(phase_task.node, "baselines"):
         for name, node in _declared(baseline).items():
             metric, _, split = name.partition(" ")
-            if fault := score_fault(metric, split, asked.task.type, offered):
+            if fault := score_fault(metric, split, phase_task.task.type, offered):
                 findings.error(node, f"'{name}': {fault}")
 
 
-def check_with_gold(asked: PhaseTaskNode, items: Any, folder: Path, findings: Findings) -> None:
+def check_with_gold(phase_task: PhaseTaskNode, items: Any, folder: Path, findings: Findings) -> None:
     """Compare the task's items and baselines in a phase with its plain gold, if it lies in the folder."""
-    node, task = asked.node.entries.get("gold"), asked.task.type
+    node, task = phase_task.node.entries.get("gold"), phase_task.task.type
     name = node.text if node else None
-    if node is None or not name or name == "sealed" or task is None or asked.options is None:
+    if node is None or not name or name == "sealed" or task is None or phase_task.options is None:
         return
     path = folder / name
     if ".." in PurePosixPath(name).parts or not path.exists():
         findings.warning(node, f"{name} is not in the folder of gold, so nothing was compared with it")
         return
     try:
-        gold = task.read_gold(path, asked.options)
+        gold = task.read_gold(path, phase_task.options)
     except InvalidFile as invalid:
         findings.error(node, f"'{task.name}' cannot use {name} as gold: {quoted(invalid)}")
         return
     if items is not None and task.demands is not None:
-        demanded = task.demands(task.items_of(gold, asked.options))
+        demanded = task.demands(task.items_of(gold, phase_task.options))
         for misfit in misfits(task.demands(items), demanded) if demanded else []:
             findings.error(node, f"{name} does not fit the items: {misfit}")
-    _check_scores(asked, gold, items, findings)
+    _check_scores(phase_task, gold, items, findings)
 
 
 def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[str]:
@@ -70,12 +70,12 @@ def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[str
     return [words.format(count=len(names), names=_some(names)) for names, words in said if names]
 
 
-def _check_scores(asked: PhaseTaskNode, gold: Any, items: Any, findings: Findings) -> None:
+def _check_scores(phase_task: PhaseTaskNode, gold: Any, items: Any, findings: Findings) -> None:
     """Every baseline that declares scores; what cannot be read was told already."""
-    task, options = asked.task.type, asked.options
+    task, options = phase_task.task.type, phase_task.options
     if task is None or options is None:
         return
-    for baseline in elements(asked.node, "baselines"):
+    for baseline in elements(phase_task.node, "baselines"):
         declared, file = _declared(baseline), baseline.entries.get("file")
         if not declared or file is None or not file.text:
             continue

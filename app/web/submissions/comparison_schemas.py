@@ -163,8 +163,10 @@ def _score_out(row: Compared) -> ComparedScoreOut:
 
 
 def _item_out(row: ComparedItem) -> ComparedItemOut:
-    def out(one: ItemResult) -> ItemResultOut:
-        return ItemResultOut(predicted=one.predicted, is_right=one.is_right, error=one.error, found=one.found)
+    def out(result: ItemResult) -> ItemResultOut:
+        return ItemResultOut(
+            predicted=result.predicted, is_right=result.is_right, error=result.error, found=result.matched
+        )
 
     return ComparedItemOut(
         item=row.a.item,

@@ -74,16 +74,16 @@ def test_meaning_matching_is_about_pairs() -> None:
 def test_mwe_identification_counts_by_sentence() -> None:
     # expected.json says what is found in which sentence; HR was not submitted
     assert results("mwe-identification") == [
-        ItemResult("fr-1", ("fr",), 1, 1, True, 0, found=1),
-        ItemResult("fr-2", ("fr",), 1, 1, False, 2, found=0),
-        ItemResult("fr-3", ("fr",), 1, 1, True, 0, found=1),
-        ItemResult("fr-4", ("fr",), 2, 2, False, 4, found=0),
+        ItemResult("fr-1", ("fr",), 1, 1, True, 0, matched=1),
+        ItemResult("fr-2", ("fr",), 1, 1, False, 2, matched=0),
+        ItemResult("fr-3", ("fr",), 1, 1, True, 0, matched=1),
+        ItemResult("fr-4", ("fr",), 2, 2, False, 4, matched=0),
     ]
 
 
 def test_the_found_of_all_sentences_are_the_found_of_the_scores() -> None:
     found = results("mwe-identification")
-    assert (sum(one.found or 0 for one in found), sum(float(one.gold or 0) for one in found)) == (2, 5)
+    assert (sum(one.matched or 0 for one in found), sum(float(one.gold or 0) for one in found)) == (2, 5)
 
 
 def test_labels_of_a_table_stand_in_their_groups() -> None:
@@ -120,7 +120,7 @@ def test_results_are_json_and_are_about_the_items_of_gold(name: str) -> None:
     assert len({(one.item, one.splits) for one in found}) == len(found)
     for one in found:
         assert one.is_right is None or one.gold is not None
-        if one.found is None and one.error is not None:
+        if one.matched is None and one.error is not None:
             assert (one.error == 0) == (one.gold == one.predicted)
 
 

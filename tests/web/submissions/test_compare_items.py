@@ -130,8 +130,8 @@ def test_numbers_are_closer_or_farther(ada: Person, pair_of: Callable[..., Pair]
 
 
 def test_several_answers_are_counted(ada: Person, pair_of: Callable[..., Pair]) -> None:
-    a = [ItemResult("fr-1", ("fr",), 2, 3, False, 3, found=1)]
-    b = [ItemResult("fr-1", ("fr",), 2, 2, True, 0, found=2)]
+    a = [ItemResult("fr-1", ("fr",), 2, 3, False, 3, matched=1)]
+    b = [ItemResult("fr-1", ("fr",), 2, 2, True, 0, matched=2)]
     pair = pair_of(a, b)
     assert "fr-1 fr 2 3, 1 found ✗ wrong 2, 2 found ✓ right ▲ newer" in text_of(page(ada, pair))
     (row,) = asked(ada, pair)["items"]["rows"]
