@@ -12,6 +12,17 @@ def competition(name: str) -> str:
     return f"/competitions/{_q(name)}"
 
 
+def tab(competition_name: str, name: str) -> str:
+    """A tab of a competition's workspace: `data`, `submit`, `runs`, `leaderboard`, `pictures`, `cite`."""
+    return f"{competition(competition_name)}/{name}"
+
+
+def runs(competition_name: str, **wanted: str) -> str:
+    """A team's own runs. wanted: phase, task, board; empty ones are left out."""
+    asked = urlencode({name: value for name, value in wanted.items() if value})
+    return tab(competition_name, "runs") + (f"?{asked}" if asked else "")
+
+
 def phase(competition_name: str, name: str) -> str:
     return f"{competition(competition_name)}/phases/{_q(name)}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 
 from app.base.errors import InvalidForm
@@ -92,3 +93,9 @@ _EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 def is_address(text: str) -> bool:
     """Whether a text has the form of an e-mail address."""
     return bool(_EMAIL.match(text)) and text.isprintable() and len(text) <= 320
+
+
+def folded(text: str) -> str:
+    """Without case and accents, for looking things up."""
+    parts = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(part for part in parts if not unicodedata.combining(part)).casefold()

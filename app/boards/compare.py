@@ -1,22 +1,16 @@
-"""What a board's values say beside each other: a difference to some row, a change of rank, where a value lies.
+"""What a board's values say beside each other: a difference to some row, a change of rank.
 
 Made from boards as a viewer is shown them, like `app.boards.query`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.boards.query import folded
+from app.base.text import folded
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.competitions.columns import BoardColumn
 from app.models import BoardShown, EntryRule
-from evergold.scoring.task import Metric
-
-#: Bars are as long as so many percent, or twice, three times as many.
-STEP = 5
-
 
 # --------------------------------------------------------------------------------------------------------- differences
 
@@ -74,40 +68,3 @@ def row_key(board: Leaderboard, row: LeaderboardRow) -> tuple[object, ...]:
     """The same for a row then and now: a team has one of each phase, or one for each submission."""
     moment = row.achieved_at if board.entry_rule is EntryRule.ALL else None
     return row.kind, row.team, row.carried_from, moment
-
-
-# ---------------------------------------------------------------------------------------------------------------- bars
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """The ends of a column, the worse one first; zero lies between them, or not."""
-
-    low: float
-    high: float
-    higher_is_better: bool
-
-    def bar(self, value: float | None) -> tuple[int, int] | None:
-        """From and to, in percent of the cell: from zero where values have a sign, else from the worse end."""
-        if value is None or self.low >= self.high:
-            return None
-        place = self._place(value)
-        if self.low < 0 < self.high:
-            zero = self._place(0.0)
-            return _step(min(zero, place)), _step(max(zero, place))
-        return 0, _step(place if self.higher_is_better else 1 - place)
-
-    def _place(self, value: float) -> float:
-        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
-
-
-def scale_of(column: BoardColumn, metric: Metric | None, values: Sequence[float | None]) -> Scale:
-    """The metric's own range; where that is open, as far as the values that are shown reach."""
-    known = [value for value in values if value is not None]
-    low = metric.minimum if metric and metric.minimum is not None else min(known, default=0.0)
-    high = metric.maximum if metric and metric.maximum is not None else max(known, default=0.0)
-    return Scale(low, column.out_of if column.out_of is not None else high, column.higher_is_better)
-
-
-def _step(share: float) -> int:
-    return STEP * round(share * 100 / STEP)

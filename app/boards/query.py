@@ -6,13 +6,12 @@ not shown. Ranks stay those of the whole board.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, time
 from typing import Any, get_args
 
-from app.base.text import did_you_mean
+from app.base.text import did_you_mean, folded
 from app.boards.rows import Leaderboard, LeaderboardRow, RowKind
 from app.competitions.columns import LANGUAGES, MACRO, BoardColumn
 from evergold.scoring.errors import shorten
@@ -30,8 +29,9 @@ _NO = frozenset({"", "0", "no", "false"})
 @dataclass(frozen=True, slots=True)
 class BoardQuery:
     """sort: `metric split`, `rank`, `team`, `entries` or `date`; order: `asc` or `desc`. q: looked for in teams and
-    methods; track, kind, team, mine: which rows; language, category: which columns; delta: the row to compare with;
-    since: the day since when changes of rank are told. Empty: not asked for."""
+    methods; track, kind, team, mine: which rows; language, category, column: which columns (column: also `entries` and
+    `date`); compact: lower rows; delta: the row to compare with; since: the day since when changes of rank are told.
+    Empty: not asked for."""
 
     sort: str = ""
     order: str = ""
@@ -40,8 +40,10 @@ class BoardQuery:
     kind: tuple[str, ...] = ()
     team: str = ""
     mine: bool = False
-    language: str = ""
+    language: tuple[str, ...] = ()
     category: str = ""
+    column: tuple[str, ...] = ()
+    compact: bool = False
     delta: str = ""
     since: str = ""
 
@@ -69,18 +71,27 @@ _NOTHING = BoardQuery()
 
 
 PARAMETERS = frozenset(one.name for one in fields(BoardQuery))
+#: Those that an address may have several times.
+REPEATED = frozenset(one.name for one in fields(BoardQuery) if isinstance(getattr(_NOTHING, one.name), tuple))
+#: More are not read: no board is asked for so much.
+_MOST_REPEATED = 200
 
 
 def read_query(parameters: Sequence[tuple[str, str]]) -> BoardQuery:
     """From the parameters of an address; those with other names are others' matter."""
-    texts: dict[str, Any] = {
-        name: " ".join(value.split())[:TEXT_CHARACTERS] for name, value in parameters if name in PARAMETERS
+    read: dict[str, Any] = {
+        name: " ".join(value.split())[:TEXT_CHARACTERS]
+        for name, value in parameters
+        if name in PARAMETERS and name not in REPEATED
     }
-    kinds = tuple(sorted({value for name, value in parameters if name == "kind" and value}))
-    if set(kinds) == set(KINDS):  # all of them: as if nothing had been said
-        kinds = ()
-    mine = texts.pop("mine", "").casefold() not in _NO
-    return BoardQuery(**{**texts, "kind": kinds[: len(KINDS) + 1], "mine": mine})
+    for repeated in REPEATED:
+        values = {value[:TEXT_CHARACTERS] for name, value in parameters if name == repeated and value}
+        read[repeated] = tuple(sorted(values)[:_MOST_REPEATED])
+    if set(read["kind"]) == set(KINDS):  # all of them: as if nothing had been said
+        read["kind"] = ()
+    for ticked in ("mine", "compact"):
+        read[ticked] = read.get(ticked, "").casefold() not in _NO
+    return BoardQuery(**read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +173,6 @@ def _value_of(board: Leaderboard, sort: str) -> Callable[[LeaderboardRow], Any]:
 # ----------------------------------------------------------------------------------------------------------- filtering
 
 
-def folded(text: str) -> str:
-    """Without case and accents, for looking things up."""
-    parts = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(part for part in parts if not unicodedata.combining(part)).casefold()
-
-
 def _is_wanted(row: LeaderboardRow, query: BoardQuery) -> bool:
     told = folded(f"{row.team} {row.method}")
     return (
@@ -184,9 +189,10 @@ def _columns_kept(board: Leaderboard, query: BoardQuery, languages: Sequence[str
     kept = []
     for place, column in enumerate(board.columns):
         always = place == board.rank_by or (column.metric, column.split) == (LANGUAGES, MACRO)
-        in_language = not query.language or language_of(column, languages) == query.language
+        in_language = not query.language or language_of(column, languages) in query.language
         in_category = not query.category or category_of(column, languages) == query.category
-        if always or (in_language and in_category):
+        is_picked = not query.column or key_of(column) in query.column
+        if place == board.rank_by or (is_picked and (always or (in_language and in_category))):
             kept.append(place)
     return kept
 
@@ -230,13 +236,15 @@ def since_moment(query: BoardQuery) -> datetime | None:
 def _unknown(board: Leaderboard, query: BoardQuery, languages: Sequence[str], tracks: Sequence[str]) -> dict[str, str]:
     """What is asked for and is not on this viewer's board, whether or not there is such a thing elsewhere."""
     names = [row.team for row in board.rows]
+    columns = [key_of(column) for column in board.columns]
     known: list[tuple[str, str, Sequence[str], Sequence[str]]] = [
-        ("sort", "column", [query.sort], [RANK, TEAM, ENTRIES, DATE, *(key_of(column) for column in board.columns)]),
+        ("sort", "column", [query.sort], [RANK, TEAM, ENTRIES, DATE, *columns]),
         ("order", "order", [query.order], [ASCENDING, DESCENDING]),
         ("track", "track", [query.track], tracks),
         ("kind", "kind of row", query.kind, KINDS),
         ("team", "row of", [query.team], names),
-        ("language", "column for the language", [query.language], visible_languages(board, languages)),
+        ("language", "column for the language", query.language, visible_languages(board, languages)),
+        ("column", "column", query.column, [*columns, ENTRIES, DATE]),
         ("category", "column for", [query.category], visible_categories(board, languages)),
         ("delta", "row of", [query.delta], names),
     ]

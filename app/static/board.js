@@ -1,11 +1,14 @@
-// A board's rows open in place, and its form asks for what was filled in only; without scripts both are plain links.
+// A board's rows open in place, its form asks for what was filled in only, and where a table is wider than the page its
+// heading and the reader's own row stay in view. Without scripts all of it are plain links and a plain table.
 "use strict";
 
 function cleanForm(event) {
   if (event.target.id !== "board-form") return;
   const asked = event.formData;
-  const boxes = [...event.target.querySelectorAll("input[name=kind]")];
-  if (boxes.length && asked.getAll("kind").length === boxes.length) asked.delete("kind");
+  for (const name of ["kind", "column", "language"]) {
+    const boxes = event.target.querySelectorAll(`input[name=${name}]`);
+    if (boxes.length && asked.getAll(name).length === boxes.length) asked.delete(name);
+  }
   for (const [name, value] of [...asked.entries()]) if (value === "") asked.delete(name);
 }
 
@@ -49,6 +52,71 @@ function passOver(event) {
   if (event.target.id === "board-q") event.stopPropagation();
 }
 
+// ------------------------------------------------------------------------------------------------ always in view
+
+// A copy of a part of the table, as wide as it is, that goes along sideways; clicks go to what it is a copy of.
+function floating(scroller, part, edge) {
+  const table = scroller.querySelector("table");
+  const holder = document.createElement("div");
+  holder.className = `floating ${edge}`;
+  holder.setAttribute("aria-hidden", "true");
+  const inside = document.createElement("div");
+  const copy = table.cloneNode(false);
+  copy.setAttribute("aria-label", "copy");
+  copy.append(part.tagName === "THEAD" ? part.cloneNode(true) : document.createElement("tbody"));
+  if (part.tagName !== "THEAD") copy.tBodies[0].append(part.cloneNode(true));
+  const links = "a, button";
+  const originals = part.querySelectorAll(links);
+  copy.querySelectorAll(links).forEach((link, place) => {
+    link.tabIndex = -1;
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      event.stopPropagation();
+      if (edge === "bottom") part.scrollIntoView({ block: "center" });
+      else originals[place].click();
+    });
+  });
+  for (const one of copy.querySelectorAll("[id], [popovertarget], [data-row], [aria-sort]"))
+    for (const name of ["id", "popovertarget", "data-row", "aria-sort"]) one.removeAttribute(name);
+  inside.append(copy);
+  holder.append(inside);
+  const fit = () => {
+    copy.style.width = `${table.getBoundingClientRect().width}px`;
+    const cells = copy.querySelector("tr").cells;
+    [...table.tHead.rows[0].cells].forEach((cell, place) => { cells[place].style.width = `${cell.getBoundingClientRect().width}px`; });
+    inside.scrollLeft = scroller.scrollLeft;
+  };
+  scroller.addEventListener("scroll", () => { inside.scrollLeft = scroller.scrollLeft; }, { passive: true });
+  return { holder, fit };
+}
+
+function keepInView() {
+  const frame = document.querySelector(".board-frame:not([data-kept])");
+  const scroller = frame?.querySelector(".board-scroll");
+  if (!scroller || getComputedStyle(scroller).overflowX === "visible") return;
+  frame.dataset.kept = "yes";
+  const head = scroller.querySelector("thead");
+  const mine = scroller.querySelector("tr.pinned");
+  watch(scroller, head, "top", (entry) => !entry.isIntersecting && entry.boundingClientRect.top < 0);
+  if (mine) watch(scroller, mine, "bottom", (entry) => !entry.isIntersecting);
+}
+
+// The copy is made when the part is out of view for the first time.
+function watch(scroller, part, edge, isOut) {
+  let copy = null;
+  new IntersectionObserver((entries) => {
+    const out = isOut(entries[entries.length - 1]);
+    if (out && !copy) {
+      copy = floating(scroller, part, edge);
+      scroller[edge === "top" ? "before" : "after"](copy.holder);
+    }
+    if (out) copy.fit();
+    copy?.holder.classList.toggle("on", out);
+  }).observe(part);
+}
+
 document.addEventListener("formdata", cleanForm);
 document.addEventListener("change", passOver, true);
 document.addEventListener("click", toggleRow);
+document.addEventListener("htmx:after:swap", keepInView);
+keepInView();

@@ -61,6 +61,22 @@ function openLinkedPhase() {
   if (target instanceof HTMLDetailsElement) target.open = true;
 }
 
+// Menus close when one looks elsewhere.
+function closeMenus(event) {
+  const inside = event.type === "keydown" ? null : event.target.closest("details.menu");
+  if (event.type === "keydown" && event.key !== "Escape") return;
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (menu === inside) continue;
+    const hadFocus = menu.contains(document.activeElement);
+    menu.open = false;
+    if (event.type === "keydown" && hadFocus) menu.querySelector("summary").focus();
+  }
+}
+
+document.addEventListener("click", closeMenus);
+document.addEventListener("keydown", closeMenus);
+// The tab that one is on is in view.
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 countDown();
 setInterval(countDown, 1000);
 showLocalTimes();

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session, defer, joinedload, selectinload
 
 from app.base.errors import NotFound
@@ -103,6 +103,17 @@ def is_ones_own(user: User) -> ColumnElement[bool]:
     """Of the user's teams, or sent by the user."""
     teams = select(TeamMember.team_id).where(TeamMember.user_id == user.id)
     return or_(Submission.team_id.in_(teams), Submission.user_id == user.id)
+
+
+def count_own(session: Session, competition: Competition, user: User) -> int:
+    """How often this user, or a team of theirs, submitted to the competition."""
+    counted = session.scalar(
+        select(func.count(Submission.id))
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .where(Phase.competition_id == competition.id, is_ones_own(user))
+    )
+    return counted or 0
 
 
 def _whole_submissions() -> Select[Submission]:

@@ -12,13 +12,14 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
 from app.web.boards import (
+    cite_page as cite,
     page as board,
     pictures_page as pictures,
     results_page as results,
     row as board_row,
     rows_page as rows,
 )
-from app.web.competitions import desk, guide, home, page as competition
+from app.web.competitions import desk, guide, home, page as competition, rooms, search
 from app.web.declarations import history, pages as declaring
 from app.web.exports import page as organiser_exports
 from app.web.gold import pages as gold
@@ -47,7 +48,10 @@ router = APIRouter(include_in_schema=False)
 for part in (
     home,
     guide,
+    search,
     competition,
+    rooms,
+    cite,
     registration,
     team,
     board,

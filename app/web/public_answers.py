@@ -86,7 +86,7 @@ KINDS = (
     Kind(re.compile(rf"{_BOARD}/pictures"), frozenset({"split"}), ticks=False),
     Kind(re.compile(rf"{API}{_BOARD}/pictures"), ticks=False),
     Kind(re.compile(rf"{API}{_BOARD}/pictures/{_NAME}"), frozenset({"split"}), ticks=False),
-    Kind(re.compile(rf"{_COMPETITION}|/")),
+    Kind(re.compile(rf"{_COMPETITION}(/data)?|/")),
     Kind(re.compile(rf"{_COMPETITION}/tasks/{_NAME}/results"), frozenset({"sort"})),
     Kind(re.compile(rf"{_BOARD}/official(/[0-9]{{1,9}})?"), is_arranged=True),
     Kind(re.compile(rf"{API}{_BOARD}/official(/[0-9]{{1,9}})?"), frozenset({"format"}), ticks=False, is_arranged=True),

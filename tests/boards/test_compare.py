@@ -1,4 +1,4 @@
-"""Differences to a row, changes of rank since a day, and bars, from what a viewer is shown."""
+"""Differences to a row and changes of rank since a day, from what a viewer is shown."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import pytest
 from sqlalchemy import Engine
 
 from app.base.db import reading
-from app.boards.compare import Move, Scale, difference, is_better, moves, reference_row, references, row_key, scale_of
+from app.boards.compare import Move, difference, is_better, moves, reference_row, references, row_key
 from app.boards.leaderboard import build_leaderboard
 from app.boards.rows import Cell, Leaderboard
 from app.competitions.find import find_board, find_competition
 from app.models import EntryRule, User
-from evergold.scoring.task import Metric
 from tests.boards.test_query import BOARD, COLUMNS, row
 from tests.competitions.embargo import declare, enter, hide, look
 from tests.world import COMPETITION, HOUR, NOW, PHASE
@@ -116,33 +115,3 @@ def test_a_difference_needs_both() -> None:
 def test_less_is_better_where_lower_is() -> None:
     assert [is_better(delta, COLUMNS[0]) for delta in (0.1, -0.1, 0.0)] == [True, False, False]
     assert [is_better(delta, COLUMNS[3]) for delta in (0.1, -0.1, 0.0)] == [False, True, False]
-
-
-# ---------------------------------------------------------------------------------------------------------------- bars
-
-
-@pytest.mark.parametrize(
-    ("scale", "value", "bar"),
-    [
-        (Scale(0, 1, True), 0.5, (0, 50)),
-        (Scale(0, 1, True), 1.0, (0, 100)),
-        (Scale(0, 1, True), 0.0, (0, 0)),
-        (Scale(0, 1, False), 0.2, (0, 80)),  # lower is better: the longer, the better
-        (Scale(-1, 1, True), 0.5, (50, 75)),  # from zero, in the middle
-        (Scale(-1, 1, True), -0.5, (25, 50)),
-        (Scale(-1, 1, True), 0.0, (50, 50)),
-        (Scale(0, 40, True), 10, (0, 25)),
-        (Scale(0, 1, True), 7.0, (0, 100)),
-        (Scale(0, 1, True), None, None),
-        (Scale(3, 3, True), 3.0, None),
-    ],
-)
-def test_bars(scale: Scale, value: float | None, bar: tuple[int, int] | None) -> None:
-    assert scale.bar(value) == bar
-
-
-def test_an_open_range_ends_where_the_values_do() -> None:
-    entropy = Metric("entropy", "Entropy", "", maximum=None)
-    assert scale_of(COLUMNS[0], entropy, [2.0, None, 8.0]) == Scale(0.0, 8.0, True)
-    assert scale_of(COLUMNS[0], entropy, []) == Scale(0.0, 0.0, True)
-    assert scale_of(replace(COLUMNS[4], out_of=14), entropy, [3.0]) == Scale(0.0, 14, True)

@@ -131,6 +131,8 @@ def test_rows_are_found(query: str, expected: list[str]) -> None:
         ("language=pt", ["macro", "pt", "macro"]),
         ("category=seen", ["macro", "fr/seen", "macro"]),
         ("language=pt&category=seen", ["macro", "macro"]),
+        ("language=pt&language=fr", ["macro", "pt", "fr/seen", "macro"]),
+        ("column=f1 pt&column=languages macro", ["macro", "pt", "macro"]),
     ],
 )
 def test_columns_are_left_out_but_never_the_one_that_ranks(query: str, splits: list[str]) -> None:
@@ -159,6 +161,7 @@ def test_a_column_that_is_left_out_still_sorts() -> None:
         ("kind=robot", {"kind": "This board has no kind of row 'robot'."}),
         ("team=Nobody", {"team": "This board has no row of 'Nobody'."}),
         ("delta=Nobody", {"delta": "This board has no row of 'Nobody'."}),
+        ("column=f1 xx", {"column": "This board has no column 'f1 xx'; did you mean 'f1 pt'?"}),
         ("language=xx", {"language": "This board has no column for the language 'xx'."}),
         ("since=yesterday", {"since": "'yesterday' is no day such as 2026-01-31."}),
     ],

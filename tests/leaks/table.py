@@ -135,6 +135,8 @@ POST   /competitions/{competition}/announcements                                
 GET    /competitions/{competition}/announcements/{announcement_id}                                        303 403 403 403 403 200 200
 POST   /competitions/{competition}/announcements/{announcement_id}                                        303 403 403 403 403 303 303
 POST   /competitions/{competition}/announcements/{announcement_id}/withdraw                               303 403 403 403 403 303 303
+GET    /competitions/{competition}/cite                                                                   200 200 200 200 200 200 200
+GET    /competitions/{competition}/data                                                                   200 200 200 200 200 200 200
 GET    /competitions/{competition}/desk                                                                   303 403 403 403 403 200 200
 POST   /competitions/{competition}/desk/mail                                                              303 403 403 403 403 303 303
 GET    /competitions/{competition}/edit                                                                   303 403 403 403 403 200 200
@@ -159,6 +161,7 @@ POST   /competitions/{competition}/judging/{round_name}/items/{language}/{place}
 POST   /competitions/{competition}/judging/{round_name}/items/{language}/{place}/clear                    303 404 404 303 404 404 404
 POST   /competitions/{competition}/judging/{round_name}/publish                                           303 403 403 403 403 303 303
 POST   /competitions/{competition}/judging/{round_name}/withdraw                                          303 403 403 403 403 303 303
+GET    /competitions/{competition}/leaderboard                                                            303 303 303 303 303 303 303
 GET    /competitions/{competition}/phases/{phase}/boards/{board}                                          200 200 200 200 200 200 200
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg                       404 404 404 404 404 404 404
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/official                                 404 404 404 404 404 200 200
@@ -179,6 +182,7 @@ POST   /competitions/{competition}/phases/{phase}/tasks/{task}/rows/{mark_id}/cl
 GET    /competitions/{competition}/phases/{phase}/tasks/{task}/submit                                     200 200 200 200 200 200 200
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/submit                                     303 303 303 303 303 303 303
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/validate                                   303 303 303 303 303 303 303
+GET    /competitions/{competition}/pictures                                                               303 303 303 303 303 303 303
 GET    /competitions/{competition}/questions                                                              200 200 200 200 200 200 200
 POST   /competitions/{competition}/questions                                                              303 303 303 303 303 303 303
 POST   /competitions/{competition}/questions/{question_id}/answer                                         303 403 403 403 403 303 303
@@ -193,6 +197,7 @@ POST   /competitions/{competition}/rescoring                                    
 GET    /competitions/{competition}/rescoring/{rescoring}                                                  303 403 403 403 403 200 200
 POST   /competitions/{competition}/rescoring/{rescoring}/drop                                             303 403 403 403 403 303 303
 POST   /competitions/{competition}/rescoring/{rescoring}/publish                                          303 403 403 403 403 303 303
+GET    /competitions/{competition}/submit                                                                 303 303 303 303 303 303 303
 GET    /competitions/{competition}/tasks/{task}/results                                                   200 200 200 200 200 200 200
 GET    /competitions/{competition}/team                                                                   303 200 200 200 200 200 200
 POST   /competitions/{competition}/team/captain                                                           303 404 404 404 404 404 404
@@ -224,6 +229,7 @@ GET    /readyz                                                                  
 GET    /register                                                                                          200 303 303 303 303 303 303
 POST   /register                                                                                          303 303 303 303 303 303 303
 GET    /robots.txt                                                                                        200 200 200 200 200 200 200
+GET    /search                                                                                            200 200 200 200 200 200 200
 GET    /status                                                                                            200 200 200 200 200 200 200
 GET    /submissions                                                                                       303 200 200 200 200 200 200
 GET    /submissions/compare                                                                               303 422 422 422 422 422 422

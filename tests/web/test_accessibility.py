@@ -66,6 +66,9 @@ ROUND = f"{COMPETITION_PAGE}/judging/human"
 #: No pages, though people meet them: where they lead, what they are part of, or for whom they are.
 NO_PAGES = {
     "/competitions": "leads home",
+    "/competitions/{competition}/submit": "leads to the upload",
+    "/competitions/{competition}/leaderboard": "leads to a board",
+    "/competitions/{competition}/pictures": "leads to a board's pictures",
     "/favicon.ico": "leads to a picture",
     "/robots.txt": "for robots",
     "/healthz": "for whoever runs the server",
@@ -116,6 +119,9 @@ IDIOMS = [
     Visit("/password/new", "/password/new?link=old", status=404),
     Visit("/status"),
     Visit("/guide"),
+    Visit("/search", "/search?q=idioms"),
+    Visit("/competitions/{competition}/data", f"{COMPETITION_PAGE}/data"),
+    Visit("/competitions/{competition}/cite", f"{COMPETITION_PAGE}/cite"),
     Visit("/guide/metrics"),
     *(Visit("/guide/{name}", f"/guide/{name}") for name in GUIDES),
     Visit("/docs", without="#api"),

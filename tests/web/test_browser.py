@@ -51,7 +51,7 @@ class Viewer:
         for name, value in (("username", username), ("email", f"{username}@example.org"), ("password", PASSWORD)):
             self.page.fill(f"#{name}", value)
         self.page.get_by_role("button", name="Make my account").click()
-        expect(self.page.get_by_role("button", name="Log out")).to_be_visible()
+        expect(self.page.locator(".person > summary")).to_be_visible()
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +169,7 @@ def test_without_scripts_everything_still_works(look: Any, site: Site, tmp_path:
     expect(looking.page.locator(".chip")).to_have_text("Scored", timeout=PATIENCE_MS)  # the page asks again by itself
     looking.go(BOARD_PAGE)
     expect(looking.page.get_by_role("row").nth(1)).to_contain_text("0.5000")
+    looking.page.locator(".person > summary").click()
     looking.page.get_by_role("button", name="Log out").click()
     expect(looking.page.get_by_role("link", name="Log in")).to_be_visible()
 

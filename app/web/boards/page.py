@@ -30,6 +30,7 @@ from app.web.boards.query import PageQuery, arrange_board, languages_of
 from app.web.boards.table import TableShown, known_metrics, table_of
 from app.web.html.drawings import drawings_of, svg_response
 from app.web.html.rendering import render
+from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.schemas import RowId
 from app.web.http.viewer import Viewer, ViewerHere
@@ -71,17 +72,18 @@ def read_board(
         human_round = published_round(session, phase_found, board_found)
         moved = _moves(session, (phase_found, board_found), viewer, now, leaderboard, query)
         table = _table(session, found, (phase_found, board_found), leaderboard, query, kept_of(viewer, split), moved)
+        where = Place(phase_found, board_found.task, board_found)
+        workspace = workspace_of(session, found, viewer, now, "leaderboard", where)
     figures = links.board_figures(competition, phase, board)
     return render(
         request,
         "boards/page.html",
         competition=found,
+        workspace=workspace,
         phase=phase_found,
         state=phase_state(phase_found, now),
         board=board_found,
-        tasks=_tasks(found, phase_found),
-        boards=_same_task(found, phase_found, board_found),
-        phases=_phases_with(found, board_found),
+        **_options(found, phase_found, board_found),
         leaderboard=leaderboard,
         table=table,
         with_history=leaderboard.view.board is BoardShown.PUBLIC,
@@ -146,13 +148,20 @@ def _official_page(
         # What is frozen has no history.
         asked = replace(query, since="")
         table = _table(session, found, (phase, board), leaderboard, asked, kept_of(viewer))
+        workspace = workspace_of(session, found, viewer, now, "leaderboard", Place(phase, board.task, board))
     return render(
         request,
         "boards/official.html",
         competition=found,
+        workspace=workspace,
         phase=phase,
         board=board,
         state=phase_state(phase, now),
+        **_options(found, phase, board),
+        closings=[
+            (one.closed_at.strftime("%Y-%m-%d"), links.official(*place, one.number), one.number == snapshot.number)
+            for one in every
+        ],
         leaderboard=leaderboard,
         table=table,
         with_history=False,
@@ -161,7 +170,6 @@ def _official_page(
         signatures=_signatures(leaderboard),
         titles={one.name: one.title for one in found.phases},
         snapshot=snapshot,
-        snapshots=every,
         seen_as=seen_as,
         now=now,
     )
@@ -229,6 +237,30 @@ def _waiting(session: Session, phase: Phase, board: Board, leaderboard: Leaderbo
     if leaderboard.view.board is not BoardShown.PUBLIC:
         return ""
     return words_for_board(session, task_in_phase(session, phase, board), board.task.task_type, now)
+
+
+#: Of a choice: title, address, whether it is the current one.
+Option = tuple[str, str, bool]
+
+
+def _options(competition: Competition, phase: Phase, board: Board) -> dict[str, list[Option]]:
+    """The other phases that have the board, the other tasks of its phase, the other boards of its task."""
+
+    def option(title: str, to_phase: Phase, to_board: Board, is_current: bool) -> Option:
+        return title, links.board(competition.name, to_phase.name, to_board.name), is_current
+
+    return {
+        "phase_options": [
+            option(other.title, other, board, other.id == phase.id) for other in _phases_with(competition, board)
+        ],
+        "task_options": [
+            option(other.task.title, phase, other, other.task_id == board.task_id)
+            for other in _tasks(competition, phase)
+        ],
+        "board_options": [
+            option(title, phase, other, other.id == board.id) for title, other in _same_task(competition, phase, board)
+        ],
+    }
 
 
 def _phases_with(competition: Competition, board: Board) -> list[Phase]:

@@ -16,6 +16,7 @@ from app.competitions.limits import phase_state
 from app.competitions.visibility import view_of_board
 from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.html.rendering import render
+from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import ServerHere
 from app.web.http.viewer import ViewerHere
 
@@ -43,6 +44,8 @@ def read_pictures(
         seen = look_at(session, *where, viewer.user, now, seen_as=viewer.seen_as)
         pictures = pictures_of(session, seen, split=split, teams=teams)
         view = view_of_board(session, *where, viewer.user, now, seen_as=viewer.seen_as)
+        here = Place(where[0], where[1].task, where[1])
+        workspace = workspace_of(session, found, viewer, now, "pictures", here)
     asked = [("split", split)] if split else []
     asked += [("teams", team) for team in teams]
     asked += [("as", viewer.seen_as.value)] if viewer.seen_as else []
@@ -51,6 +54,7 @@ def read_pictures(
         request,
         "boards/pictures.html",
         competition=found,
+        workspace=workspace,
         phase=where[0],
         board=where[1],
         state=phase_state(where[0], now),

@@ -10,7 +10,7 @@ from fastapi import Depends, Query, Request
 from sqlalchemy.orm import Session
 
 from app.base.errors import InvalidForm
-from app.boards.query import PARAMETERS, TEXT_CHARACTERS, Arranged, BoardQuery, arrange, read_query
+from app.boards.query import PARAMETERS, REPEATED, TEXT_CHARACTERS, Arranged, BoardQuery, arrange, read_query
 from app.boards.rows import Leaderboard, RowKind
 from app.competitions.tracks import tracks_of
 from app.competitions.visibility import task_in_phase
@@ -52,15 +52,18 @@ def api_query(
     kind: Annotated[list[RowKind] | None, Query(max_length=3, description="several times for several kinds")] = None,
     team: Annotated[str, Query(max_length=TEXT_CHARACTERS, description="the rows of one team, as it is shown")] = "",
     mine: Annotated[bool, Query(description="only your own rows")] = False,
-    language: Annotated[str, Query(max_length=TEXT_CHARACTERS, description="only the columns about it")] = "",
+    language: Annotated[
+        list[str] | None, Query(max_length=100, description="only the columns about it; several times for several")
+    ] = None,
     category: Annotated[
         str, Query(max_length=TEXT_CHARACTERS, description="only the columns about it, such as an MWE type, or `seen`")
     ] = "",
 ) -> BoardQuery:
     """Of the API: in the same words."""
     asked = {"sort": sort, "order": order or "", "q": q, "track": track, "team": team}
-    asked |= {"mine": "yes" if mine else "", "language": language, "category": category}
-    return read_query([*asked.items(), *(("kind", one) for one in kind or [])])
+    asked |= {"mine": "yes" if mine else "", "category": category}
+    several = [*(("kind", one) for one in kind or []), *(("language", one) for one in language or [])]
+    return read_query([*asked.items(), *several])
 
 
 PageQuery = Annotated[BoardQuery, Depends(page_query)]
@@ -97,7 +100,7 @@ def canonical(query: str, others: frozenset[str]) -> tuple[str, bool] | None:
     if not query:
         return "", False
     pairs = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True)]
-    once = [name for name, _ in pairs if name != "kind"]
+    once = [name for name, _ in pairs if name not in REPEATED]
     if len(set(once)) < len(once) or not (PARAMETERS | others).issuperset(name for name, _ in pairs):
         return None
     asked = read_query(pairs).pairs()

@@ -13,6 +13,7 @@ from app.boards.side_by_side import ResultColumn, build_results, find_task, resu
 from app.competitions.find import find_competition
 from app.models import Phase
 from app.web.html.rendering import render
+from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import ServerHere
 from app.web.http.viewer import ViewerHere
 
@@ -37,10 +38,12 @@ def read_results(
     sort: Annotated[str, Query()] = "",
 ) -> Response:
     """`sort` is `phase/board`; what is no column leaves the rows as they are."""
+    now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         asked = find_task(found, task)
-        results = build_results(session, found, asked, viewer.user, server.clock(), seen_as=viewer.seen_as)
+        results = build_results(session, found, asked, viewer.user, now, seen_as=viewer.seen_as)
+        workspace = workspace_of(session, found, viewer, now, "leaderboard", Place(task=asked))
     keys = [key_of(column) for column in results.columns]
     if sort in keys:
         results = sort_results(results, keys.index(sort))
@@ -48,6 +51,7 @@ def read_results(
         request,
         "boards/results.html",
         competition=found,
+        workspace=workspace,
         task=asked,
         results=results,
         headings=_headings(results.columns),

@@ -1,4 +1,6 @@
-"""A board's table as its template shows it: headings that sort and explain, cells with bars and differences, a form."""
+"""A board's table as its template shows it: headings that sort and explain, cells with differences, dots on an axis, a
+form. The ranking column comes first, whatever its place on the board.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 from urllib.parse import urlencode
 
-from app.boards.compare import Move, Scale, difference, is_better, reference_row, references, row_key, scale_of
+from app.boards.axis import Axis, Spread, axis_of, baseline_value
+from app.boards.compare import Move, difference, is_better, reference_row, references, row_key
 from app.boards.human_scores import METRIC as HUMAN
 from app.boards.query import (
     ASCENDING,
+    DATE,
     DESCENDING,
+    ENTRIES,
     RANK,
     Arranged,
     BoardQuery,
@@ -31,6 +36,11 @@ from evergold.scoring.tasks import TASKS
 Sorted = Literal["ascending", "descending"] | None
 _SORTED: Mapping[str, Sorted] = {ASCENDING: "ascending", DESCENDING: "descending"}
 _MINUS = "\N{MINUS SIGN}"
+#: Team and method together; longer ones are cut where they meet the next column.
+LONG_CHARACTERS = 32
+#: How wide a table is, about: rank, team and dots; a cell of a score, its heading by letters; what else there may be.
+_TEAM_PX, _CELL_PX, _LETTER_PX, _HEADING_PX, _DELTA_PX, _ANSWER_PX, _OTHER_PX = 505, 82, 9, 50, 55, 150, 98
+_TEXT_PX = 1130
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +70,15 @@ class CellShown:
 
 @dataclass(frozen=True, slots=True)
 class RowShown:
-    """A row with its cells. move: how its rank changed, None where nobody asked."""
+    """A row with its cells. move: how its rank changed, None where nobody asked; spread: on the axis; is_pinned: it
+    stays in view, as the first of the viewer's own; is_long: its names are cut where there is no room."""
 
     row: LeaderboardRow
     cells: tuple[CellShown, ...]
     move: Move | None = None
+    spread: Spread | None = None
+    is_pinned: bool = False
+    is_long: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +90,22 @@ class Choices:
     categories: Sequence[tuple[str, str]]
     references: Sequence[tuple[str, str]]
     kinds: Sequence[tuple[str, str]]
+    columns: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class AxisShown:
+    """What stands at its ends; baseline: the place of the rule, None for none."""
+
+    left: str
+    right: str
+    baseline: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class TableShown:
     """headings: of scores; others: by what they sort; clear: the address of the whole board; kept: parameters that the
-    form hands on."""
+    form hands on; axis: of the dots, None for none; fits: it needs no scrolling sideways on a desktop."""
 
     query: BoardQuery
     headings: tuple[Heading, ...]
@@ -94,16 +118,17 @@ class TableShown:
     kept: Sequence[tuple[str, str]]
     reference: str = ""
     moves_told: bool = False
+    axis: AxisShown | None = None
+    fits: bool = False
+
+    def shows(self, column: str) -> bool:
+        """Whether a column that is no score is wanted: `entries` or `date`."""
+        return not self.query.column or column in self.query.column
 
     @property
     def is_asked(self) -> bool:
-        """Whether the table is another than the board as it is."""
-        return bool(self.query.pairs())
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the form has something in it but for the order."""
-        return bool(replace(self.query, sort="", order="").pairs())
+        """Whether the table has other rows, columns or order than the board as it is."""
+        return bool(replace(self.query, compact=False).pairs())
 
 
 def table_of(
@@ -120,14 +145,16 @@ def table_of(
     # What is not there is not asked for again by the links.
     asked = query.without(arranged.problems)
     metrics = known_metrics(board)
-    headings = tuple(_score_heading(arranged, asked, column, metrics, kept) for column in arranged.board.columns)
+    columns = [arranged.board.columns[place] for place in _order(arranged)]
+    headings = tuple(_score_heading(arranged, asked, column, metrics, kept) for column in columns)
     reference = reference_row(arranged.whole, asked.delta)
-    scales = [_scale(arranged, column, metrics) for column in arranged.board.columns]
+    axis = axis_of(arranged.whole)
+    pinned = next((row for row in arranged.board.rows if row.is_mine), None)
     return TableShown(
         query=asked,
         headings=headings,
         others={name: _other_heading(arranged, asked, name, kept) for name in (RANK, "team", "entries", "date")},
-        rows=tuple(_row(arranged, row, scales, reference, moved) for row in arranged.board.rows),
+        rows=tuple(_row(arranged, row, reference, moved, axis, is_pinned=row is pinned) for row in arranged.board.rows),
         choices=_choices(arranged, board, languages, tracks),
         problems=list(arranged.problems.values()),
         count=_count(arranged, asked),
@@ -135,6 +162,8 @@ def table_of(
         kept=kept,
         reference=reference.team if reference else "",
         moves_told=moved is not None,
+        axis=_axis_shown(arranged, axis) if axis else None,
+        fits=_fits(arranged, asked, headings),
     )
 
 
@@ -203,25 +232,63 @@ def _turned(query: BoardQuery, kept: Sequence[tuple[str, str]], key: str, first:
 # ---------------------------------------------------------------------------------------------------------------- rows
 
 
-def _scale(found: Arranged, column: BoardColumn, metrics: Mapping[str, Metric]) -> Scale:
-    """Of the whole board, so that a bar stays as long when rows are left out."""
-    place = [key_of(one) for one in found.whole.columns].index(key_of(column))
-    return scale_of(column, metrics.get(column.metric), [row.cells[place].value for row in found.whole.rows])
+def _order(found: Arranged) -> list[int]:
+    """The places of the columns that are left, the ranking one first."""
+    places = range(len(found.board.columns))
+    return sorted(places, key=lambda place: place != found.board.rank_by)
 
 
 def _row(
     found: Arranged,
     row: LeaderboardRow,
-    scales: Sequence[Scale],
     reference: LeaderboardRow | None,
     moved: Mapping[tuple[object, ...], Move] | None,
+    axis: Axis | None,
+    *,
+    is_pinned: bool,
 ) -> RowShown:
     against = _cells_of(found, reference) if reference else None
     cells = tuple(
-        _cell(cell, column, scale, against[place] if against else None, is_ranking=place == found.board.rank_by)
-        for place, (cell, column, scale) in enumerate(zip(row.cells, found.board.columns, scales, strict=True))
+        _cell(
+            row.cells[place],
+            found.board.columns[place],
+            against[place] if against else None,
+            is_ranking=place == found.board.rank_by,
+        )
+        for place in _order(found)
     )
-    return RowShown(row, cells, moved.get(row_key(found.whole, row)) if moved is not None else None)
+    value = row.cells[found.board.rank_by].value
+    return RowShown(
+        row,
+        cells,
+        moved.get(row_key(found.whole, row)) if moved is not None else None,
+        Spread(axis.place(value)) if axis is not None and value is not None else None,
+        is_pinned,
+        is_long=len(row.team) + len(row.method) + 8 * _badges(row) > LONG_CHARACTERS,
+    )
+
+
+def _badges(row: LeaderboardRow) -> int:
+    """How many there are beside the name."""
+    return sum(map(bool, (row.is_mine, row.kind != "team", row.carried_from, row.track, row.status)))
+
+
+def _axis_shown(found: Arranged, axis: Axis) -> AxisShown:
+    column, baseline = found.whole.columns[found.whole.rank_by], baseline_value(found.whole)
+    values = [100 * end if column.percent else end for end in (axis.worse, axis.better)]
+    decimals = max(len(f"{value:g}".partition(".")[2]) for value in values)
+    ends = [f"{value:.{decimals}f}".replace("-", _MINUS) for value in values]
+    return AxisShown(ends[0], ends[1], None if baseline is None else axis.place(baseline))
+
+
+def _fits(found: Arranged, query: BoardQuery, headings: Sequence[Heading]) -> bool:
+    """Whether the table is as narrow as the text column of a desktop, by how long its headings are."""
+    others = [query.column == () or name in query.column for name in (ENTRIES, DATE)]
+    wide = [max(_CELL_PX, _LETTER_PX * len(one.title) + _HEADING_PX) for one in headings]
+    wide += [_ANSWER_PX] * len(found.board.card_columns) + [_OTHER_PX] * sum(others)
+    if query.delta:
+        wide += [_DELTA_PX] * len(headings)
+    return sum(wide) + _TEAM_PX <= _TEXT_PX
 
 
 def _cells_of(found: Arranged, row: LeaderboardRow) -> list[Cell]:
@@ -230,12 +297,10 @@ def _cells_of(found: Arranged, row: LeaderboardRow) -> list[Cell]:
     return [row.cells[places[key_of(column)]] for column in found.board.columns]
 
 
-def _cell(cell: Cell, column: BoardColumn, scale: Scale, against: Cell | None, *, is_ranking: bool) -> CellShown:
+def _cell(cell: Cell, column: BoardColumn, against: Cell | None, *, is_ranking: bool) -> CellShown:
     look = "num ranked" if is_ranking else "num"
     if cell.value is None:
         return CellShown("", cell.reason or "", look)
-    if bar := scale.bar(cell.value):
-        look += f" barred f{bar[0]} t{bar[1]}"
     delta = difference(cell, against) if against is not None else None
     if delta is None:
         return CellShown(format_score(cell.value, column), "", look)
@@ -263,7 +328,16 @@ def _choices(found: Arranged, board: Board, languages: Sequence[str], tracks: Se
         categories=[(one, one.replace("_", " ")) for one in visible_categories(found.whole, languages)],
         references=[(one, one) for one in references(found.whole)] if is_public else (),
         kinds=[one for one in ROW_KINDS.items() if one[0] in kinds] if len(kinds) > 1 else (),
+        columns=_pickable(found),
     )
+
+
+def _pickable(found: Arranged) -> list[tuple[str, str]]:
+    """Every column that one can do without."""
+    whole = found.whole
+    scores = [(key_of(one), one.title) for place, one in enumerate(whole.columns) if place != whole.rank_by]
+    others = [(ENTRIES, "Entries"), (DATE, "Date")] if whole.view.board is BoardShown.PUBLIC else []
+    return [*scores, *others]
 
 
 def _count(found: Arranged, query: BoardQuery) -> str:

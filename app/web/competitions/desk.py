@@ -20,7 +20,9 @@ from app.submissions.climbing import climbing_teams
 from app.teams.registration import list_registrations
 from app.web.html.guards import PageUser, form_guard
 from app.web.html.rendering import render
+from app.web.html.workspace import workspace_of
 from app.web.http.context import ServerHere
+from app.web.http.viewer import Viewer
 
 router = APIRouter()
 
@@ -41,6 +43,7 @@ def read_desk(request: Request, server: ServerHere, user: PageUser, competition:
             request,
             "competitions/desk.html",
             competition=found,
+            workspace=workspace_of(session, found, Viewer(user, None), now, "desk"),
             today=desk.tasks_today(session, found, now),
             failures=failures[:FAILURES_SHOWN],
             more_failures=len(failures) > FAILURES_SHOWN,

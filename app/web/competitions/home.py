@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,8 +9,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from app.base.db import reading
+from app.competitions.current import current_phase
 from app.competitions.find import list_competitions
-from app.competitions.limits import phase_state
 from app.models import Competition, Phase
 from app.web.html.rendering import asset, render
 from app.web.http.context import ServerHere
@@ -41,7 +40,8 @@ class Card:
 def read_home(request: Request, server: ServerHere, visitor: VisitorHere) -> Response:
     now = server.clock()
     with reading(server.engine) as session:
-        cards = [card_of(competition, now) for competition in list_competitions(session)]
+        made = [card_of(competition, now) for competition in list_competitions(session)]
+    cards = [card for card in made if card is not None]
     groups = [(name, *said, [card for card in cards if card.group == name]) for name, said in GROUPS.items()]
     return render(request, "competitions/home.html", groups=[group for group in groups if group[-1]], now=now)
 
@@ -61,20 +61,7 @@ def read_favicon() -> Response:
     return RedirectResponse(asset("favicon.svg"), 308)
 
 
-def card_of(competition: Competition, now: datetime) -> Card:
-    """Which group a competition belongs to, by its phases: a running deadline matters most."""
-    phases = competition.phases
-    closing = [p for p in phases if phase_state(p, now) == "open" and p.ends_at is not None]
-    if closing:
-        return Card(competition, min(closing, key=lambda p: p.ends_at or now), "open")
-    if upcoming := _with_state(phases, "upcoming", now):
-        coming = min(upcoming, key=lambda p: p.starts_at)
-        endless = _with_state(phases, "open", now)
-        return Card(competition, endless[0], "open") if endless else Card(competition, coming, "upcoming")
-    if endless := _with_state(phases, "open", now):
-        return Card(competition, endless[-1], "everlasting")
-    return Card(competition, max(phases, key=lambda p: p.ends_at or now), "closed")
-
-
-def _with_state(phases: Sequence[Phase], state: str, now: datetime) -> list[Phase]:
-    return [phase for phase in phases if phase_state(phase, now) == state]
+def card_of(competition: Competition, now: datetime) -> Card | None:
+    """None for a competition without phases: nothing of it can be shown yet."""
+    current = current_phase(competition, now)
+    return Card(competition, current.phase, current.group) if current else None

@@ -18,11 +18,11 @@ from app.competitions.visibility import View, views_of
 from app.judging.annotators import may_judge_or_organise
 from app.messages.announcements import announcements_of
 from app.models import Board, Competition, Phase, PhaseTask
-from app.people.roles import may_organise
 from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.teams.registration import standing
 from app.teams.registration_rules import rules_of
 from app.web.html.rendering import render
+from app.web.html.workspace import workspace_of
 from app.web.http.context import ServerHere
 from app.web.http.viewer import Viewer, ViewerHere
 
@@ -65,7 +65,7 @@ def read_competition(request: Request, server: ServerHere, viewer: ViewerHere, c
         announcements = announcements_of(session, found)
         missing = standing(session, found, viewer.user).missing if viewer.user else None
         files_viewer = file_viewer(session, found, viewer.user, seen_as=viewer.seen_as)
-        has_desk = viewer.seen_as is None and may_organise(session, viewer.user, found)
+        workspace = workspace_of(session, found, viewer, now, "overview")
     phases = [
         PhaseShown(
             phase,
@@ -88,7 +88,7 @@ def read_competition(request: Request, server: ServerHere, viewer: ViewerHere, c
         missing=missing,
         is_participant=viewer.user is not None,
         has_judging=has_judging,
-        has_desk=has_desk,
+        workspace=workspace,
         seen_as=viewer.seen_as,
         now=now,
     )

@@ -31,6 +31,7 @@ from app.people.roles import may_organise
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
+from app.web.html.workspace import workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.schemas import RowId
 from app.web.http.viewer import Viewer, ViewerHere
@@ -87,10 +88,12 @@ def _page(
         found = find_competition(session, competition)
         organises = viewer.seen_as is None and may_organise(session, viewer.user, found)
         listed = announcements_of(session, found, with_withdrawn=organises)
+        workspace = workspace_of(session, found, viewer, server.clock(), "questions")
     return render(
         request,
         "messages/announcements.html",
         competition=found,
+        workspace=workspace,
         announcements=listed,
         organises=organises,
         typed=form or AnnouncementPageForm(),

@@ -28,6 +28,7 @@ from app.people.roles import may_organise
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import SentForm, form_again, form_guard
 from app.web.html.rendering import render
+from app.web.html.workspace import workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.rate_limits import limit_of_questions
 from app.web.http.schemas import RowId
@@ -74,8 +75,10 @@ def _page(
     error: EvergoldError | None = None,
 ) -> Response:
     """wrong_at: the question whose answer has the error; None: it is in the question that somebody asks."""
+    now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
+        workspace = workspace_of(session, found, viewer, now, "questions")
         sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found)
         listed = questions_for(session, found, viewer.user, sees_all=sees_all)
         shown = [question_out(found.name, one, viewer.user, sees_all=sees_all) for one in listed]
@@ -83,6 +86,7 @@ def _page(
         request,
         "messages/questions.html",
         competition=found,
+        workspace=workspace,
         questions=shown,
         organises=sees_all,
         typed=asked or AskForm(),

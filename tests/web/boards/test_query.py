@@ -94,7 +94,7 @@ def test_how_many_there_are_is_said(nobody: httpx.Client) -> None:
     assert "1 of 3 rows" in text_of(nobody.get(f"{BOARD_PAGE}?q=xlm").text)
     none = text_of(nobody.get(f"{BOARD_PAGE}?q=nothing").text)
     assert "0 of 3 rows" in none
-    assert "No row is like that" in none
+    assert "No rows match" in none
 
 
 def test_what_is_not_there_is_said_plainly(nobody: httpx.Client) -> None:

@@ -1,0 +1,51 @@
+"""How much goes on in a phase: its teams and its scored runs, as far as a viewer may count them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.orm import Session
+
+from app.boards.marks import is_hidden
+from app.competitions.visibility import View
+from app.models import BoardShown, ScoringRun, Submission, Team, TeamKind
+from app.standings.tries import is_scored
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """None: what this viewer is not shown. runs: scored ones, of teams."""
+
+    teams: int | None = None
+    runs: int | None = None
+
+
+def activity_of(session: Session, views: Mapping[int, View]) -> Activity:
+    """Of a phase. views: of its tasks, by the id of the phase task.
+
+    A hidden board counts nothing, and one that shows ranks alone counts teams: how often each tried is not shown there.
+    """
+    public = [key for key, view in views.items() if view.board is BoardShown.PUBLIC]
+    ranked = [key for key, view in views.items() if view.board is not BoardShown.HIDDEN]
+    return Activity(
+        teams=_count(session, ranked, func.count(Submission.team_id.distinct())) if ranked else None,
+        runs=_count(session, public, func.count(Submission.id)) if public else None,
+    )
+
+
+def _count(session: Session, phase_tasks: list[int], what: ColumnElement[int]) -> int:
+    counted = session.scalar(
+        select(what)
+        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
+        .join(Team, Team.id == Submission.team_id)
+        .where(
+            Submission.phase_task_id.in_(phase_tasks),
+            ScoringRun.is_current,
+            is_scored(),
+            ~is_hidden(),
+            Team.kind == TeamKind.TEAM,
+        )
+    )
+    return counted or 0

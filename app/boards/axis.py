@@ -1,0 +1,66 @@
+"""One axis for the ranking scores of a board: where on it a value lies, from the worse end to the better one.
+
+A place is in percent of the axis, so that pages, pictures and mails draw alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.boards.rows import Leaderboard
+
+#: An axis has at most so many steps, each 1, 2 or 5 times a power of ten.
+_STEPS = 6
+_NICE = (1, 2, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """worse, better: the values at its ends; worse is on the left."""
+
+    worse: float
+    better: float
+
+    def place(self, value: float) -> float:
+        """In percent, with one decimal."""
+        share = (value - self.worse) / (self.better - self.worse)
+        return round(100 * min(1.0, max(0.0, share)), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Where a row's value lies, and the ends of its interval; None: there is none."""
+
+    place: float
+    low: float | None = None
+    high: float | None = None
+
+
+def axis_of(board: Leaderboard) -> Axis | None:
+    """For all rows that have a ranking score, with round ends; None where there is nothing to tell apart."""
+    column = board.columns[board.rank_by]
+    values = [value for row in board.rows if (value := row.cells[board.rank_by].value) is not None]
+    if len(set(values)) < 2:
+        return None
+    low, high = _round_ends(values)
+    return Axis(low, high) if column.higher_is_better else Axis(high, low)
+
+
+def baseline_value(board: Leaderboard) -> float | None:
+    """Of the best baseline: what every system is measured against; None where the board has none."""
+    place, higher = board.rank_by, board.columns[board.rank_by].higher_is_better
+    values = [value for row in board.rows if row.kind == "baseline" and (value := row.cells[place].value) is not None]
+    return (max if higher else min)(values, default=None)
+
+
+def _round_ends(values: Sequence[float]) -> tuple[float, float]:
+    """The nearest multiples of a round step that have all values between them."""
+    low, high = min(values), max(values)
+    rough = (high - low) / _STEPS
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(nice * power for nice in _NICE if nice * power >= rough * (1 - 1e-9))
+    digits = max(0, -math.floor(math.log10(step)))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return round(first * step, digits), round(last * step, digits)

@@ -1,0 +1,94 @@
+"""The smaller rooms of a competition: its data, and the short addresses of tabs that lead on to others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.db import reading
+from app.base.errors import NotFound
+from app.competitions.current import current_phase
+from app.competitions.find import find_competition
+from app.models import Competition, CompetitionTask, Phase
+from app.submissions.downloads import FileAccess, file_access, file_viewer
+from app.web.html.rendering import render
+from app.web.html.workspace import Place, board_of_tab, place_of_upload, workspace_of
+from app.web.http.context import Server, ServerHere
+from app.web.http.viewer import Viewer, ViewerHere
+from evergold.scoring.task import AnyTask
+from evergold.scoring.tasks import TASKS
+
+router = APIRouter()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskData:
+    """A task with its format, and its files by phase; phases without files are left out."""
+
+    task: CompetitionTask
+    task_type: AnyTask
+    files: list[tuple[Phase, list[FileAccess]]]
+
+
+@router.get("/competitions/{competition}/data")
+def read_data(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        workspace = workspace_of(session, found, viewer, now, "data")
+        tasks = _tasks(session, found, viewer, now)
+    return render(
+        request,
+        "competitions/data.html",
+        competition=found,
+        workspace=workspace,
+        tasks=tasks,
+        seen_as=viewer.seen_as,
+        now=now,
+    )
+
+
+def _tasks(session: Session, competition: Competition, viewer: Viewer, now: datetime) -> list[TaskData]:
+    asking = file_viewer(session, competition, viewer.user, seen_as=viewer.seen_as)
+    found = {task.id: TaskData(task, TASKS[task.task_type], []) for task in competition.tasks}
+    for phase in competition.phases:
+        for asked in phase.phase_tasks:
+            if files := file_access(competition, phase, asked, asking, now):
+                found[asked.task_id].files.append((phase, files))
+    return list(found.values())
+
+
+@router.get("/competitions/{competition}/leaderboard")
+def go_to_leaderboard(server: ServerHere, competition: str) -> Response:
+    """The first board of the phase that matters now."""
+    return RedirectResponse(links.board(*_board(server, competition)), 303)
+
+
+@router.get("/competitions/{competition}/pictures")
+def go_to_pictures(server: ServerHere, competition: str) -> Response:
+    return RedirectResponse(links.pictures(*_board(server, competition)), 303)
+
+
+@router.get("/competitions/{competition}/submit")
+def go_to_upload(server: ServerHere, competition: str) -> Response:
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        where = place_of_upload(found, Place(), server.clock())
+    if where is None:
+        raise NotFound("Nothing can be submitted here now: no phase is open.")
+    return RedirectResponse(links.submit(competition, where[0].name, where[1].name), 303)
+
+
+def _board(server: Server, competition: str) -> tuple[str, str, str]:
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        current = current_phase(found, server.clock())
+        board = board_of_tab(found, Place(current.phase)) if current else None
+    if current is None or board is None:
+        raise NotFound("This competition has no leaderboard yet.")
+    return competition, current.phase.name, board.name

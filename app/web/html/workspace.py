@@ -1,0 +1,123 @@
+"""A competition as a workspace: the head that all its pages share, and the tabs to its rooms.
+
+Each tab leads straight to the page that fits the phase and the board one comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.boards.activity import Activity, activity_of
+from app.competitions.current import current_phase
+from app.competitions.find import boards_of
+from app.competitions.limits import PhaseState, phase_state
+from app.competitions.visibility import views_of
+from app.models import Board, Competition, CompetitionTask, Phase
+from app.people.roles import may_organise
+from app.submissions.find import count_own
+from app.web.http.viewer import Viewer
+
+TabName = Literal["overview", "data", "submit", "runs", "leaderboard", "pictures", "questions", "cite", "desk"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A room. count: how much is in it, None where that says nothing."""
+
+    name: TabName
+    title: str
+    address: str
+    is_current: bool
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """phase: the one that the page is about, or else the one that matters now; None where none is declared."""
+
+    competition: Competition
+    phase: Phase | None
+    state: PhaseState
+    activity: Activity
+    tabs: tuple[Tab, ...]
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a competition a page is: what its tabs lead on from."""
+
+    phase: Phase | None = None
+    task: CompetitionTask | None = None
+    board: Board | None = None
+
+
+def workspace_of(
+    session: Session,
+    competition: Competition,
+    viewer: Viewer,
+    now: datetime,
+    tab: TabName | None = None,
+    place: Place = Place(),  # noqa: B008 - frozen
+) -> Workspace:
+    """competition: as `find_competition` gives it."""
+    current = current_phase(competition, now)
+    phase = place.phase or (current.phase if current else None)
+    here = Place(phase, place.task, place.board)
+    views = views_of(session, phase.phase_tasks, viewer.user, now, seen_as=viewer.seen_as) if phase else {}
+    own = count_own(session, competition, viewer.user) if viewer.user else None
+    organises = viewer.seen_as is None and may_organise(session, viewer.user, competition)
+    tabs = (
+        Tab(name, title, address, name == tab, own if name == "runs" else None)
+        for name, title, address in _tabs(competition, here, now, has_runs=own is not None, has_desk=organises)
+    )
+    state: PhaseState = phase_state(phase, now) if phase else "upcoming"
+    return Workspace(competition, phase, state, activity_of(session, views), tuple(tabs), now)
+
+
+def _tabs(
+    competition: Competition, here: Place, now: datetime, *, has_runs: bool, has_desk: bool
+) -> Iterator[tuple[TabName, str, str]]:
+    name = competition.name
+    board, submit = board_of_tab(competition, here), place_of_upload(competition, here, now)
+    yield "overview", "Overview", links.competition(name)
+    yield "data", "Data", links.tab(name, "data")
+    if submit is not None:
+        yield "submit", "Submit", links.submit(name, submit[0].name, submit[1].name)
+    if has_runs:
+        yield "runs", "My runs", links.submissions(competition=name)
+    if here.phase is not None and board is not None:
+        yield "leaderboard", "Leaderboard", links.board(name, here.phase.name, board.name)
+        yield "pictures", "Pictures", links.pictures(name, here.phase.name, board.name)
+    yield "questions", "Q&A", links.questions(name)
+    yield "cite", "Cite", links.tab(name, "cite")
+    if has_desk:
+        yield "desk", "Desk", links.desk(name)
+
+
+def board_of_tab(competition: Competition, here: Place) -> Board | None:
+    """The board itself, or the first of its task, or else of the phase; None where the phase has none."""
+    if here.board is not None or here.phase is None:
+        return here.board
+    boards = boards_of(competition, here.phase)
+    of_task = [board for board in boards if here.task is not None and board.task_id == here.task.id]
+    return next(iter([*of_task, *boards]), None)
+
+
+def place_of_upload(competition: Competition, here: Place, now: datetime) -> tuple[Phase, CompetitionTask] | None:
+    """Where to upload from here: the same phase while it is open, else the one that matters now; the same task if the
+    phase asks it. None where nothing is open or to come."""
+    current = current_phase(competition, now)
+    phase = here.phase if here.phase is not None and phase_state(here.phase, now) == "open" else None
+    phase = phase or (current.phase if current else None)
+    if phase is None or phase_state(phase, now) == "closed":
+        return None
+    wanted = here.task.id if here.task is not None else here.board.task_id if here.board is not None else None
+    tasks = [asked.task for asked in phase.phase_tasks]
+    return next(((phase, task) for task in tasks if task.id == wanted), (phase, tasks[0]) if tasks else None)

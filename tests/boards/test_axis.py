@@ -1,0 +1,49 @@
+"""Where ranking scores lie on the axis that all rows of a board share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.boards.axis import Axis, axis_of, baseline_value
+from app.boards.rows import Leaderboard
+from tests.boards.test_query import BOARD, COLUMNS, row
+
+
+def board(*values: float | None, higher_is_better: bool = True) -> Leaderboard:
+    columns = (replace(COLUMNS[0], higher_is_better=higher_is_better),)
+    return replace(BOARD, columns=columns, rank_by=0, rows=tuple(row(f"t{n}", v) for n, v in enumerate(values)))
+
+
+@pytest.mark.parametrize(
+    ("values", "ends"),
+    [
+        ((0.4, 0.9487, 0.61), (0.4, 1.0)),
+        ((0.71, 0.735), (0.71, 0.735)),  # steps of 0.005
+        ((12.3, 88.0), (0.0, 100.0)),
+        ((-0.3, 0.8), (-0.4, 0.8)),
+    ],
+)
+def test_its_ends_are_round_and_hold_every_value(values: tuple[float, ...], ends: tuple[float, float]) -> None:
+    assert axis_of(board(*values)) == Axis(*ends)
+
+
+def test_better_is_to_the_right_whichever_end_wins() -> None:
+    assert Axis(0.4, 1.0).place(0.7) == 50.0
+    assert axis_of(board(2.0, 8.0, higher_is_better=False)) == Axis(8.0, 2.0)
+    assert Axis(8.0, 2.0).place(2.0) == 100.0
+    assert Axis(8.0, 2.0).place(6.5) == 25.0
+
+
+@pytest.mark.parametrize("values", [(), (0.5,), (0.5, 0.5), (None, 0.5), (None, None)])
+def test_there_is_none_where_nothing_can_be_told_apart(values: tuple[float | None, ...]) -> None:
+    assert axis_of(board(*values)) is None
+
+
+def test_the_rule_stands_at_the_best_baseline() -> None:
+    rows = (row("a", 0.9), row("Majority", 0.4, kind="baseline"), row("Random", 0.3, kind="baseline"))
+    assert baseline_value(replace(board(), rows=rows)) == 0.4
+    lower = replace(board(higher_is_better=False), rows=rows)
+    assert baseline_value(lower) == 0.3
+    assert baseline_value(board(0.9, 0.3)) is None
