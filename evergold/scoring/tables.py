@@ -12,7 +12,7 @@ import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evergold.scoring.errors import Problems, shorten
 
@@ -32,6 +32,8 @@ class TableLimits:
 
 
 TABLE_LIMITS = TableLimits()
+_COMMAS: dict[str, Any] = {"strict": True}
+_TABS: dict[str, Any] = {"strict": True, "delimiter": "\t", "quoting": csv.QUOTE_NONE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +68,26 @@ def read_table(
     others: bool = False,
     file: str | None = None,
     limits: TableLimits = TABLE_LIMITS,
+    tabs: bool = False,
 ) -> Table | None:
     """The table in `data`, or None when it cannot be read at all; everything wrong is added to `problems`, by line.
 
     columns: names that the header must contain, exactly so, in any order; optional: names that it may contain;
     others: whether further columns are passed over (organisers' files) or are a problem (participants' files);
-    file: the archive member to name in problems, if there are several. Raises nothing.
+    file: the archive member to name in problems, if there are several; tabs: they separate columns, and quotation marks
+    are part of the text. Raises nothing.
     """
     text = decode_text(data, problems, file=file)
     if text is None or not _lines_are_bearable(text, problems, file, limits):
         return None
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), **(_TABS if tabs else _COMMAS))
     header = _read_header(reader, problems, file)
     if header is None or not _check_header(header, columns, optional, others, problems, reader.line_num, file):
         return None
     lines, rows, skipped = _read_rows(reader, len(header), problems, file, limits)
+    if tabs and (quoted := next((line for line, row in zip(lines, rows, strict=True) if any(map(_quoted, row))), None)):
+        message = "a cell stands in quotation marks: where tabs separate columns, these are part of the text"
+        problems.add("quoted-cell", message, file=file, line=quoted, severity="warning")
     cells: Sequence[Sequence[str]] = list(zip(*rows, strict=True)) if rows else [()] * len(header)
     known = {*columns, *optional}
     table = {name: column for name, column in zip(header, cells, strict=True) if name in known}
@@ -274,6 +281,10 @@ def _quoting_fault(fault: str) -> tuple[str, bool]:
     if "field larger" in fault:
         return "a field is far too long: is a quotation mark opened here and never closed?", True
     return "a quotation mark inside a quoted field must be doubled, and a comma must follow the closing one", False
+
+
+def _quoted(cell: str) -> bool:
+    return len(cell) > 1 and cell[0] == cell[-1] == '"'
 
 
 def _count(number: int, noun: str) -> str:

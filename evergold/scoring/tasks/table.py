@@ -1,7 +1,8 @@
 """table: one label, number or text per id, for organisers who need no more. No code, only options.
 
-Items: CSV with the id column (others passed over). Gold: CSV with ids, the value column, and whatever columns `groups`
-and `references` name (others passed over). Prediction: CSV with exactly the id and the value column, every id once.
+Every file is CSV, TSV or JSON lines, as its content tells. Items: the id column (others passed over). Gold: ids, the
+value column (which may have another name than in predictions), and whatever columns `groups` and `references` name
+(others passed over). Prediction: exactly the id and the value column, every id once.
 Score: the chosen metrics (`table_metrics`: scikit-learn, scipy, sacrebleu) over all items (`all`), within each declared
 group (`language/en`), and, as `language/mean`, the unweighted mean over a column's groups.
 Deliberate: all metrics of a task are of one kind, labels, numbers or texts, because that decides what a cell may hold;
@@ -36,6 +37,7 @@ from evergold.scoring.numerals import finite_number
 from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.table import sample
 from evergold.scoring.settings import Texts, listed
+from evergold.scoring.table_forms import read_any_table
 from evergold.scoring.table_metrics import (
     BLEU_TOKENIZERS,
     KINDS,
@@ -48,7 +50,7 @@ from evergold.scoring.table_metrics import (
     text_signature,
     text_statistics,
 )
-from evergold.scoring.tables import Table, read_table
+from evergold.scoring.tables import Table
 from evergold.scoring.task import Column, ItemResult, Options, Score, Task, signature
 
 NAME, VERSION = "table", 1
@@ -74,7 +76,8 @@ def _group_names(groups: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[st
 class TableOptions(Options):
     """What organisers set.
 
-    metrics: one or more of a kind; id, value: the columns' names in gold and prediction; groups: gold columns to score
+    metrics: one or more of a kind; id, value: the columns' names in gold and prediction; gold_value: the name of the
+    value column in gold (None: the same); groups: gold columns to score
     by, each with its values; labels: what a label may be (None: the gold's labels; any, when a prediction is checked
     against a blind file); minimum, maximum: bounds of predicted numbers; references: gold columns with further
     references for texts, empty cells allowed; lowercase, bleu_tokenize: of text metrics; allow_empty: whether a
@@ -84,6 +87,7 @@ class TableOptions(Options):
     metrics: Annotated[Texts, Field(min_length=1)] = ("macro_f1", "accuracy")
     id: str = Field("id", min_length=1)
     value: str = Field("label", min_length=1)
+    gold_value: str | None = Field(None, min_length=1)
     groups: Annotated[Mapping[str, Texts], AfterValidator(_group_names)] = Field(default_factory=dict)
     labels: Texts | None = None
     minimum: float | None = None
@@ -100,8 +104,8 @@ class TableOptions(Options):
         if not any(set(self.metrics) <= set(names) for names in KINDS.values()):
             kinds = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in KINDS.items())
             raise ValueError(f"the metrics must be of one kind ({kinds})")
-        named = [self.id, self.value, *self.groups, *self.references]
-        if len(set(named)) < len(named):
+        named = [self.id, self.answer, *self.groups, *self.references]
+        if len(set(named)) < len(named) or self.value == self.id:
             raise ValueError("id, value, groups and references are different columns")
         if self.bleu_tokenize not in BLEU_TOKENIZERS:
             raise ValueError(f"bleu_tokenize is one of {', '.join(BLEU_TOKENIZERS)}")
@@ -109,6 +113,11 @@ class TableOptions(Options):
             if self.kind != kind and self.model_fields_set.intersection(names):
                 raise ValueError(f"{', '.join(names)} go with metrics of {kind}, these are of {self.kind}")
         return self
+
+    @property
+    def answer(self) -> str:
+        """What gold's value column is called."""
+        return self.value if self.gold_value is None else self.gold_value
 
     @property
     def kind(self) -> str:
@@ -155,8 +164,8 @@ def read_items(path: Path, options: TableOptions) -> Items:
     """The ids of the blind file in its order, or of gold, sorted; raises InvalidItems."""
     _, data = read_single(path, error=InvalidItems)
     problems = Problems()
-    table = read_table(data, [options.id], problems, optional=[options.value], others=True)
-    if table is not None and options.value in table:
+    table = read_any_table(data, [options.id], problems, optional=[options.answer], others=True)
+    if table is not None and options.answer in table:
         return items_of(_parse_gold(data, options, InvalidItems), options)
     ids = _read_ids(table, options, problems) if table is not None else ()
     problems.raise_if_any(InvalidItems)
@@ -178,7 +187,7 @@ def read_prediction(path: Path, items: Items, options: TableOptions) -> Predicti
     """A value for every id; raises InvalidPrediction with every problem of the file."""
     _, data = read_single(path)
     problems, faults = Problems(), RowProblems()
-    table = read_table(data, [options.id, options.value], problems)
+    table = read_any_table(data, [options.id, options.value], problems)
     if table is None:
         raise InvalidPrediction(problems.errors, problems.omitted)
     known, first, values = set(items.ids), dict[str, int](), dict[str, str]()
@@ -341,15 +350,15 @@ def _signature_parts(metric: str, options: TableOptions) -> dict[str, object]:
 
 def _parse_gold(data: bytes, options: TableOptions, error: type[InvalidFile]) -> Gold:
     problems = Problems()
-    wanted = [options.id, options.value, *options.groups, *options.references]
-    table = read_table(data, wanted, problems, others=True)
+    wanted = [options.id, options.answer, *options.groups, *options.references]
+    table = read_any_table(data, wanted, problems, others=True)
     if table is None:
         raise error(problems.errors, problems.omitted)
     ids = _read_ids(table, options, problems)
     faults = RowProblems()
-    for line, value in zip(table.lines, table[options.value], strict=True):
+    for line, value in zip(table.lines, table[options.answer], strict=True):
         if fault := _value_fault(value, options.labels, options, gold=True):
-            faults.add("bad-value", fault, line, options.value, value)
+            faults.add("bad-value", fault, line, options.answer, value)
     for column, groups in options.groups.items():
         for line, value in zip(table.lines, table[column], strict=True):
             if value not in groups:
@@ -357,14 +366,14 @@ def _parse_gold(data: bytes, options: TableOptions, error: type[InvalidFile]) ->
                 faults.add("unknown-group", message, line, column, value)
     faults.report(problems)
     problems.raise_if_any(error)
-    values = tuple(table[options.value])
+    values = tuple(table[options.answer])
     labels = options.labels or (tuple(sorted(set(values))) if options.kind == "labels" else None)
     return Gold(Items(ids, labels), values, _references(table, options), _places(table, options))
 
 
 def _references(table: Table, options: TableOptions) -> tuple[tuple[str | None, ...], ...]:
     others = [[text or None for text in table[column]] for column in options.references]
-    return tuple(zip(table[options.value], *others, strict=True))
+    return tuple(zip(table[options.answer], *others, strict=True))
 
 
 def _places(table: Table, options: TableOptions) -> dict[str, Positions]:

@@ -314,3 +314,42 @@ def test_no_task_type_loads_heavy_packages_on_import() -> None:
     code = f"import sys, evergold.scoring.tasks; print(sorted(set({heavy}) & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        LABEL_PREDICTION.replace(",", "\t"),
+        "".join(f'{{"id": {row[0]}, "label": "{row[2]}"}}\n' for row in LABEL_PREDICTION.splitlines()[1:]),
+    ],
+    ids=["tsv", "json-lines"],
+)
+@pytest.mark.parametrize("gold", [LABEL_GOLD, LABEL_GOLD.replace(",", "\t")], ids=["gold-csv", "gold-tsv"])
+def test_scores_and_signatures_do_not_depend_on_the_form_of_the_files(gold: str, prediction: str, write: Write) -> None:
+    options: dict[str, Any] = {"metrics": list(KINDS["labels"]), "groups": GROUPS}
+    assert scored(write, gold, prediction, **options) == scored(write, LABEL_GOLD, LABEL_PREDICTION, **options)
+
+
+def test_golds_value_may_have_another_name(write: Write) -> None:
+    renamed = LABEL_GOLD.replace("id,label", "id,answer")
+    assert scored(write, renamed, LABEL_PREDICTION, gold_value="answer") == scored(write, LABEL_GOLD, LABEL_PREDICTION)
+    with pytest.raises(InvalidGold, match="the column label is missing"):
+        scored(write, renamed, LABEL_PREDICTION)
+
+
+def test_a_file_with_golds_value_is_gold_and_one_without_is_blind(write: Write) -> None:
+    options = TableOptions(gold_value="answer")
+    items = TASK.read_items(write("items.csv", "id,answer\n2,b\n1,a\n"), options)
+    assert (items.ids, items.labels) == (("1", "2"), ("a", "b"))
+    blind = TASK.read_items(write("blind.csv", "id,label\n2,\n1,\n"), options)
+    assert (blind.ids, blind.labels) == (("2", "1"), None)
+
+
+def test_a_problem_of_golds_value_names_its_column(write: Write) -> None:
+    with pytest.raises(InvalidGold, match="line 2, column answer: the value is empty"):
+        TASK.read_gold(write("gold.csv", "id,answer\n1,\n"), TableOptions(gold_value="answer"))
+
+
+def test_golds_value_is_no_other_column() -> None:
+    with pytest.raises(InvalidOptions, match="are different columns"):
+        read_options(TASK, {"gold_value": "id"})
