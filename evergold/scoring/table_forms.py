@@ -7,15 +7,13 @@ line, with the columns as keys; numbers count as they are written, null is an em
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from evergold.scoring.errors import Problems, shorten
+from evergold.scoring.json_lines import HALF_CHARACTER, Line, is_json_lines, read_json_lines
 from evergold.scoring.row_problems import RowProblems
-from evergold.scoring.tables import TABLE_LIMITS, Table, TableLimits, decode_text, read_table
+from evergold.scoring.tables import TABLE_LIMITS, Table, TableLimits, read_table
 
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _KINDS = {list: "a list", dict: "an object", bool: "true or false"}
 
 
@@ -34,8 +32,7 @@ def read_any_table(
     columns, optional, others, limits: as for `read_table`; an optional column is there when one line of JSON has it.
     lists: columns whose cells may be lists of texts in JSON lines, and what these are joined with.
     """
-    start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-    if start == b"{":
+    if is_json_lines(data):
         return _read_json_lines(data, columns, optional, others, lists or {}, problems, limits)
     if _is_tsv(data, columns):
         return read_table(data, columns, problems, optional=optional, others=others, limits=limits, tabs=True)
@@ -61,104 +58,38 @@ def _read_json_lines(
     problems: Problems,
     limits: TableLimits,
 ) -> Table | None:
-    text = decode_text(data, problems)
-    if text is None:
-        return None
-    rows = re.split("\r\n?|\n", text)
-    if len(rows) > limits.lines:
-        problems.add("too-many-rows", f"the file has more than {limits.lines:,} lines")
-        return None
     faults = RowProblems()
-    lines: list[int] = []
-    objects: list[dict[str, Any]] = []
-    skipped = 0
-    for line, row in enumerate(rows, start=1):
-        if not row.strip():
-            continue
-        if len(objects) + skipped >= limits.rows:
-            problems.add("too-many-rows", f"the file has more than {limits.rows:,} rows")
-            return None
-        value = _object(row, line, faults, limits)
-        if value is None:
-            skipped += 1
-        else:
-            lines.append(line)
-            objects.append(value)
+    read = read_json_lines(data, faults, problems, limits)
+    if read is None:
+        return None
+    rows, skipped = read
     if not others:
-        _note_others(lines, objects, {*columns, *optional}, columns, faults)
-    there = [name for name in optional if any(name in value for value in objects)]
+        _note_others(rows, {*columns, *optional}, columns, faults)
+    there = [name for name in optional if any(name in row.values for row in rows)]
     cells: dict[str, Sequence[str]] = {
-        name: _column(name, lines, objects, name in columns, lists.get(name), faults) for name in (*columns, *there)
+        name: _column(name, rows, name in columns, lists.get(name), faults) for name in (*columns, *there)
     }
     faults.report(problems)
-    return Table(lines, cells, skipped)
+    return Table([row.line for row in rows], cells, skipped)
 
 
-def _object(row: str, line: int, faults: RowProblems, limits: TableLimits) -> dict[str, Any] | None:
-    """The object on a line; None with what is wrong."""
-    if len(row) > limits.line_characters:
-        faults.add("line-too-long", f"a line of more than {limits.line_characters:,} characters", line, "")
-        return None
-    repeated: list[str] = []
-
-    def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            repeated.extend(name for name, _ in pairs)
-        return found
-
-    try:
-        value = json.loads(row, object_pairs_hook=as_object, parse_int=_Number, parse_float=_Number)
-    except json.JSONDecodeError as fault:
-        faults.add("wrong-json", f"this is not JSON: {fault.msg} (character {fault.colno})", line, "", row)
-        return None
-    except RecursionError:
-        faults.add("wrong-json", "lists inside lists without end", line, "", row)
-        return None
-    if not isinstance(value, dict):
-        faults.add("not-an-object", "an object {…} must stand on each line", line, "", row)
-        return None
-    if repeated:
-        name = next(name for name in repeated if repeated.count(name) > 1)
-        faults.add("duplicate-key", f"the key {shorten(name)!r} is there twice in one object", line, "", name)
-        return None
-    return value
-
-
-class _Number(str):
-    """A number as it is written."""
-
-    __slots__ = ()
-
-
-def _note_others(
-    lines: Sequence[int],
-    objects: Sequence[Mapping[str, Any]],
-    known: set[str],
-    columns: Sequence[str],
-    faults: RowProblems,
-) -> None:
+def _note_others(rows: Sequence[Line], known: set[str], columns: Sequence[str], faults: RowProblems) -> None:
     expected = ", ".join(columns)
-    for line, value in zip(lines, objects, strict=True):
-        for name in value:
+    for line, values in rows:
+        for name in values:
             if name not in known:
                 message = f"the key {shorten(name)!r} is not expected; the keys are {expected}"
                 faults.add("wrong-columns", message, line, "", name)
 
 
 def _column(
-    name: str,
-    lines: Sequence[int],
-    objects: Sequence[Mapping[str, Any]],
-    is_required: bool,
-    separator: str | None,
-    faults: RowProblems,
+    name: str, rows: Sequence[Line], is_required: bool, separator: str | None, faults: RowProblems
 ) -> list[str]:
     cells = []
-    for line, value in zip(lines, objects, strict=True):
-        if name not in value and is_required:
+    for line, values in rows:
+        if name not in values and is_required:
             faults.add("missing-key", f"the key {name!r} is missing", line, name)
-        cells.append(_cell(name, value.get(name), line, separator, faults))
+        cells.append(_cell(name, values.get(name), line, separator, faults))
     return cells
 
 
@@ -173,7 +104,7 @@ def _cell(name: str, value: object, line: int, separator: str | None, faults: Ro
         kind = _KINDS.get(type(value), "NaN or Infinity")
         faults.add("wrong-type", f"{name!r} is {kind} where {wanted} is expected", line, name)
         return ""
-    if _HALF_CHARACTER.search(value):
+    if HALF_CHARACTER.search(value):
         message = "a text has half of a character: a \\ud… escape without its other half"
         faults.add("half-character", message, line, name)
         return ""

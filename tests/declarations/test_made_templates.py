@@ -27,6 +27,7 @@ CONSTANTS = {
     "idiom-similarity": "0.5",
     "idiomaticity-probing": "0.5",
     "meaning-matching": "1",
+    "multi-label": "joy|fear",
     "table": "idiom",
 }
 ROWS = ["ID,Language,Setting,Label", "1,EN,zero_shot,", "2,PT,zero_shot,", "3,EN,zero_shot,"]
@@ -167,7 +168,7 @@ def options_of(name: str) -> dict[str, object]:
 
 
 def test_every_task_type_with_a_template_is_tried_here() -> None:
-    assert {*CONSTANTS, "mwe-paraphrase"} == {name for name, task in TASKS.items() if task.template_name}
+    assert {*CONSTANTS, "mwe-paraphrase", "ranking"} == {name for name, task in TASKS.items() if task.template_name}
 
 
 @pytest.mark.parametrize("name", CONSTANTS)
@@ -184,6 +185,19 @@ def test_a_filled_template_is_read_without_a_problem(name: str, tmp_path: Path) 
     filled = tmp_path / str(task.template_name)
     filled.write_text("\n".join([header, *(row + CONSTANTS[name] for row in rows)]) + "\n", encoding="utf-8")
     assert task.read_prediction(filled, items, options).warnings == ()
+
+
+def test_a_filled_template_of_rankings_is_read_without_a_problem(tmp_path: Path) -> None:
+    """There is one where the items have candidates."""
+    task, items_path = TASKS["ranking"], tmp_path / "items.csv"
+    items_path.write_text("query,document\nq1,a\nq1,b\nq2,a\n")
+    options = read_options(task)
+    items = task.read_items(items_path, options)
+    text = task.template(items, options) or ""
+    header, *rows = text.splitlines()
+    filled = tmp_path / str(task.template_name)
+    filled.write_text("\n".join([header, *(f"{row}0.5" for row in rows)]) + "\n", encoding="utf-8")
+    assert task.read_prediction(filled, items, options).rankings == {"q1": ("b", "a"), "q2": ("a",)}
 
 
 def test_a_filled_template_of_paraphrases_is_read_without_a_problem(tmp_path: Path) -> None:

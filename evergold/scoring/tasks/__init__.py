@@ -15,8 +15,10 @@ from evergold.scoring.tasks import (
     idiom_similarity,
     idiomaticity_probing,
     meaning_matching,
+    multi_label,
     mwe_identification,
     mwe_paraphrase,
+    ranking,
     table,
 )
 
@@ -40,8 +42,10 @@ TASKS = TaskTypes(
             idiom_similarity.TASK,
             idiomaticity_probing.TASK,
             meaning_matching.TASK,
+            multi_label.TASK,
             mwe_identification.TASK,
             mwe_paraphrase.TASK,
+            ranking.TASK,
             table.TASK,
         )
     }

@@ -50,6 +50,7 @@ from evergold.scoring.table_metrics import (
     text_signature,
     text_statistics,
 )
+from evergold.scoring.table_rows import check_ids, match_ids, sorted_ids
 from evergold.scoring.tables import Table
 from evergold.scoring.task import Column, ItemResult, Options, Score, Task, signature
 
@@ -167,9 +168,11 @@ def read_items(path: Path, options: TableOptions) -> Items:
     table = read_any_table(data, [options.id], problems, optional=[options.answer], others=True)
     if table is not None and options.answer in table:
         return items_of(_parse_gold(data, options, InvalidItems), options)
-    ids = _read_ids(table, options, problems) if table is not None else ()
+    if table is None:
+        raise InvalidItems(problems.errors, problems.omitted)
+    check_ids(table, options.id, problems)
     problems.raise_if_any(InvalidItems)
-    return Items(ids, options.labels)
+    return Items(tuple(table[options.id]), options.labels)
 
 
 def read_gold(path: Path, options: TableOptions) -> Gold:
@@ -180,7 +183,7 @@ def read_gold(path: Path, options: TableOptions) -> Gold:
 
 def items_of(gold: Gold, options: TableOptions) -> Items:
     """The gold's ids, sorted: the file's order could tell something about the values."""
-    return Items(tuple(sorted(gold.items.ids, key=lambda id_: (len(id_), id_))), gold.items.labels)
+    return Items(sorted_ids(gold.items.ids), gold.items.labels)
 
 
 def read_prediction(path: Path, items: Items, options: TableOptions) -> Prediction:
@@ -190,23 +193,12 @@ def read_prediction(path: Path, items: Items, options: TableOptions) -> Predicti
     table = read_any_table(data, [options.id, options.value], problems)
     if table is None:
         raise InvalidPrediction(problems.errors, problems.omitted)
-    known, first, values = set(items.ids), dict[str, int](), dict[str, str]()
-    for line, id_, value in zip(table.lines, table[options.id], table[options.value], strict=True):
-        if id_ not in known:
-            faults.add("unknown-id", f"id {shorten(id_)!r} is not an item", line, options.id, id_)
-        elif (before := first.setdefault(id_, line)) != line:
-            message = f"id {shorten(id_)} appears twice, first on line {before}"
-            faults.add("duplicate-id", message, line, options.id, id_)
+    for line, value in zip(table.lines, table[options.value], strict=True):
         if fault := _value_fault(value, items.labels, options):
             faults.add("bad-value", fault, line, options.value, value)
-        values[id_] = value
-    faults.report(problems)
-    missing = [id_ for id_ in items.ids if id_ not in first]
-    if missing and not table.skipped_rows:
-        message = f"{len(missing)} of {len(items.ids)} ids are missing: {listed(missing)}"
-        problems.add("missing-id", message, column=options.id)
+    match_ids(table, options.id, items.ids, faults, problems)
     problems.raise_if_any()
-    return Prediction(values, tuple(problems.warnings))
+    return Prediction(dict(zip(table[options.id], table[options.value], strict=True)), tuple(problems.warnings))
 
 
 def score(gold: Gold, prediction: Prediction, options: TableOptions) -> list[Score]:
@@ -354,7 +346,8 @@ def _parse_gold(data: bytes, options: TableOptions, error: type[InvalidFile]) ->
     table = read_any_table(data, wanted, problems, others=True)
     if table is None:
         raise error(problems.errors, problems.omitted)
-    ids = _read_ids(table, options, problems)
+    check_ids(table, options.id, problems)
+    ids = tuple(table[options.id])
     faults = RowProblems()
     for line, value in zip(table.lines, table[options.answer], strict=True):
         if fault := _value_fault(value, options.labels, options, gold=True):
@@ -382,21 +375,6 @@ def _places(table: Table, options: TableOptions) -> dict[str, Positions]:
         values = np.array(table[column], dtype=object)
         places |= {f"{column}/{group}": np.flatnonzero(values == group) for group in groups}
     return places
-
-
-def _read_ids(table: Table, options: TableOptions, problems: Problems) -> tuple[str, ...]:
-    first: dict[str, int] = {}
-    faults = RowProblems()
-    for line, id_ in zip(table.lines, table[options.id], strict=True):
-        if not id_ or id_ != id_.strip():
-            faults.add("bad-id", "an id is empty or has spaces around it", line, options.id, id_)
-        elif (before := first.setdefault(id_, line)) != line:
-            message = f"id {shorten(id_)} appears twice, first on line {before}"
-            faults.add("duplicate-id", message, line, options.id, id_)
-    faults.report(problems)
-    if not len(table) and not table.skipped_rows:
-        problems.add("empty-file", "the file has no items, only a header")
-    return tuple(table[options.id])
 
 
 def _value_fault(value: str, labels: Sequence[str] | None, options: TableOptions, gold: bool = False) -> str | None:

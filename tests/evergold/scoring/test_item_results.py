@@ -19,6 +19,8 @@ CASES = {
     "idiom-detection": ("gold.csv", "prediction.csv"),
     "idiom-similarity": ("gold.csv", "prediction.csv"),
     "meaning-matching": ("gold.csv", "prediction.csv"),
+    "multi-label": ("gold.csv", "prediction.csv"),
+    "ranking": ("gold.csv", "prediction.run"),
     "mwe-identification": ("gold", "prediction"),
     "table": ("gold.csv", "prediction.csv"),
 }
@@ -78,6 +80,23 @@ def test_mwe_identification_counts_by_sentence() -> None:
         ItemResult("fr-2", ("fr",), 1, 1, False, 2, matched=0),
         ItemResult("fr-3", ("fr",), 1, 1, True, 0, matched=1),
         ItemResult("fr-4", ("fr",), 2, 2, False, 4, matched=0),
+    ]
+
+
+def test_sets_of_labels_are_right_where_they_are_the_same() -> None:
+    assert results("multi-label")[:3] == [
+        ItemResult("1", (), "joy|trust", "joy|trust", is_right=True),
+        ItemResult("2", (), "", "", is_right=True),
+        ItemResult("3", (), "fear", "joy", is_right=False),
+    ]
+
+
+def test_rankings_count_the_relevant_documents_on_top() -> None:
+    """q1 has two relevant documents, a and c; b and x stand first. q3 has none, so nothing is wrong there."""
+    assert results("ranking") == [
+        ItemResult("q1", (), 2, 2, False, 4, matched=0),
+        ItemResult("q2", (), 1, 1, True, 0, matched=1),
+        ItemResult("q3", (), 0, 0, True, 0, matched=0),
     ]
 
 

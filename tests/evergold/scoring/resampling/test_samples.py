@@ -15,7 +15,9 @@ WITHOUT_ENCODER = (
     "idiom-similarity",
     "idiomaticity-probing",
     "meaning-matching",
+    "multi-label",
     "mwe-identification",
+    "ranking",
     "table",
 )
 

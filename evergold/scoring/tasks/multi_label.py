@@ -1,0 +1,303 @@
+"""multi-label: any number of labels per id.
+
+Every file is CSV, TSV or JSON lines, as its content tells. Items: the id column (others passed over). Gold: ids and the
+value column (others passed over), whose cells have the labels with a separator between, none where it is empty; in JSON
+lines they may be lists. Prediction: exactly these two columns, every id once.
+Scores: F1 over labels, micro and macro, and over items; the share of items with exactly the right labels; F1 of every
+label. Source: scikit-learn's definitions of `f1_score` and `accuracy_score` for multi-label data.
+Deliberate: macro is the mean over the labels that occur in gold or prediction, as in the task type `table`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from evergold.scoring.archives import read_single
+from evergold.scoring.errors import (
+    InvalidFile,
+    InvalidGold,
+    InvalidItems,
+    InvalidPrediction,
+    Problem,
+    Problems,
+    shorten,
+)
+from evergold.scoring.multi_label import equal_sets, item_f1, label_counts, label_sets, micro_macro_f1
+from evergold.scoring.row_problems import RowProblems
+from evergold.scoring.samples.multi_label import sample
+from evergold.scoring.settings import Texts, listed
+from evergold.scoring.table_forms import read_any_table
+from evergold.scoring.table_rows import check_ids, match_ids, sorted_ids
+from evergold.scoring.task import Column, ItemResult, Metric, Options, Score, Task, signature
+
+NAME, VERSION = "multi-label", 1
+ALL, LABEL = "all", "label/"
+NO_LABEL = "neither gold nor prediction has a label"
+_SPLIT = re.compile(r"[^\s/|,]+")
+
+Labels = tuple[str, ...]
+
+
+class MultiLabelOptions(Options):
+    """What organisers set.
+
+    id, value: the columns' names; gold_value: of the value column in gold (None: the same); separator: between labels;
+    labels: those there are (None: gold's); both_empty: what an item without labels on either side counts in samples F1
+    (scikit-learn's zero_division); rank_by: which score is the first column.
+    """
+
+    id: str = Field("id", min_length=1)
+    value: str = Field("labels", min_length=1)
+    gold_value: str | None = Field(None, min_length=1)
+    separator: str = Field("|", min_length=1, max_length=1, pattern=r"[^\s,\"]")
+    labels: Texts | None = None
+    both_empty: Literal[0, 1] = 0
+    rank_by: Literal["micro_f1", "macro_f1", "samples_f1", "subset_accuracy"] = "micro_f1"
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.id in (self.value, self.gold_value):
+            raise ValueError("id and value are different columns")
+        for label in self.labels or ():
+            if not _SPLIT.fullmatch(label) or self.separator in label:
+                raise ValueError(f"{shorten(label)!r} cannot be a label: no spaces, commas, / or |, no separator")
+        return self
+
+    @property
+    def answer(self) -> str:
+        """What gold's value column is called."""
+        return self.value if self.gold_value is None else self.gold_value
+
+
+@dataclass(frozen=True)
+class Items:
+    """What must be predicted: n ids; labels: what may be, None where the blind file does not say."""
+
+    ids: tuple[str, ...]
+    labels: Labels | None = None
+
+    def demands(self) -> dict[str, object]:
+        """The ids."""
+        return dict.fromkeys(self.ids)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """n ids and the labels of each; items.labels: all there are, sorted unless declared."""
+
+    items: Items
+    values: tuple[Labels, ...]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A checked prediction: the labels of each id."""
+
+    values: dict[str, Labels]
+    warnings: tuple[Problem, ...] = ()
+
+
+def read_items(path: Path, options: MultiLabelOptions) -> Items:
+    """The ids of the blind file in its order, or of gold, sorted; raises InvalidItems."""
+    _, data = read_single(path, error=InvalidItems)
+    problems = Problems()
+    lists = {options.answer: options.separator}
+    table = read_any_table(data, [options.id], problems, optional=[options.answer], others=True, lists=lists)
+    if table is None:
+        raise InvalidItems(problems.errors, problems.omitted)
+    if options.answer in table:
+        return items_of(_parse_gold(data, options, InvalidItems), options)
+    check_ids(table, options.id, problems)
+    problems.raise_if_any(InvalidItems)
+    return Items(tuple(table[options.id]), options.labels)
+
+
+def read_gold(path: Path, options: MultiLabelOptions) -> Gold:
+    """The labels of each id in file order; raises InvalidGold with every problem."""
+    return _parse_gold(read_single(path, error=InvalidGold)[1], options, InvalidGold)
+
+
+def items_of(gold: Gold, options: MultiLabelOptions) -> Items:
+    """The gold's ids, sorted: the file's order could tell something about the labels."""
+    return Items(sorted_ids(gold.items.ids), gold.items.labels)
+
+
+def read_prediction(path: Path, items: Items, options: MultiLabelOptions) -> Prediction:
+    """The labels of every id; raises InvalidPrediction with every problem of the file."""
+    _, data = read_single(path)
+    problems, faults = Problems(), RowProblems()
+    lists = {options.value: options.separator}
+    table = read_any_table(data, [options.id, options.value], problems, lists=lists)
+    if table is None:
+        raise InvalidPrediction(problems.errors, problems.omitted)
+    values = {}
+    for line, id_, cell in zip(table.lines, table[options.id], table[options.value], strict=True):
+        values[id_] = _labels(cell, items.labels, options, line, options.value, faults)
+    match_ids(table, options.id, items.ids, faults, problems)
+    problems.raise_if_any()
+    return Prediction(values, tuple(problems.warnings))
+
+
+def score(gold: Gold, prediction: Prediction, options: MultiLabelOptions) -> list[Score]:
+    """Micro, macro and samples F1 and subset accuracy over all items, then F1 of every label, in [0, 1].
+
+    Undefined: a label's where it occurs on neither side. Labels that only a prediction has count as errors, and have no
+    score of their own. Raises InvalidGold when the prediction was checked against an items file that lacks items of the
+    gold.
+    """
+    names, theirs, ours = _numbered(gold, prediction)
+    sets = label_sets(theirs, ours, len(names))
+    counts = label_counts(sets)
+    micro, macro = micro_macro_f1(counts).tolist()
+    samples = float(item_f1(sets, options.both_empty).mean())
+    found = {"micro_f1": micro, "macro_f1": macro, "samples_f1": samples}
+    found |= {"subset_accuracy": float(equal_sets(sets).mean())}
+    scores = [_score(metric, ALL, value, _parts(metric, options), NO_LABEL) for metric, value in found.items()]
+    for place, label in enumerate(gold.items.labels or ()):
+        hits, of_gold, of_ours = counts[place :: len(names)].tolist()
+        value = 2 * hits / (of_gold + of_ours) if of_gold + of_ours else float("nan")
+        scores.append(_score("label_f1", LABEL + label, value, {}, "neither gold nor prediction has this label"))
+    return scores
+
+
+def outcomes(gold: Gold, prediction: Prediction, options: MultiLabelOptions) -> dict[str, Any]:
+    """Per item, in gold's order: `{"items": ids, "labels": names, "of_gold": how many of these, the first ones, have a
+    score, "gold": numbers of each item's labels, "predicted": …, "both_empty": option}`. Raises InvalidGold as `score`
+    does."""
+    names, theirs, ours = _numbered(gold, prediction)
+    of_gold, sides = len(gold.items.labels or ()), {"gold": theirs, "predicted": ours}
+    shape = {"items": list(gold.items.ids), "labels": names, "of_gold": of_gold, "both_empty": options.both_empty}
+    return {**shape, **sides}
+
+
+def item_results(gold: Gold, prediction: Prediction, options: MultiLabelOptions) -> list[ItemResult]:
+    """Per item, in gold's order, its labels on both sides: right where they are the same. Raises InvalidGold as
+    `score`."""
+    ours = _in_order_of(gold, prediction)
+    written = options.separator.join
+    return [
+        ItemResult(id_, (), written(sorted(own)), written(sorted(other)), is_right=set(own) == set(other))
+        for id_, own, other in zip(gold.items.ids, gold.values, ours, strict=True)
+    ]
+
+
+def columns(options: MultiLabelOptions) -> tuple[Column, ...]:
+    """The scores over all items, the ranking one first, and F1 of every declared label."""
+    names = sorted((name for name in METRICS if name != "label_f1"), key=lambda name: name != options.rank_by)
+    of_all = tuple(Column(name, ALL, METRICS[name].title) for name in names)
+    return of_all + tuple(Column("label_f1", LABEL + label, f"F1, {label}") for label in options.labels or ())
+
+
+def template(items: Items, options: MultiLabelOptions) -> str:
+    """The empty submission: every id, no label."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([options.id, options.value])
+    writer.writerows((id_, "") for id_ in items.ids)
+    return text.getvalue()
+
+
+def _score(metric: str, split: str, value: float, parts: dict[str, object], reason: str) -> Score:
+    is_defined, signed = not isnan(value), signature(NAME, VERSION, metric, split, **parts)
+    return Score(metric, split, value if is_defined else None, None if is_defined else reason, signed)
+
+
+def _parts(metric: str, options: MultiLabelOptions) -> dict[str, object]:
+    if metric == "samples_f1":
+        return {"both_empty": options.both_empty}
+    return {"labels": "present"} if metric == "macro_f1" else {}
+
+
+def _numbered(gold: Gold, prediction: Prediction) -> tuple[list[str], list[list[int]], list[list[int]]]:
+    """All labels, gold's first; of each item in gold's order the numbers of those in gold, and of those predicted."""
+    ours = _in_order_of(gold, prediction)
+    names = dict.fromkeys([*(gold.items.labels or ()), *sorted({label for own in ours for label in own})])
+    number = {label: place for place, label in enumerate(names)}
+    theirs, predicted = ([[number[label] for label in own] for own in side] for side in (gold.values, ours))
+    return list(names), theirs, predicted
+
+
+def _in_order_of(gold: Gold, prediction: Prediction) -> list[Labels]:
+    if missing := [id_ for id_ in gold.items.ids if id_ not in prediction.values]:
+        message = f"{len(missing)} gold items are not in the items file: {listed(missing)}"
+        raise InvalidGold([Problem("unknown-id", message)])
+    return [prediction.values[id_] for id_ in gold.items.ids]
+
+
+def _parse_gold(data: bytes, options: MultiLabelOptions, error: type[InvalidFile]) -> Gold:
+    problems, faults = Problems(), RowProblems()
+    lists = {options.answer: options.separator}
+    table = read_any_table(data, [options.id, options.answer], problems, others=True, lists=lists)
+    if table is None:
+        raise error(problems.errors, problems.omitted)
+    check_ids(table, options.id, problems)
+    values = tuple(
+        _labels(cell, options.labels, options, line, options.answer, faults)
+        for line, cell in zip(table.lines, table[options.answer], strict=True)
+    )
+    faults.report(problems)
+    if not problems.errors and not any(values):
+        problems.add("no-label", "no item has a label", column=options.answer)
+    problems.raise_if_any(error)
+    labels = options.labels or tuple(sorted({label for own in values for label in own}))
+    return Gold(Items(tuple(table[options.id]), labels), values)
+
+
+def _labels(
+    cell: str, known: Sequence[str] | None, options: MultiLabelOptions, line: int, column: str, faults: RowProblems
+) -> Labels:
+    """The labels in a cell; what is wrong with them is noted."""
+    if not cell:
+        return ()
+    labels = tuple(cell.split(options.separator))
+    for label in labels:
+        if known is not None and label not in known:
+            shown = f"{shorten(label)!r} is not a label; the labels are {listed(known)}"
+            faults.add("bad-value", shown, line, column, cell)
+        elif not _SPLIT.fullmatch(label):
+            message = f"{shorten(label)!r} cannot be a label: not empty, no spaces, commas, / or |"
+            faults.add("bad-value", message, line, column, cell)
+    if twice := next((label for label in labels if labels.count(label) > 1), None):
+        faults.add("repeated-label", f"the label {shorten(twice)!r} is there twice", line, column, cell)
+    return labels
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("micro_f1", "Micro F1", "F1 of all labels of all items together."),
+        Metric("macro_f1", "Macro F1", "The mean of the labels' F1, over those in gold or prediction."),
+        Metric("samples_f1", "Samples F1", "The mean of the items' F1."),
+        Metric("subset_accuracy", "Subset accuracy", "The share of items with exactly the right labels."),
+        Metric("label_f1", "F1 of a label", "F1 of one label."),
+    )
+}
+
+TASK = Task(
+    name=NAME,
+    version=VERSION,
+    title="Multi-label",
+    summary="Any number of labels per id: F1 over labels and over items, and the share of exactly right sets.",
+    options=MultiLabelOptions,
+    metrics=METRICS,
+    columns=columns,
+    read_items=read_items,
+    read_gold=read_gold,
+    items_of=items_of,
+    demands=Items.demands,
+    read_prediction=read_prediction,
+    score=score,
+    outcomes=outcomes,
+    sample=sample,
+    item_results=item_results,
+    template=template,
+)

@@ -1,0 +1,359 @@
+"""ranking: documents in the order of their relevance to each query.
+
+Gold: query, document, relevance (a whole number, 0: judged and not relevant; others passed over). Prediction: query,
+document, score; the order follows from the scores alone. Items: queries, and, where teams must rank given candidates,
+a document on each line. CSV, TSV, JSON lines, or TREC's qrels and runs.
+Scores: MRR, MAP and nDCG, overall or at cutoffs, means over all of gold's queries. Source: trec_eval, see
+`evergold.scoring.ranking`.
+Deliberate: a query left out is a problem (trec_eval would count 0, or leave it out); scores are compared in double
+precision (trec_eval's are single).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from evergold.scoring.archives import Limits, read_single
+from evergold.scoring.errors import (
+    InvalidFile,
+    InvalidGold,
+    InvalidItems,
+    InvalidPrediction,
+    Problem,
+    Problems,
+    shorten,
+)
+from evergold.scoring.numerals import finite_number
+from evergold.scoring.ranking import average_precision, ndcg, ranked, reciprocal_rank
+from evergold.scoring.ranking_files import DOCUMENT, QUERY, RELEVANCE, SCORE, read_rankings
+from evergold.scoring.row_problems import RowProblems
+from evergold.scoring.samples.ranking import sample
+from evergold.scoring.settings import listed
+from evergold.scoring.table_rows import sorted_ids
+from evergold.scoring.tables import Table
+from evergold.scoring.task import Column, ItemResult, Metric, Options, Score, Task, signature
+
+NAME, VERSION = "ranking", 1
+ALL = "all"
+CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
+MOST_RELEVANT = 100
+
+_RELEVANCE = re.compile(r"[0-9]{1,3}")
+_LIMITS = Limits(total_bytes=1024**3, member_bytes=1024**3)
+
+Cutoff = Literal[1, 3, 5, 10, 20, 50, 100, 1000]
+
+
+class RankingOptions(Options):
+    """What organisers set.
+
+    cutoffs: of nDCG; relevant_from: from which relevance on a document is relevant for MRR and MAP; gain: of nDCG, the
+    relevance itself or 2^relevance - 1; most_documents: that a prediction may rank for one query; rank_by: which score
+    is the first column (nDCG: at the first cutoff).
+    """
+
+    cutoffs: Annotated[tuple[Cutoff, ...], Field(min_length=1)] = (10,)
+    relevant_from: int = Field(1, ge=1, le=MOST_RELEVANT)
+    gain: Literal["linear", "exponential"] = "linear"
+    most_documents: int = Field(1000, ge=1, le=100_000)
+    rank_by: Literal["ndcg", "mrr", "map"] = "ndcg"
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Those that are computed."""
+        return (*(f"ndcg_{cutoff}" for cutoff in dict.fromkeys(self.cutoffs)), "mrr", "map", "ndcg")
+
+
+@dataclass(frozen=True)
+class Items:
+    """n queries; candidates: the documents that each must have ranked, none where any may be."""
+
+    queries: tuple[str, ...]
+    candidates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def demands(self) -> dict[str, object]:
+        """The queries."""
+        return dict.fromkeys(self.queries)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Of each query in file order the relevance of every judged document."""
+
+    judgements: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A checked prediction: of each query the documents as ranked."""
+
+    rankings: Mapping[str, tuple[str, ...]]
+    warnings: tuple[Problem, ...] = ()
+
+
+def read_items(path: Path, options: RankingOptions) -> Items:
+    """The queries of the blind file in its order, with candidates where it has documents, or of gold; raises
+    InvalidItems."""
+    _, data = read_single(path, _LIMITS, InvalidItems)
+    problems = Problems()
+    table = read_rankings(data, RELEVANCE, problems, is_optional=True, others=True)
+    if table is None:
+        raise InvalidItems(problems.errors, problems.omitted)
+    if RELEVANCE in table:
+        return items_of(_parse_gold(data, InvalidItems), options)
+    faults = RowProblems()
+    has_documents = DOCUMENT in table
+    documents = table[DOCUMENT] if has_documents else [""] * len(table)
+    found = _grouped(table, documents, faults, needs_document=has_documents)
+    faults.report(problems)
+    if not found and not problems.errors:
+        problems.add("empty-file", "the file has no items, only a header")
+    problems.raise_if_any(InvalidItems)
+    candidates = {query: tuple(rows) for query, rows in found.items()} if has_documents else {}
+    return Items(tuple(found), candidates)
+
+
+def read_gold(path: Path, options: RankingOptions) -> Gold:
+    """The judgements of every query; raises InvalidGold with every problem."""
+    return _parse_gold(read_single(path, _LIMITS, InvalidGold)[1], InvalidGold)
+
+
+def items_of(gold: Gold, options: RankingOptions) -> Items:
+    """Gold's queries, sorted. Its documents are no items: that one was judged says something."""
+    return Items(sorted_ids(gold.judgements))
+
+
+def read_prediction(path: Path, items: Items, options: RankingOptions) -> Prediction:
+    """Every query's documents by falling score; raises InvalidPrediction with every problem of the file."""
+    _, data = read_single(path)
+    problems, faults = Problems(), RowProblems()
+    table = read_rankings(data, SCORE, problems)
+    if table is None:
+        raise InvalidPrediction(problems.errors, problems.omitted)
+    known = set(items.queries)
+    for line, query, text in zip(table.lines, table[QUERY], table[SCORE], strict=True):
+        if query not in known:
+            faults.add("unknown-query", f"{shorten(query)!r} is not a query", line, QUERY, query)
+        if finite_number(text) is None:
+            faults.add("bad-score", f"{shorten(text)!r} is not a finite number", line, SCORE, text)
+    found = _grouped(table, table[DOCUMENT], faults, needs_document=True)
+    _check_candidates(table, items, faults)
+    _check_lengths(table, found, options, faults)
+    faults.report(problems)
+    if not table.skipped_rows:
+        _note_missing(found, items, problems)
+    problems.raise_if_any()
+    scores = [finite_number(text) or 0.0 for text in table[SCORE]]
+    rankings = {
+        query: tuple(ranked({document: scores[row] for document, row in rows.items()})) for query, rows in found.items()
+    }
+    return Prediction(rankings, tuple(problems.warnings))
+
+
+def score(gold: Gold, prediction: Prediction, options: RankingOptions) -> list[Score]:
+    """nDCG at every cutoff, MRR, MAP and nDCG, each the mean over gold's queries, in [0, 1].
+
+    A query without a relevant document counts 0, as in trec_eval. Raises InvalidGold when the prediction was checked
+    against an items file that lacks queries of the gold.
+    """
+    found = _values(gold, prediction, options)
+    return [
+        Score(
+            metric,
+            ALL,
+            fsum(values) / len(values),
+            None,
+            signature(NAME, VERSION, metric, ALL, **_parts(metric, options)),
+        )
+        for metric, values in found.items()
+    ]
+
+
+def outcomes(gold: Gold, prediction: Prediction, options: RankingOptions) -> dict[str, Any]:
+    """Per query, in gold's order: `{"items": queries, "values": {metric: of each query}}`. Raises InvalidGold as
+    `score` does."""
+    return {"items": list(gold.judgements), "values": _values(gold, prediction, options)}
+
+
+def item_results(gold: Gold, prediction: Prediction, options: RankingOptions) -> list[ItemResult]:
+    """Per query, in gold's order: how many relevant documents there are, and how many of them were ranked, above all
+    others. Raises InvalidGold as `score` does."""
+    found = []
+    for query, judged in gold.judgements.items():
+        relevant = {document for document, grade in judged.items() if grade >= options.relevant_from}
+        first = _ranking(prediction, query)[: len(relevant)]
+        hits = sum(document in relevant for document in first)
+        wrong = len(relevant) + len(first) - 2 * hits
+        found.append(ItemResult(query, (), len(relevant), len(first), hits == len(relevant), wrong, matched=hits))
+    return found
+
+
+def columns(options: RankingOptions) -> tuple[Column, ...]:
+    """Every metric, the ranking one first."""
+    first = options.metrics[0] if options.rank_by == "ndcg" else options.rank_by
+    names = sorted(options.metrics, key=lambda name: name != first)
+    return tuple(Column(name, ALL, METRICS[name].title) for name in names)
+
+
+def template(items: Items, options: RankingOptions) -> str | None:
+    """Every candidate, no score; None where there are no candidates."""
+    if not items.candidates:
+        return None
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([QUERY, DOCUMENT, SCORE])
+    writer.writerows((query, document, "") for query, rows in items.candidates.items() for document in rows)
+    return text.getvalue()
+
+
+# ---------------------------------------------------------------------------------------------------------- scoring
+
+
+def _values(gold: Gold, prediction: Prediction, options: RankingOptions) -> dict[str, list[float]]:
+    """Of every metric what each query has, in gold's order."""
+    if missing := [query for query in gold.judgements if query not in prediction.rankings]:
+        message = f"{len(missing)} queries of gold are not in the items file: {listed(missing)}"
+        raise InvalidGold([Problem("unknown-query", message)])
+    rows = [_of_query(judged, _ranking(prediction, query), options) for query, judged in gold.judgements.items()]
+    return {metric: [row[metric] for row in rows] for metric in options.metrics}
+
+
+def _ranking(prediction: Prediction, query: str) -> tuple[str, ...]:
+    return prediction.rankings[query]
+
+
+def _of_query(judged: Mapping[str, int], ranking: Sequence[str], options: RankingOptions) -> dict[str, float]:
+    grades = [judged.get(document, 0) for document in ranking]
+    relevant = [grade >= options.relevant_from for grade in grades]
+    gains, all_gains = (_gains(side, options) for side in (grades, judged.values()))
+    cut = {f"ndcg_{cutoff}": ndcg(gains, all_gains, cutoff) for cutoff in options.cutoffs}
+    of = sum(grade >= options.relevant_from for grade in judged.values())
+    mean = {"mrr": reciprocal_rank(relevant), "map": average_precision(relevant, of)}
+    return {**cut, **mean, "ndcg": ndcg(gains, all_gains, None)}
+
+
+def _gains(grades: Iterable[int], options: RankingOptions) -> list[float]:
+    return [float(grade if options.gain == "linear" else 2**grade - 1) for grade in grades]
+
+
+def _parts(metric: str, options: RankingOptions) -> dict[str, object]:
+    if metric.startswith("ndcg"):
+        return {"gain": options.gain, "discount": "log2", "ties": "name"}
+    return {"relevant": options.relevant_from, "ties": "name"}
+
+
+# ---------------------------------------------------------------------------------------------------------- reading
+
+
+def _parse_gold(data: bytes, error: type[InvalidFile]) -> Gold:
+    problems, faults = Problems(), RowProblems()
+    table = read_rankings(data, RELEVANCE, problems, others=True)
+    if table is None:
+        raise error(problems.errors, problems.omitted)
+    grades = table[RELEVANCE]
+    for line, text in zip(table.lines, grades, strict=True):
+        if not _RELEVANCE.fullmatch(text) or int(text) > MOST_RELEVANT:
+            message = f"{shorten(text)!r} is not a whole number from 0 to {MOST_RELEVANT}"
+            faults.add("bad-relevance", message, line, RELEVANCE, text)
+    found = _grouped(table, table[DOCUMENT], faults, needs_document=True)
+    faults.report(problems)
+    if not found and not problems.errors:
+        problems.add("empty-file", "the file has no judgement")
+    problems.raise_if_any(error)
+    return Gold({query: {name: int(grades[row]) for name, row in rows.items()} for query, rows in found.items()})
+
+
+def _grouped(
+    table: Table, documents: Sequence[str], faults: RowProblems, *, needs_document: bool
+) -> dict[str, dict[str, int]]:
+    """By query, in the order of the file, by document: its row. Names that are empty or there twice are noted."""
+    found: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for row, (line, query, document) in enumerate(zip(table.lines, table[QUERY], documents, strict=True)):
+        if not query or query != query.strip():
+            faults.add("bad-id", "a query is empty or has spaces around it", line, QUERY, query)
+        if needs_document and (not document or document != document.strip()):
+            faults.add("bad-id", "a document is empty or has spaces around it", line, DOCUMENT, document)
+        before = found[query].setdefault(document, row)
+        if before != row:
+            what = f"document {shorten(document)} of query {shorten(query)}" if document else f"query {shorten(query)}"
+            message = f"{what} appears twice, first on line {table.lines[before]}"
+            faults.add("duplicate-id", message, line, DOCUMENT if document else QUERY, document or query)
+    return dict(found)
+
+
+def _check_candidates(table: Table, items: Items, faults: RowProblems) -> None:
+    known = {query: set(documents) for query, documents in items.candidates.items()}
+    for line, query, document in zip(table.lines, table[QUERY], table[DOCUMENT], strict=True):
+        if query in known and document not in known[query]:
+            message = f"{shorten(document)!r} is not a candidate of query {shorten(query)}"
+            faults.add("unknown-document", message, line, DOCUMENT, document)
+
+
+def _check_lengths(
+    table: Table, found: Mapping[str, Mapping[str, int]], options: RankingOptions, faults: RowProblems
+) -> None:
+    for query, rows in found.items():
+        if len(rows) > options.most_documents:
+            message = f"query {shorten(query)} has {len(rows):,} documents, at most {options.most_documents:,} may be"
+            line = table.lines[list(rows.values())[options.most_documents]]
+            faults.add("too-many-documents", message, line, QUERY, query)
+
+
+def _note_missing(found: Mapping[str, Mapping[str, int]], items: Items, problems: Problems) -> None:
+    if missing := [query for query in items.queries if query not in found]:
+        message = f"{len(missing)} of {len(items.queries)} queries are missing: {listed(missing)}"
+        problems.add("missing-query", message, column=QUERY)
+    short = [
+        query
+        for query, documents in items.candidates.items()
+        if query in found and not found[query].keys() >= set(documents)
+    ]
+    if short:
+        message = f"{len(short)} queries lack some of their candidates: {listed(short)}"
+        problems.add("missing-document", message, column=DOCUMENT)
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        *(
+            Metric(
+                f"ndcg_{cutoff}", f"nDCG@{cutoff}", f"Discounted gain of the first {cutoff}, over the best possible."
+            )
+            for cutoff in CUTOFFS
+        ),
+        Metric("mrr", "MRR", "The mean of 1 / rank of the first relevant document."),
+        Metric("map", "MAP", "The mean of average precision."),
+        Metric("ndcg", "nDCG", "Discounted gain of the whole ranking, over the best possible."),
+    )
+}
+
+TASK = Task(
+    name=NAME,
+    version=VERSION,
+    title="Ranking",
+    summary="Documents in the order of their relevance to each query: MRR, MAP, nDCG, as trec_eval computes them.",
+    options=RankingOptions,
+    metrics=METRICS,
+    columns=columns,
+    read_items=read_items,
+    read_gold=read_gold,
+    items_of=items_of,
+    demands=Items.demands,
+    read_prediction=read_prediction,
+    score=score,
+    outcomes=outcomes,
+    sample=sample,
+    item_results=item_results,
+    template=template,
+)
