@@ -29,6 +29,13 @@ class Edition(StrEnum):
     TWO = "2.0"
 
 
+class Subtask(StrEnum):
+    """The subtasks of edition 2.0; the others have the first one alone."""
+
+    IDENTIFICATION = "identification"
+    PARAPHRASE = "paraphrase"
+
+
 def _source(help_text: str) -> typer.models.ArgumentInfo:
     found: typer.models.ArgumentInfo = typer.Argument(metavar="DIR", exists=True, file_okay=False, help=help_text)
     return found
@@ -71,20 +78,32 @@ def semeval2022(
 def parseme(
     source: Annotated[Path, _source("The folder of the languages, with <LANG>/{train,dev,test,test.blind}.cupt.")],
     edition: Annotated[Edition, typer.Option(help="Which edition's rules, boards and dates.")],
-    into: Annotated[Path | None, _into("The competition's folder; default: competitions/parseme-EDITION.")] = None,
+    task: Annotated[
+        Subtask, typer.Option(help="Which subtask of 2.0; for paraphrase: <LANG>/{test,test.blind,trial}.json.")
+    ] = Subtask.IDENTIFICATION,
+    into: Annotated[
+        Path | None,
+        _into("The competition's folder; default: competitions/parseme-EDITION, for paraphrase with -TASK."),
+    ] = None,
     gold_dir: GoldDirOption = None,
     apply_after: ApplyOption = True,
     phases_file: PhasesOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
-    """PARSEME's identification of multiword expressions, from the official folder of its data."""
+    """PARSEME's identification or paraphrasing of multiword expressions, from the official folder of its data."""
     from app.importers.parseme import import_parseme
+    from app.importers.parseme_paraphrase import import_parseme_paraphrase
 
     def importer(source: Path, into: Path, gold: Path) -> list[Path]:
+        if task == Subtask.PARAPHRASE:
+            return import_parseme_paraphrase(source, into, gold)
         return import_parseme(source, into, gold, edition)
 
+    if task == Subtask.PARAPHRASE and edition != Edition.TWO:
+        raise CommandError(f"Edition {edition} has no paraphrasing; --edition 2.0 has.", Code.USAGE)
     use_settings(data_dir, phases_file)
-    target = into or Path(f"competitions/parseme-{edition}")
+    name = f"parseme-{edition}" + (f"-{task}" if task == Subtask.PARAPHRASE else "")
+    target = into or Path(f"competitions/{name}")
     _import(importer, source, target, gold_dir or gold_folder(), apply_after)
     say(f"\nIts dates are those of the shared task: change them in {target / 'competition.yaml'}, `evergold apply`.")
 
@@ -115,10 +134,17 @@ def ncimp(
     data_dir: DataDirOption = None,
 ) -> None:
     """NCIMP, the probing of idiomaticity, from a checkout of its authors' repository."""
-    from app.importers.ncimp import import_ncimp
+    from app.importers.ncimp import import_ncimp, missing_parts
 
     use_settings(data_dir, phases_file)
-    _import(import_ncimp, source, into, gold_dir or gold_folder(), apply_after)
+
+    def importer(source: Path, into: Path, gold: Path) -> list[Path]:
+        written = import_ncimp(source, into, gold)
+        if missing := missing_parts(source):
+            remark(f"Not in {source}, so that there are no boards of it: {'; '.join(missing)}.")
+        return written
+
+    _import(importer, source, into, gold_dir or gold_folder(), apply_after)
 
 
 @importers.command()

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.importers import astitch_texts as texts
 from app.importers.astitch_data import Files, convert_coarse, convert_fine, convert_similarity
+from app.importers.baselines import AskedBaselines, add_baselines
 from app.importers.published import read_published
 from app.importers.writing import Inline, refuse_existing, write_csv, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems
@@ -23,8 +25,6 @@ from evergold.scoring.tasks import get_task
 NAME = "astitch"
 LANGUAGES = ("en", "pt")
 PHASES = ("dev", "test")
-COMMENT = """AStitchInLanguageModels, imported from the authors' repository. Yours to edit.
-Historic rows are the figures of the paper's tables 4 to 9."""
 PUBLISHED = "published_astitch.csv"
 #: The day the Findings of EMNLP 2021 opened; historic rows bear it.
 PUBLISHED_ON = "2021-11-07"
@@ -46,6 +46,7 @@ class Part:
     metrics: Mapping[str, tuple[str, str]]
     columns: Sequence[tuple[str, str]]
     source: str
+    baselines: Sequence[str]
     convert: Callable[[Path, str, str, Problems], Files]
 
 
@@ -81,21 +82,44 @@ def import_astitch(source: Path, target: Path, gold: Path) -> list[Path]:
                 for setting in part.settings
             ),
         ]
-    text = yaml_text({"version": 1, "competitions": [declaration()]}, COMMENT)
+    baselines = {}
+    for phase, part, language in converted:
+        task = f"{part.name}-{language}"
+        asked = _baselines(part, language, phase, target, gold)
+        paths, baselines[phase, task] = add_baselines(asked, target, f"baselines/{phase}/{task}")
+        written += paths
+    text = yaml_text({"version": 1, "competitions": [declaration(baselines)]}, texts.COMMENT)
     return [write_text(target / "competition.yaml", text), *written]
 
 
-def declaration() -> dict[str, Any]:
-    """The competition as `phases.yaml` declares it."""
+def _baselines(part: Part, language: str, phase: str, target: Path, gold: Path) -> AskedBaselines:
+    """Those that learn do so from the dev data, and are there for the test data."""
+    task = f"{part.name}-{language}"
+    dev = gold / _gold_name("dev", task)
+    ranking, rest = next(iter(part.metrics.values()))
+    return AskedBaselines(
+        part.type,
+        part.baselines,
+        options_of(part, language),
+        target / _folder(phase, task) / "items.csv",
+        [dev] if phase == "test" else [],
+        gold / _gold_name(phase, task),
+        [(ranking, f"{name}/all{rest}") for name in part.settings.values()],
+    )
+
+
+def declaration(baselines: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]] | None = None) -> dict[str, Any]:
+    """The competition as `phases.yaml` declares it. baselines: by phase and task, as it declares them."""
     tasks = [(part, language) for part in PARTS for language in LANGUAGES]
     return {
         "name": NAME,
         "title": "AStitchInLanguageModels",
         "summary": "Idiomaticity in pre-trained language models: detection, meaning, similarity, in two languages.",
+        "description": texts.DESCRIPTION,
         "website": "https://github.com/H-TayyarMadabushi/AStitchInLanguageModels",
         "tasks": [_task(part, language) for part, language in tasks],
         "boards": [_board(part, language, setting) for part, language in tasks for setting in part.settings],
-        "phases": [_phase(phase, tasks) for phase in PHASES],
+        "phases": [_phase(phase, tasks, baselines or {}) for phase in PHASES],
     }
 
 
@@ -105,6 +129,7 @@ def _task(part: Part, language: str) -> dict[str, Any]:
         "name": f"{part.name}-{language}",
         "type": part.type,
         "title": title,
+        "description": texts.TASKS[part.name],
         "options": Inline(options_of(part, language)),
     }
 
@@ -125,11 +150,17 @@ def _board(part: Part, language: str, setting: str) -> dict[str, Any]:
     }
 
 
-def _phase(phase: str, tasks: Sequence[tuple[Part, str]]) -> dict[str, Any]:
+def _phase(
+    phase: str,
+    tasks: Sequence[tuple[Part, str]],
+    baselines: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
+) -> dict[str, Any]:
     names = [f"{part.name}-{language}" for part, language in tasks]
+    title, description = texts.PHASES[phase]
     return {
         "name": phase,
-        "title": {"dev": "Development data", "test": "Test data"}[phase],
+        "title": title,
+        "description": description,
         "start": f"{PUBLISHED_ON} 00:00 UTC",
         "tasks": {
             name: {
@@ -139,6 +170,7 @@ def _phase(phase: str, tasks: Sequence[tuple[Part, str]]) -> dict[str, Any]:
                     {"file": f"{_folder(phase, name)}/items.csv", "title": "Items"},
                     {"file": f"{_folder(phase, name)}/template.csv", "title": "Empty submission"},
                 ],
+                "baselines": list(baselines.get((phase, name), ())),
             }
             for name in names
         },
@@ -213,14 +245,15 @@ _LABELS = (("accuracy", ""),)
 PARTS = (
     Part(
         "coarse", "idiom-detection", "Idiomatic or not", "task1-coarse", _SHOTS, _F1, _LABELS,
-        f"{_SOURCE} 4", convert_coarse,
+        f"{_SOURCE} 4", ("idiomatic", "not-idiomatic", "majority"), convert_coarse,
     ),
     Part(
         "fine", "meaning-matching", "Which meaning", "task1-fine", _SHOTS, _F1, (*_LABELS, ("sentence_accuracy", "")),
-        f"{_SOURCE} 5", convert_fine,
+        f"{_SOURCE} 5", ("nearest",), convert_fine,
     ),
     Part(
         "similarity", "idiom-similarity", "Sentence similarity", "task2", _TRAINING, _RHO,
-        (("spearman", "/idiom"), ("spearman", "/sts")), f"{_SOURCE}s 6 to 9", convert_similarity,
+        (("spearman", "/idiom"), ("spearman", "/sts")), f"{_SOURCE}s 6 to 9", ("word-overlap",),
+        convert_similarity,
     ),
 )  # fmt: skip

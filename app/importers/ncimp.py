@@ -8,10 +8,12 @@ human scores, a spreadsheet, needs openpyxl (`evergold[metrics]`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from app.importers import ncimp_texts as texts
+from app.importers.baselines import AskedBaselines, add_baselines
 from app.importers.writing import Inline, read_columns, refuse_existing, write_csv, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems, shorten
 from evergold.scoring.human_scores import CSV_COLUMNS, read_human_scores
@@ -20,7 +22,6 @@ from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
 
 NAME = "ncimp"
-COMMENT = """NCIMP, imported from the authors' repository. Yours to edit: a board's first column ranks it."""
 GOLD = f"{NAME}/human_scores.csv"
 ITEMS, TEMPLATE = "public/open/items.csv", "public/open/template.csv"
 #: Embeddings of all sentences in half precision take more than a CSV file does.
@@ -38,6 +39,8 @@ BOARD_METRICS = (
     "sim_rand",
 )
 TASK_TYPE = "idiomaticity-probing"
+#: As the authors' code chooses head or modifier.
+OPTIONS = {"component": "nc-level"}
 LANGUAGES = ("en", "pt")
 HUMAN_SCORES = "dataset/human_compositionality scores.xlsx"
 
@@ -75,14 +78,29 @@ def import_ncimp(source: Path, target: Path, gold: Path) -> list[Path]:
     scores = read_human_scores(source / HUMAN_SCORES, InvalidFile)
     rows = ((*key, repr(score.compositionality), score.idiomaticity or "") for key, score in sorted(scores.items()))
     parts = dict.fromkeys((language, SETTING_OF[context]) for language, context, *_ in items)
-    text = yaml_text({"version": 1, "competitions": [declaration(parts)]}, COMMENT)
-    items_path = write_csv(target / ITEMS, ITEM_COLUMNS, items)
+    items_path, gold_path = write_csv(target / ITEMS, ITEM_COLUMNS, items), write_csv(gold / GOLD, CSV_COLUMNS, rows)
+    ranked = [(BOARD_METRICS[0], f"{language}/{setting}/{level}") for language, setting in parts for level in LEVELS]
+    asked = AskedBaselines(TASK_TYPE, ("word-overlap",), OPTIONS, items_path, gold=gold_path, ranked=ranked)
+    written, baselines = add_baselines(asked, target, "baselines/open")
+    text = yaml_text({"version": 1, "competitions": [declaration(parts, baselines)]}, texts.comment(parts, LANGUAGES))
     return [
         write_text(target / "competition.yaml", text),
         items_path,
         write_text(target / TEMPLATE, _template(items_path)),
-        write_csv(gold / GOLD, CSV_COLUMNS, rows),
+        gold_path,
+        *written,
     ]
+
+
+def missing_parts(source: Path) -> list[str]:
+    """The languages and settings that a checkout has no sentences of, in words."""
+    have = [
+        (language, setting)
+        for language in LANGUAGES
+        for setting, files in FILES.items()
+        if any((source / "dataset" / language.upper() / name).is_file() for name in files.values())
+    ]
+    return texts.lacking(have, LANGUAGES)
 
 
 def _template(items: Path) -> str:
@@ -91,19 +109,21 @@ def _template(items: Path) -> str:
     return task.template(task.read_items(items, options), options) or ""
 
 
-def declaration(parts: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def declaration(parts: Iterable[tuple[str, str]], baselines: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """The competition as `phases.yaml` declares it. parts: the (language, setting) that there are sentences for."""
     return {
         "name": NAME,
         "title": "NCIMP: probing idiomaticity in word representations",
         "summary": "Do representations of noun compounds reflect how idiomatic they are? English and Portuguese.",
+        "description": texts.DESCRIPTION,
         "website": "https://github.com/risehnhew/Finding-Idiomaticity-in-Word-Representations",
         "tasks": [
             {
                 "name": "probing",
                 "type": TASK_TYPE,
                 "title": "Idiomaticity probing",
-                "options": {"component": "nc-level"},  # as the authors' code chooses head or modifier
+                "description": texts.TASK,
+                "options": OPTIONS,
             }
         ],
         "boards": [_board(language, setting, level) for language, setting in parts for level in LEVELS],
@@ -121,6 +141,7 @@ def declaration(parts: Iterable[tuple[str, str]]) -> dict[str, Any]:
                             {"file": ITEMS, "title": "Sentences and probes"},
                             {"file": TEMPLATE, "title": "Empty submission"},
                         ],
+                        "baselines": list(baselines),
                     }
                 },
             }

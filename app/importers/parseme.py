@@ -13,6 +13,7 @@ from pathlib import Path
 
 from app.declarations.historic import COLUMNS
 from app.importers import parseme_texts as texts
+from app.importers.baselines import AskedBaselines, add_baselines
 from app.importers.parseme_declaration import Plan, declaration, historic_file
 from app.importers.parseme_editions import EDITIONS, Edition
 from app.importers.parseme_folder import README, Language, read_languages, write_zip
@@ -22,7 +23,7 @@ from evergold.corpora.blind import blanked
 from evergold.scoring.cupt_folders import BLIND, DEV, TEST, TRAIN
 from evergold.scoring.errors import InvalidFile, InvalidOptions, Problems
 from evergold.scoring.task import read_options
-from evergold.scoring.tasks.mwe_identification import TASK
+from evergold.scoring.tasks.mwe_identification import NAME, TASK
 
 #: Each file may have many problems, and every file is told.
 _PROBLEMS_SHOWN = 10_000
@@ -54,8 +55,32 @@ def import_parseme(
     problems.raise_if_any(InvalidFile)
     written = [*(copy_file(source, path) for path, source in golds.items()), *_write_zips(plan, target)]
     written += [write_csv(target / historic_file(board), COLUMNS, rows) for board, rows in historic.items()]
-    text = yaml_text({"version": 1, "competitions": [declaration(plan)]}, _comment(plan))
+    baselines = {}
+    for phase, asked in _baselines(plan, target, gold).items():
+        paths, baselines[phase] = add_baselines(asked, target, f"baselines/{phase}")
+        written += paths
+    text = yaml_text({"version": 1, "competitions": [declaration(plan, baselines)]}, _comment(plan))
     return [write_text(target / "competition.yaml", text), *written]
+
+
+def _baselines(plan: Plan, target: Path, gold: Path) -> dict[str, AskedBaselines]:
+    """What training data have, found again: on the test data, and in practice, whose gold dev.cupt is, by train.cupt.
+
+    They learn from the gold folders, which hold train.cupt, and for the test data dev.cupt, beside the gold.
+    """
+    with_dev = plan.having(DEV)
+    zips = {"evaluation": ("test-blind", plan.languages), "practice": ("dev-blind", with_dev)}
+    return {
+        phase: AskedBaselines(
+            NAME,
+            ("lexicon",),
+            {"languages": [language.name for language in languages], "categories": list(plan.categories)},
+            target / plan.zip_name(blind),
+            [gold / plan.gold_name(phase)] if any(TRAIN in language.files for language in languages) else [],
+        )
+        for phase, (blind, languages) in zips.items()
+        if languages
+    }
 
 
 def _check_training(edition: Edition, languages: Sequence[Language], problems: Problems) -> None:

@@ -57,7 +57,11 @@ def historic_file(board: str) -> str:
     return f"historic/{board}.csv"
 
 
-def declaration(plan: Plan) -> dict[str, Any]:
+#: By the phase whose gold they are scored with, as phases declare them.
+Baselines = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def declaration(plan: Plan, baselines: Baselines) -> dict[str, Any]:
     """The competition as `phases.yaml` declares it."""
     edition = plan.edition
     version = edition.version
@@ -80,8 +84,8 @@ def declaration(plan: Plan) -> dict[str, Any]:
             *(_by_language(plan, ranking) for ranking in edition.rankings),
         ],
         "phases": [
-            *([_practice(plan)] if plan.having(DEV) else []),
-            *map(lambda name: _on_test(plan, name), TEST_PHASES),
+            *([_practice(plan, baselines)] if plan.having(DEV) else []),
+            *(_on_test(plan, name, baselines) for name in TEST_PHASES),
         ],
     }
 
@@ -169,7 +173,7 @@ def _number(metric: str, title: str, decimals: int) -> Inline:
 # -------------------------------------------------------------------------------------------------------------- phases
 
 
-def _practice(plan: Plan) -> dict[str, Any]:
+def _practice(plan: Plan, baselines: Baselines) -> dict[str, Any]:
     """dev.cupt is the gold here, so that only the training data can say what is unseen."""
     with_dev = plan.having(DEV)
     options: dict[str, Any] = (
@@ -177,7 +181,7 @@ def _practice(plan: Plan) -> dict[str, Any]:
     )
     if plan.edition.unseen_against != "train":
         options["unseen_against"] = "train"
-    asked = _asked(plan, "practice", "dev-blind", "Blind development data")
+    asked = _asked(plan, "practice", "dev-blind", "Blind development data", baselines)
     return {
         **_phase("practice", "Practice (development data)", texts.PRACTICE, plan.edition.data_given),
         "limits": Inline(upload_bytes=UPLOAD_BYTES),
@@ -185,9 +189,9 @@ def _practice(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _on_test(plan: Plan, name: str) -> dict[str, Any]:
+def _on_test(plan: Plan, name: str, baselines: Baselines) -> dict[str, Any]:
     start, end = plan.edition.evaluation
-    asked = _asked(plan, "evaluation", "test-blind", "Blind test data")
+    asked = _asked(plan, "evaluation", "test-blind", "Blind test data", baselines)
     if name == "evaluation":
         phase = _phase(name, "Evaluation", texts.EVALUATION, start, end)
     else:
@@ -200,8 +204,9 @@ def _phase(name: str, title: str, description: str, start: str, end: str | None 
     return {"name": name, "title": title, "description": description, **times, "entry": "best"}
 
 
-def _asked(plan: Plan, gold: str, blind: str, title: str) -> dict[str, Any]:
+def _asked(plan: Plan, gold: str, blind: str, title: str, baselines: Baselines) -> dict[str, Any]:
     downloads = [Inline(file=plan.zip_name(blind), title=title)]
     if plan.with_training:
         downloads.append(Inline(file=plan.zip_name("training"), title="Training and development data"))
-    return {"gold": plan.gold_name(gold), "items": plan.zip_name(blind), "downloads": downloads}
+    asked = {"gold": plan.gold_name(gold), "items": plan.zip_name(blind), "downloads": downloads}
+    return {**asked, "baselines": list(baselines[gold])} if baselines.get(gold) else asked

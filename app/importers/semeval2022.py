@@ -8,16 +8,19 @@ stands as historic rows in both. What a checkout lacks is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from app.gold.plain import list_as_public
 from app.importers import semeval2022_texts as texts
+from app.importers.baselines import AskedBaselines, add_baselines
 from app.importers.semeval2022_layout import (
+    BASELINES,
     BOARDS,
     DETECTION,
+    DEV_GOLD,
     LANGUAGES,
     METRICS,
     NAME,
@@ -25,6 +28,7 @@ from app.importers.semeval2022_layout import (
     PHASES,
     SAME_DATA,
     SIMILARITY,
+    TRAINING,
     BoardPart,
     Part,
 )
@@ -50,11 +54,15 @@ def import_semeval2022(source: Path, target: Path, gold: Path) -> list[Path]:
     historic = read_results(source, test_languages, problems)
     problems.raise_if_any(InvalidFile)
     written = [path for part in parts for path in _write_part(part, source, target, gold)]
+    baselines = {}
+    for found in parts:
+        paths, baselines[found.folder] = add_baselines(_baselines(found, source), target, f"baselines/{found.place}")
+        written += paths
     list_as_public(gold, [_gold_name(found.part) for found in parts if found.gold])
     for file, rows in historic.items():
         write_csv(target / file, HEADER, rows)
         written.append(target / file)
-    text = yaml_text({"version": 1, "competitions": [_competition(parts, historic)]}, texts.COMMENT)
+    text = yaml_text({"version": 1, "competitions": [_competition(parts, historic, baselines)]}, texts.COMMENT)
     return [write_text(target / "competition.yaml", text), *written]
 
 
@@ -76,7 +84,12 @@ class Found:
     @property
     def folder(self) -> str:
         """Where its public files lie below the competition's folder."""
-        return f"public/{self.part.phase}/{self.part.task}"
+        return f"public/{self.place}"
+
+    @property
+    def place(self) -> str:
+        """In folders with a part for each phase and task."""
+        return f"{self.part.phase}/{self.part.task}"
 
 
 def _read_parts(source: Path, problems: Problems) -> list[Found]:
@@ -141,11 +154,33 @@ def _write_part(found: Found, source: Path, target: Path, gold: Path) -> Iterabl
         yield copy_file(source / file, folder / Path(file).name)
 
 
+def _baselines(found: Found, source: Path) -> AskedBaselines:
+    """Those that learn do so from what is public and labelled, of the dev set not for the dev set."""
+    part = found.part
+    public = (*TRAINING, *(() if found.gold else DEV_GOLD))
+    return AskedBaselines(
+        part.task,
+        BASELINES[part.task],
+        {"languages": list(found.languages)},
+        source / part.items,
+        [source / name for name in public if part.task == DETECTION and (source / name).is_file()],
+        source / found.gold if found.gold else None,
+        [
+            (METRICS[part.task], f"{board.setting}/{next(iter(board.scores.values()))}")
+            for board in BOARDS
+            if board.task == part.task
+        ],
+    )
+
+
 def _gold_name(part: Part) -> str:
     return f"{NAME}/{part.split}/{part.task}.csv"
 
 
-def _competition(parts: Sequence[Found], historic: dict[str, list[HistoricRow]]) -> dict[str, Any]:
+def _competition(
+    parts: Sequence[Found], historic: dict[str, list[HistoricRow]], baselines: Mapping[str, list[dict[str, Any]]]
+) -> dict[str, Any]:
+    """The competition as phases.yaml declares it. baselines: by the folder of a part."""
     languages = {task: _all_languages(parts, task) for task in (DETECTION, SIMILARITY)}
     titles = {
         DETECTION: ("Subtask A: idiomaticity detection", texts.DETECTION),
@@ -170,7 +205,7 @@ def _competition(parts: Sequence[Found], historic: dict[str, list[HistoricRow]])
         ],
         "boards": [_board(board, languages[board.task], historic) for board in BOARDS if board.task in asked],
         "phases": [
-            _phase(name, [found for found in parts if found.part.phase == data], languages)
+            _phase(name, [found for found in parts if found.part.phase == data], languages, baselines)
             for name, data in ((name, SAME_DATA.get(name, name)) for name in PHASES)
             if any(found.part.phase == data for found in parts)
         ],
@@ -210,14 +245,22 @@ def _board(board: BoardPart, languages: Sequence[str], historic: dict[str, list[
     return {**declared, "historic": rows} if rows else declared
 
 
-def _phase(name: str, parts: Sequence[Found], languages: dict[str, list[str]]) -> dict[str, Any]:
+def _phase(
+    name: str,
+    parts: Sequence[Found],
+    languages: dict[str, list[str]],
+    baselines: Mapping[str, list[dict[str, Any]]],
+) -> dict[str, Any]:
     title, description = texts.PHASES[name]
     return {
         "name": name,
         "title": title,
         "description": description,
         **PHASES[name],
-        "tasks": {found.part.task: _asked(found, languages[found.part.task]) for found in parts},
+        "tasks": {
+            found.part.task: {**_asked(found, languages[found.part.task]), "baselines": baselines[found.folder]}
+            for found in parts
+        },
     }
 
 

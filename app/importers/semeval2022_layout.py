@@ -38,6 +38,14 @@ _TRAIN_A = [
 ]
 _TRAIN_B = [(f"{_B_TRAIN}/train_data.csv", "Training data")]
 
+#: Labelled data that everybody has: what baselines may learn from.
+TRAINING = tuple(file for file, _ in (*_TRAIN_A, (f"{_A_TEST}/train_one_shot.csv", "")))
+DEV_GOLD = (f"{_A}/dev_gold.csv",)
+BASELINES = {
+    DETECTION: ("idiomatic", "not-idiomatic", "majority", "frequency"),
+    SIMILARITY: ("word-overlap",),
+}
+
 PARTS = (
     Part(
         phase="practice",

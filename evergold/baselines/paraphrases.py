@@ -14,7 +14,7 @@ from evergold.scoring.tasks.mwe_paraphrase import Options
 
 
 def _copy(items: Path, training: Sequence[Path], options: Options) -> bytes:
-    return _written(items, lambda language, sentence: sentence)
+    return _written(items, lambda language, sentence: _unmarked(sentence))
 
 
 def _deletion(items: Path, training: Sequence[Path], options: Options) -> bytes:
@@ -39,7 +39,13 @@ def _without(sentence: str, mwes: Sequence[frozenset[str]]) -> str:
     words = sentence.split()
     bare = [word.strip(_PUNCTUATION).casefold() for word in words]
     mwe = next((mwe for mwe in mwes if mwe <= set(bare)), frozenset())
-    return " ".join(word for word, plain in zip(words, bare, strict=True) if plain not in mwe) if mwe else sentence
+    kept = " ".join(word for word, plain in zip(words, bare, strict=True) if plain not in mwe)
+    return _unmarked(kept if mwe else sentence)
+
+
+def _unmarked(sentence: str) -> str:
+    """Published sentences may have half of a mark, which no submission may have."""
+    return sentence.replace("[[", "").replace("]]", "")
 
 
 _PUNCTUATION = ".,;:!?…\"'«»“”„’()[]"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from functools import lru_cache
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
@@ -16,17 +17,24 @@ def words(text: str) -> list[str]:
 
 def word_overlap(text: str, other: str) -> float:
     """The share, in [0, 1], of the different words of both that both have; 0 where there are none."""
-    left, right = set(words(text)), set(words(other))
+    left, right = _different_words(text), _different_words(other)
     return len(left & right) / len(left | right) if left | right else 0.0
 
 
 def trigram_cosine(text: str, other: str) -> float:
     """The cosine, in [0, 1], of how often each sequence of three characters occurs, with a space around each word."""
     left, right = _trigrams(text), _trigrams(other)
-    shared = sum(count * right[trigram] for trigram, count in left.items())
+    shared = sum(left[trigram] * right[trigram] for trigram in left.keys() & right.keys())
     return min(1.0, shared / math.sqrt(_square(left) * _square(right))) if shared else 0.0
 
 
+# Most sentences are compared with several others.
+@lru_cache(maxsize=4096)
+def _different_words(text: str) -> frozenset[str]:
+    return frozenset(words(text))
+
+
+@lru_cache(maxsize=4096)
 def _trigrams(text: str) -> Counter[str]:
     spaced = f" {' '.join(words(text))} "
     return Counter(spaced[place : place + 3] for place in range(len(spaced) - 2))

@@ -22,6 +22,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "score": ("score",),
     "tasks": ("tasks",),
     "baseline": ("baseline",),
+    "probe": ("probe",),
     "look": ("competitions", "board", "cite", "status"),
     "choices": ("choose",),
     "team": ("registration", "team"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
-from app.importers.ncimp import ITEMS, import_ncimp
+from app.importers.ncimp import ITEMS, import_ncimp, missing_parts
 from evergold.scoring.errors import InvalidFile
 from tests import official_shapes
 from tests.official_shapes import write_sentences
@@ -57,6 +58,22 @@ def test_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
         import_ncimp(tmp_path, tmp_path / "competition", tmp_path / "gold")
     assert [problem.code for problem in caught.value.problems] == ["missing-file", "missing-file"]
     assert not (tmp_path / "competition").exists()
+
+
+def test_what_the_folder_lacks_is_said_at_the_head_of_the_declaration(checkout: Path, tmp_path: Path) -> None:
+    import_ncimp(checkout, tmp_path / "competition", tmp_path / "gold")
+    text = (tmp_path / "competition" / "competition.yaml").read_text(encoding="utf-8")
+    lacking = ["English, naturalistic sentences", "English, the neutral sentence", "Portuguese, naturalistic sentences"]
+    assert missing_parts(checkout) == lacking
+    assert f"# Not in this folder, so that there are no boards of it: {'; '.join(lacking)}.\n" in text
+
+
+def test_baseline_is_declared_with_its_score(checkout: Path, tmp_path: Path) -> None:
+    """`Um peixe` shares one of three words with every probe: synonyms are no nearer than random compounds."""
+    import_ncimp(checkout, tmp_path / "competition", tmp_path / "gold")
+    document = yaml.safe_load((tmp_path / "competition" / "competition.yaml").read_text(encoding="utf-8"))
+    (baseline,) = document["competitions"][0]["phases"][0]["tasks"]["probing"]["baselines"]
+    assert baseline["scores"] == {"affinity_syn_rand pt/neut/sent": 0.0, "affinity_syn_rand pt/neut/nc": 0.0}
 
 
 def test_missing_column_is_said(checkout: Path, tmp_path: Path) -> None:

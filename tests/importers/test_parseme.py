@@ -256,7 +256,7 @@ def test_same_folder_gives_the_same_bytes(source: Path, tmp_path: Path) -> None:
         for name in ("one", "two")
     )
     assert one == two
-    assert len(one) == 1 + 3 + 7 + 1  # declaration, zips, gold, historic rows
+    assert len(one) == 1 + 3 + 7 + 1 + 2  # declaration, zips, gold, historic rows, baselines
 
 
 def test_development_data_are_practised_on_against_the_training_data_alone(source: Path, tmp_path: Path) -> None:

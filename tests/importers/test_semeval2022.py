@@ -34,6 +34,7 @@ from evergold.scoring.errors import InvalidFile
 from tests import official_shapes
 from tests.conformance import conformance
 
+SETTINGS = ("zero_shot", "one_shot")
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
@@ -328,6 +329,27 @@ def test_names_on_codalab_belong_to_the_scores_of_the_paper() -> None:
         printed = [row for row in read_published(PUBLISHED) if row["split"] == f"{board.setting}/{split}"]
         ranked = {handles[row["team"]]: (row["rank"], float(row["value"])) for row in printed if row["rank"].isdigit()}
         assert ranked == {user: result for user, result in lists.items() if result[0].isdigit()}
+
+
+def test_baselines_declare_what_the_official_evaluator_says_of_them(server: Path) -> None:
+    """One of the conformance submissions says 1 everywhere, as the baseline does; four digits are declared."""
+    declared = imported(conformance("semeval2022", "repository"), server)
+    baselines = {one.name: one for one in declared.phases[0].tasks["idiom-detection"].baselines}
+    assert list(baselines) == ["Idiomatic", "Not idiomatic"]  # the folder has no training data to learn from
+    ours = server / "competitions" / "semeval2022" / baselines["Not idiomatic"].file
+    theirs = conformance("semeval2022", "submissions", "A_majority.csv")
+
+    def labels(path: Path) -> dict[tuple[str, str], str]:
+        with path.open(encoding="utf-8", newline="") as file:
+            return {(row["ID"], row["Setting"]): row["Label"] for row in csv.DictReader(file)}
+
+    assert labels(ours) == labels(theirs)
+    official = json.loads(conformance("semeval2022", "submissions", "expected.json").read_text())["subtask_a"]
+    expected = {f"macro_f1 {setting}/all": round(official["A_majority"][f"{setting}/EN+PT"], 4) for setting in SETTINGS}
+    assert dict(baselines["Not idiomatic"].scores) == expected
+    test = declared.phases[2].tasks["idiom-detection"].baselines
+    assert [one.name for one in test] == ["Idiomatic", "Not idiomatic", "Majority", "Frequency"]
+    assert all(not one.scores for one in test)
 
 
 def score_in_practice(predictions: Mapping[str, Path]) -> None:

@@ -1,0 +1,74 @@
+"""The baselines of an imported task: their files, and how they are declared, with their scores where gold is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.importers.writing import Inline
+from evergold.baselines.catalogue import find_baseline, write_baseline
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import get_task
+
+#: Boards show four decimals, and `evergold check --gold` compares as many.
+DECIMALS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBaselines:
+    """Which baselines a task has in a phase. type: the task's; options: it has there; items: the blind file or folder;
+    training: what those that learn may learn from, nothing: they are left out; gold: to know the scores, where it is at
+    hand; ranked: the scores that rank boards, as (metric, split)."""
+
+    type: str
+    names: Sequence[str]
+    options: Mapping[str, Any]
+    items: Path
+    training: Sequence[Path] = ()
+    gold: Path | None = None
+    ranked: Sequence[tuple[str, str]] = field(default=())
+
+
+def add_baselines(asked: AskedBaselines, target: Path, folder: str) -> tuple[list[Path], list[dict[str, Any]]]:
+    """Write the files below `target`/`folder`; their paths, and the list under `baselines` of the phase's task."""
+    written, declared = [], []
+    for name in asked.names:
+        baseline = find_baseline(asked.type, name)
+        if baseline.learns and not asked.training:
+            continue
+        file = f"{folder}/{name}{baseline.suffix}"
+        path = target / file
+        training = asked.training if baseline.learns else ()
+        write_baseline(asked.type, name, asked.items, path, training, asked.options)
+        row: dict[str, Any] = {"name": _title(name), "file": file, "method": baseline.summary}
+        if scores := _scores(asked, path):
+            row["scores"] = Inline(scores)
+        written.append(path)
+        declared.append(row)
+    return written, declared
+
+
+def _title(name: str) -> str:
+    """`Word overlap`."""
+    return name.replace("-", " ").capitalize()
+
+
+def _scores(asked: AskedBaselines, path: Path) -> dict[str, float]:
+    """What it scores where it ranks; undefined scores are left out."""
+    if asked.gold is None:
+        return {}
+    type_ = get_task(asked.type)
+    options = read_options(type_, asked.options)
+    gold = type_.read_gold(asked.gold, options)
+    prediction = type_.read_prediction(path, type_.read_items(asked.items, options), options)
+    found = {(score.metric, score.split): score.value for score in type_.score(gold, prediction, options)}
+    return {f"{metric} {split}": round(value, DECIMALS) for (metric, split), value in _defined(found, asked.ranked)}
+
+
+def _defined(
+    found: Mapping[tuple[str, str], float | None], ranked: Iterable[tuple[str, str]]
+) -> list[tuple[tuple[str, str], float]]:
+    pairs = ((place, found.get(place)) for place in ranked)
+    return [(place, value) for place, value in pairs if value is not None]

@@ -1,0 +1,259 @@
+"""PARSEME 2.0, subtask 2, paraphrasing: from the folder of the languages to a competition ready to open.
+
+`<LANG>/{test,test.blind}.json` (Scholivet et al. 2026), and `trial.json`, where there are trial data, for practice. The
+blind files that everybody downloads are written anew, with ids and sentences alone: some published ones hold the marks.
+Where no language has its gold yet, the phases wait for it.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.importers import parseme_paraphrase_texts as texts
+from app.importers.baselines import AskedBaselines, add_baselines
+from app.importers.parseme_declaration import TEST_PHASES
+from app.importers.parseme_editions import EDITIONS
+from app.importers.parseme_folder import write_zip
+from app.importers.writing import LATER, Inline, copy_file, refuse_existing, write_text, yaml_text
+from evergold.scoring.errors import InvalidFile, Problems
+from evergold.scoring.paraphrase import BLIND, ID, SENTENCE, TEST, BlindFile, GoldFile, blind, read_blind, read_gold
+from evergold.scoring.paraphrase_languages import MACRO
+from evergold.scoring.tasks.mwe_paraphrase import NAME, Options
+
+COMPETITION = "parseme-2-0-paraphrase"
+FILES = "parseme-2.0-paraphrase"
+TRIAL = "trial.json"
+GUIDELINES = "guidelines.md"
+BASELINES = ("copy", "deletion")
+_EDITION = EDITIONS["2.0"]
+#: The phase of each kind of gold: its folder below FILES.
+_GOLDS = {TEST: "evaluation", TRIAL: "practice"}
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One language: its folder, its gold by the file that it is in, and its blind test data."""
+
+    folder: Path
+    golds: Mapping[str, GoldFile]
+    blind: BlindFile | None
+
+    @property
+    def name(self) -> str:
+        """As splits and options call it."""
+        return self.folder.name.lower()
+
+
+def import_parseme_paraphrase(source: Path, target: Path, gold: Path) -> list[Path]:
+    """Write `competition.yaml` with all its files below `target` and the gold below `gold`; the written paths.
+
+    source: the folder of the languages; gold: the workers' gold folder. Everything is checked before anything is
+    written; raises InvalidFile with every problem of all languages, also when there is a competition.yaml already.
+    """
+    problems = Problems(10_000)
+    refuse_existing(target, problems)
+    languages = _read_languages(source, problems)
+    golds = {
+        gold / FILES / folder / language.folder.name / TEST: language.folder / file
+        for file, folder in _GOLDS.items()
+        for language in languages
+        if file in language.golds
+    }
+    _refuse_other_gold(golds, problems)
+    problems.raise_if_any(InvalidFile)
+    written = [copy_file(path, place) for place, path in golds.items()]
+    written += [_write_blind(languages, kind, target) for kind in _GOLDS if _having(languages, kind)]
+    baselines = {}
+    for kind in (kind for kind in _GOLDS if _having(languages, kind)):
+        paths, baselines[kind] = _add_baselines(languages, kind, target, gold)
+        written += paths
+    written.append(write_text(target / GUIDELINES, texts.GUIDELINES))
+    text = yaml_text({"version": 1, "competitions": [declaration(languages, baselines)]}, texts.COMMENT)
+    return [write_text(target / "competition.yaml", text), *written]
+
+
+# ------------------------------------------------------------------------------------------------------------- reading
+
+
+def _read_languages(source: Path, problems: Problems) -> list[Language]:
+    """Every language by name, its files checked; what is wrong with any of them is added to `problems`."""
+    folders = sorted(folder for folder in source.iterdir() if any((folder / name).is_file() for name in (TEST, BLIND)))
+    if not folders:
+        message = f"this is no folder of PARSEME's paraphrasing data: there is no <LANG>/{TEST} or <LANG>/{BLIND} in it"
+        problems.add("missing-file", message, file=str(source))
+    languages = [_read_language(folder, problems) for folder in folders]
+    without = [language for language in languages if TEST not in language.golds]
+    if without and len(without) < len(languages):
+        for language in without:
+            message = "other languages have their gold, this one has not: give all of it, or none yet"
+            problems.add("missing-file", message, file=f"{language.folder.name}/{TEST}")
+    return languages
+
+
+def _read_language(folder: Path, problems: Problems) -> Language:
+    golds: dict[str, GoldFile] = {}
+    items: BlindFile | None = None
+    try:
+        for file in (file for file in _GOLDS if (folder / file).is_file()):
+            golds[file] = read_gold((folder / file).read_bytes(), Options().types, f"{folder.name}/{file}")
+        if (folder / BLIND).is_file():
+            items = read_blind((folder / BLIND).read_bytes(), f"{folder.name}/{BLIND}")
+    except InvalidFile as invalid:
+        problems.errors += invalid.problems
+        problems.omitted += invalid.omitted
+    if TEST in golds:
+        of_gold = _items_of(golds[TEST])
+        if items is not None and items.sentence_of != of_gold.sentence_of:
+            ids = sorted(items.sentence_of.items() ^ of_gold.sentence_of.items())
+            message = f"its sentences are not those of {TEST}: they differ at {ids[0][0]}"
+            problems.add("other-items", message, file=f"{folder.name}/{BLIND}")
+        items = items or of_gold
+    return Language(folder, golds, items)
+
+
+def _items_of(gold: GoldFile) -> BlindFile:
+    return blind([(item.id, item.sentence) for item in gold.items])
+
+
+def _refuse_other_gold(golds: Mapping[Path, Path], problems: Problems) -> None:
+    """Gold that lies there already may have been corrected, and scores may rest on it."""
+    for place, path in golds.items():
+        if place.exists() and not filecmp.cmp(place, path, shallow=False):
+            message = "there is other gold of this name; move it away to import anew"
+            problems.add("exists", message, file=str(place))
+
+
+# ------------------------------------------------------------------------------------------------------------- writing
+
+
+def _having(languages: Sequence[Language], kind: str) -> list[Language]:
+    """The languages with items of this kind: of the test set all, of the trial data those that have them."""
+    return [language for language in languages if kind == TEST or kind in language.golds]
+
+
+def _write_blind(languages: Sequence[Language], kind: str, target: Path) -> Path:
+    members = []
+    for language in _having(languages, kind):
+        items = language.blind if kind == TEST else _items_of(language.golds[kind])
+        rows = [{ID: id_, SENTENCE: sentence} for id_, sentence in (items.sentence_of.items() if items else ())]
+        content = json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
+        members.append((f"{language.folder.name}/{BLIND}", content.encode()))
+    return write_zip(target / _blind_name(kind), members)
+
+
+def _blind_name(kind: str) -> str:
+    return f"public/{FILES}-{_GOLDS[kind]}-blind.zip"
+
+
+def _add_baselines(
+    languages: Sequence[Language], kind: str, target: Path, gold: Path
+) -> tuple[list[Path], list[dict[str, Any]]]:
+    """Those that learn do so from the trial data, and are there for the test data."""
+    trial = gold / FILES / _GOLDS[TRIAL]
+    learns = kind == TEST and bool(_having(languages, TRIAL))
+    options = {"languages": [language.name for language in _having(languages, kind)]}
+    asked = AskedBaselines(NAME, BASELINES, options, target / _blind_name(kind), [trial] if learns else [])
+    return add_baselines(asked, target, f"baselines/{_GOLDS[kind]}")
+
+
+# --------------------------------------------------------------------------------------------------------- declaration
+
+
+def declaration(languages: Sequence[Language], baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    """The competition as `phases.yaml` declares it. baselines: by kind of gold, as it declares them."""
+    return {
+        "name": COMPETITION,
+        "title": texts.TITLE,
+        "summary": texts.SUMMARY,
+        "description": texts.DESCRIPTION.format(count=len(languages)),
+        "website": _EDITION.website,
+        "tasks": [
+            {
+                "name": NAME,
+                "type": NAME,
+                "title": "Paraphrasing of multiword expressions",
+                "description": texts.TASK,
+                "options": Inline(languages=[language.name for language in languages]),
+            }
+        ],
+        "boards": _boards(languages),
+        "phases": [
+            *([_practice(languages, baselines)] if _having(languages, TRIAL) else []),
+            *(_on_test(languages, name, baselines) for name in TEST_PHASES),
+        ],
+    }
+
+
+def _boards(languages: Sequence[Language]) -> list[dict[str, Any]]:
+    """Quality and diversity, each with the other beside it, and the quality in each language."""
+    quality = [_percent("bertscore", MACRO, "BERTScore"), _percent("removed", MACRO, "Removed")]
+    diversity = [_number("entropy", "Entropy", 2), _number("variety", "Variety", 0), _number("balance", "Balance", 2)]
+    count = _number("languages", "Languages", 0)
+    each = [_percent("bertscore", language.name, language.name.upper()) for language in languages]
+    boards = {
+        "quality": ("bertscore", [count, *quality, *diversity]),
+        "diversity": ("entropy", [count, *diversity, *quality]),
+        "by-language": ("bertscore", [count, quality[0], *each]),
+    }
+    return [
+        {
+            "name": name,
+            "title": texts.BOARDS[name][0],
+            "description": texts.BOARDS[name][1],
+            "task": NAME,
+            "rank_by": Inline(metric=metric, split=MACRO),
+            "columns": columns,
+        }
+        for name, (metric, columns) in boards.items()
+    ]
+
+
+def _percent(metric: str, split: str, title: str) -> Inline:
+    return Inline(metric=metric, split=split, title=title, decimals=2, percent=True)
+
+
+def _number(metric: str, title: str, decimals: int) -> Inline:
+    return Inline(metric=metric, split=MACRO, title=title, decimals=decimals)
+
+
+def _practice(languages: Sequence[Language], baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    asked = _asked(TRIAL, "Blind trial data", f"{FILES}/{_GOLDS[TRIAL]}", baselines)
+    names = [language.name for language in _having(languages, TRIAL)]
+    title, description = texts.PHASES["practice"]
+    return {
+        "name": "practice",
+        "title": title,
+        "description": description,
+        "start": _EDITION.data_given,
+        "entry": "best",
+        "tasks": {NAME: {**asked, "options": Inline(languages=names)}},
+    }
+
+
+def _on_test(
+    languages: Sequence[Language], name: str, baselines: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[str, Any]:
+    start, end = _EDITION.evaluation
+    gold = f"{FILES}/{_GOLDS[TEST]}"
+    known = all(TEST in language.golds for language in languages)
+    title, description = texts.PHASES[name]
+    return {
+        "name": name,
+        "title": title,
+        "description": description,
+        **({"start": start, "end": end} if name == "evaluation" else {"start": end}),
+        "entry": "best",
+        "limits": Inline(per_day=10),
+        "tasks": {NAME: _asked(TEST, "Blind test data", gold if known else f"{LATER}{gold}", baselines)},
+    }
+
+
+def _asked(kind: str, title: str, gold: str, baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    file = _blind_name(kind)
+    downloads = [Inline(file=file, title=title)]
+    return {"gold": gold, "items": file, "downloads": downloads, "baselines": list(baselines[kind])}

@@ -1,0 +1,49 @@
+"""`evergold probe`: a valid submission to idiomaticity probing from any model on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evergold.cli.output import TEAM_PANEL, Code, CommandError, remark, say
+from evergold.cli.validate import OptionOption, task_options
+
+commands = typer.Typer()
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def probe(
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL", help="A model of Hugging Face, by name or folder; or word vectors, .vec or .txt."
+        ),
+    ],
+    items: Annotated[Path, typer.Option(metavar="FILE", exists=True, help="The blind file of the probing task.")],
+    into: Annotated[Path, typer.Option("--into", metavar="FILE", help="The submission to write.")] = Path("probe.npz"),
+    layer: Annotated[int | None, typer.Option(metavar="N", help="Of an encoder: default is the last one.")] = None,
+    device: Annotated[str, typer.Option(metavar="NAME", help="Of an encoder: cpu, cuda, mps.")] = "cpu",
+    option: OptionOption = None,
+) -> None:
+    """Ask a model for the vectors of the probing task's sentences, and write them as a valid submission.
+
+    Needs `evergold[probe]` for models of Hugging Face, nothing for word vectors.
+    """
+    if into.exists():
+        raise CommandError(f"Nothing was written: there is {into} already.")
+    from evergold.probe.submission import load_model, write_probe
+    from evergold.scoring import InvalidFile, ScoringError
+
+    try:
+        loaded = load_model(model, layer, device)
+        write_probe(loaded, items, into, task_options(option))
+    except InvalidFile as error:
+        lines = [f"  {problem}" for problem in error.problems]
+        raise CommandError("The submission cannot be made:", Code.GOLD, name="invalid_items", lines=lines) from None
+    except (ScoringError, OSError) as error:
+        raise CommandError(f"{error}.", name="cannot_probe") from None
+    for text in loaded.remarks:
+        remark(text)
+    say(f"Wrote {into}, a valid submission.")

@@ -1,0 +1,1 @@
+"""Tests of evergold.probe: run without a server."""
