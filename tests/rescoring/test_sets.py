@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, func, select, update
 
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
@@ -22,6 +22,7 @@ from app.models import (
     RunStatus,
     ScoringRun,
     Snapshot,
+    Submission,
     TeamKind,
     User,
 )
@@ -204,6 +205,14 @@ def test_rejected_files_are_tried_again_where_organisers_ask_for_it(engine: Engi
     assert difference(engine, number).newly_accepted == 1
     publish(engine, number)
     assert rows(look(engine)) == [(1, "Bob", 0.7), (2, "Ada", 0.6)]
+
+
+def test_rejected_files_that_are_kept_no_longer_are_left_out(engine: Engine, people: list[User]) -> None:
+    ada, bob = enter(engine, people[0], 0.6), submit(engine, people[1], content="b")
+    reject(engine, bob.run_id)
+    with writing(engine) as session:
+        session.execute(update(Submission).where(Submission.id == bob.submission.id).values(file_cleared_at=NOW))
+    assert runs_of(engine, start(engine, with_rejected=True)).keys() == {ada}
 
 
 def test_a_set_is_scored_with_the_options_that_it_was_made_with(engine: Engine, people: list[User]) -> None:
