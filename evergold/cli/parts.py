@@ -20,6 +20,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "submissions": ("submit",),
     "validate": ("validate",),
     "score": ("score",),
+    "compare": ("compare",),
     "tasks": ("tasks",),
     "baseline": ("baseline",),
     "probe": ("probe",),

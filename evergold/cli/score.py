@@ -14,7 +14,9 @@ from evergold.cli.submissions import show_scores
 from evergold.cli.validate import OptionOption, task_options
 
 if TYPE_CHECKING:
+    from evergold.client.results import Json
     from evergold.scoring import Problem, ScoringError
+    from evergold.scoring.resampling.intervals import Interval
     from evergold.scoring.task import AnyTask, Score
 
 commands = typer.Typer()
@@ -50,15 +52,21 @@ def score(
     form: Annotated[
         str, typer.Option("--format", metavar="NAME", help="table, json, or a report that `evergold tasks TASK` lists.")
     ] = TABLE,
+    with_intervals: Annotated[
+        bool, typer.Option("--intervals", help="Also say how sure each score is: its 95 % interval.")
+    ] = False,
 ) -> None:
     """Score a prediction against gold at home: the same numbers as on the server, signatures included."""
     from evergold.scoring import ScoringError, get_task
 
     files = Files(gold, prediction, items, tuple(train or ()))
     try:
-        _print_scored(get_task(task), files, task_options(option), form)
+        if with_intervals:
+            _print_with_intervals(get_task(task), files, task_options(option), form)
+        else:
+            _print_scored(get_task(task), files, task_options(option), form)
     except (ScoringError, OSError) as error:
-        raise _in_words(error, prediction) from None
+        raise in_words(error, prediction) from None
 
 
 def _print_scored(task: AnyTask, files: Files, options: dict[str, Any], form: str) -> None:
@@ -77,8 +85,31 @@ def _print_scored(task: AnyTask, files: Files, options: dict[str, Any], form: st
     _print_scores(task, task.score(gold, prediction, chosen), prediction.warnings, form)
 
 
+def _print_with_intervals(task: AnyTask, files: Files, options: dict[str, Any], form: str) -> None:
+    """The scores with their intervals, as a table or as JSON."""
+    from evergold.scoring.uncertainty import Reader
+
+    if form not in (TABLE, JSON):
+        raise CommandError(f"--intervals goes with the formats {TABLE} and {JSON}.", Code.USAGE)
+    scored = Reader.of(task, files.gold, options, files.items, files.train).read(files.prediction)
+    documents = [
+        asdict(score) | interval_document(found) for score, found in zip(scored.scores, scored.intervals(), strict=True)
+    ]
+    _print_documents(task, documents, scored.warnings, form)
+
+
+def interval_document(found: Interval | str) -> dict[str, Any]:
+    """An interval as JSON has it, or why there is none."""
+    if isinstance(found, str):
+        return {"interval": None, "interval_reason": found}
+    return {"interval": asdict(found), "interval_reason": None}
+
+
 def _print_scores(task: AnyTask, scores: Sequence[Score], warnings: Sequence[Problem], form: str) -> None:
-    documents = [asdict(score) for score in scores]
+    _print_documents(task, [asdict(score) for score in scores], warnings, form)
+
+
+def _print_documents(task: AnyTask, documents: list[Json], warnings: Sequence[Problem], form: str) -> None:
     if form == JSON:
         noticed = [warning.as_dict() for warning in warnings]
         print_json({"task": task.name, "version": task.version, "scores": documents, "warnings": noticed})
@@ -94,7 +125,7 @@ def _check_format(task: AnyTask, form: str) -> None:
         raise CommandError(f"{task.name} has no format '{form}'; the formats are {', '.join(known)}.", Code.USAGE)
 
 
-def _in_words(error: ScoringError | OSError, prediction: Path) -> CommandError:
+def in_words(error: ScoringError | OSError, prediction: Path) -> CommandError:
     """What is wrong, with every problem of the file, and the exit code for whose file it is."""
     from evergold.scoring import InvalidFile, InvalidItems, InvalidOptions, InvalidPrediction, UnknownTask
     from evergold.scoring.excerpts import with_excerpts

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 commands = typer.Typer()
+INTERVAL = "95 % interval"
 PredictionArgument = Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True)]
 #: Which exit code a submission's state leads to; one that is still on its way is no error.
 _CODES = {"scored": Code.OK, "rejected": Code.REJECTED, "failed": Code.FAILED}
@@ -105,8 +106,9 @@ def show_scores(scores: list[Json], precision: int | None) -> None:
     missing = left_out([(score["split"], score["value"], score["reason"]) for score in scores])
     shown = [score for number, score in enumerate(scores) if number not in missing.rows]
     if shown:
-        rows = [(score["metric"], score["split"], _value(score, precision)) for score in shown]
-        print_table(["Metric", "Split", "Value"], rows, numbers=["Value"])
+        rows = [(score["metric"], score["split"], _value(score, precision), *_interval(score)) for score in shown]
+        columns = ["Metric", "Split", "Value", *([INTERVAL] if len(rows[0]) > 3 else ())]
+        print_table(columns, rows, numbers=["Value", INTERVAL])
     if missing.parts:
         remark(f"Not entered: {', '.join(missing.parts)}.")
 
@@ -114,6 +116,14 @@ def show_scores(scores: list[Json], precision: int | None) -> None:
 def _in_words(submission: Json) -> str:
     position = submission["queue_position"]
     return f"{submission['message']} Number {position} in line." if position else str(submission["message"])
+
+
+def _interval(score: Json) -> tuple[str, ...]:
+    """Its cell where intervals were asked for, empty for a score without one."""
+    if "interval" not in score:
+        return ()
+    found = score["interval"]
+    return ("",) if found is None else (f"{found['low']:.4f} to {found['high']:.4f}",)
 
 
 def _value(score: Json, precision: int | None) -> str:

@@ -67,10 +67,13 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(_separate), AfterValidator(_d
 
 class SettingOptions(Options):
     """settings: as written in the column Setting, boards' splits begin with them; languages: fixes them (in any case),
-    so that boards can have a column each and gold is checked against them; None: those of the gold."""
+    so that boards can have a column each and gold is checked against them; None: those of the gold. resample_by: a
+    gold column whose rows of one value belong together (an idiom, a document), for intervals and comparisons; no score
+    depends on it."""
 
     settings: SettingNames
     languages: LanguageNames | None = None
+    resample_by: str | None = Field(None, min_length=1)
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,26 @@ def _language_fault(language: str, declared: Sequence[str] | None) -> str | None
     if declared is not None and language.lower() not in declared:
         return f"the language {language} is not one of the options' languages: {', '.join(declared)}"
     return None
+
+
+def with_clusters(columns: Sequence[str], column: str | None) -> list[str]:
+    """The columns that gold needs, with that of `resample_by`."""
+    return list(dict.fromkeys((*columns, *([column] if column else []))))
+
+
+def note_clusters(table: Table, column: str | None, problems: Problems) -> tuple[str, ...] | None:
+    """What `resample_by` names, of every row; None where nothing does. Empty cells go to `problems`."""
+    if column is None:
+        return None
+    for line, text in zip(table.lines, table[column], strict=True):
+        if not text.strip():
+            problems.add("empty-cell", "resample_by: what the row belongs to is empty", line=line, column=column)
+    return tuple(table[column])
+
+
+def clusters_document(column: str | None, names: Sequence[str] | None) -> dict[str, Any]:
+    """What outcomes say of clusters: `{"clusters": {"by": column, "names": of every row}}`, or nothing."""
+    return {} if column is None or names is None else {"clusters": {"by": column, "names": list(names)}}
 
 
 def language_splits(languages: Sequence[str], declared: Sequence[str] | None) -> dict[str, Positions]:

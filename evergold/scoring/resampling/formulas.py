@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-LABEL_SCORES = ("accuracy", "macro_f1", "micro_f1", "weighted_f1", "mcc")
 #: A variance this small a part of the sum of squares is what rounding leaves of none.
 _NOTHING = 1e-12
 
@@ -21,22 +20,49 @@ def ratio(over: Floats, under: Floats, otherwise: float = np.nan) -> Floats:
     return found
 
 
-def label_scores(sums: Floats) -> dict[str, Floats]:
-    """`LABEL_SCORES`, from hits, occurrences in gold and predictions of each of n labels: … × 3n."""
+def accuracy(sums: Floats) -> Floats:
+    """The share of right labels, which is micro F1 too; here and below from hits, occurrences in gold and predictions
+    of each of n labels: … × 3n."""
+    hits, gold, _ = np.split(sums, 3, axis=-1)
+    return ratio(hits.sum(axis=-1), gold.sum(axis=-1))
+
+
+def macro_f1(sums: Floats) -> Floats:
+    """The mean F1 of the labels that occur."""
+    f1, occurrences = _label_f1(sums)
+    return ratio(f1.sum(axis=-1), (occurrences > 0).sum(axis=-1).astype(np.float64))
+
+
+def weighted_f1(sums: Floats) -> Floats:
+    """The mean F1 of the labels, weighted by their number in gold."""
+    gold = np.split(sums, 3, axis=-1)[1]
+    return ratio((gold * _label_f1(sums)[0]).sum(axis=-1), gold.sum(axis=-1))
+
+
+def mcc(sums: Floats) -> Floats:
+    """Matthews' correlation; undefined where one side has a single label."""
+    hits, gold, predicted = np.split(sums, 3, axis=-1)
+    items = gold.sum(axis=-1)
+    squares = items**2
+    spread = [squares - (side**2).sum(axis=-1) for side in (gold, predicted)]
+    spread = [np.where(one > _NOTHING * squares, one, 0.0) for one in spread]
+    return ratio(hits.sum(axis=-1) * items - (gold * predicted).sum(axis=-1), np.sqrt(spread[0] * spread[1]))
+
+
+#: By the names of metrics.
+LABEL_SCORES = {
+    "accuracy": accuracy,
+    "micro_f1": accuracy,
+    "macro_f1": macro_f1,
+    "weighted_f1": weighted_f1,
+    "mcc": mcc,
+}
+
+
+def _label_f1(sums: Floats) -> tuple[Floats, Floats]:
     hits, gold, predicted = np.split(sums, 3, axis=-1)
     occurrences = gold + predicted
-    f1 = ratio(2 * hits, occurrences, 0.0)
-    items = gold.sum(axis=-1)
-    right = ratio(hits.sum(axis=-1), items)
-    expected = (gold * predicted).sum(axis=-1)
-    spread = [items**2 - (side**2).sum(axis=-1) for side in (gold, predicted)]
-    return {
-        "accuracy": right,
-        "micro_f1": right,
-        "macro_f1": ratio(f1.sum(axis=-1), (occurrences > 0).sum(axis=-1).astype(np.float64)),
-        "weighted_f1": ratio((gold * f1).sum(axis=-1), items),
-        "mcc": ratio(hits.sum(axis=-1) * items - expected, np.sqrt(spread[0] * spread[1])),
-    }
+    return ratio(2 * hits, occurrences, 0.0), occurrences
 
 
 def precision_recall_f1(sums: Floats) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 
 from evergold.scoring.correlation import Floats
 from evergold.scoring.resampling.blocks import collect, table
-from evergold.scoring.resampling.formulas import label_scores, mean_of_sums
+from evergold.scoring.resampling.formulas import LABEL_SCORES, mean_of_sums
 from evergold.scoring.resampling.parts import Sums
 from evergold.scoring.resampling.units import Positions, Units, group_items
 
@@ -40,8 +40,7 @@ class LabelScores:
     metrics: tuple[str, ...]
 
     def __call__(self, sums: Floats) -> Floats:
-        found = label_scores(sums)
-        return np.stack([found[metric] for metric in self.metrics], axis=-1)
+        return np.stack([LABEL_SCORES[metric](sums) for metric in self.metrics], axis=-1)
 
 
 def label_sums(

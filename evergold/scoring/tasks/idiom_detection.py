@@ -31,13 +31,16 @@ from evergold.scoring.settings import (
     SettingNames,
     SettingOptions,
     Texts,
+    clusters_document,
     empty_submission,
     label_results,
     language_splits,
+    note_clusters,
     note_items,
     order_of,
     read_blind,
     setting_columns,
+    with_clusters,
 )
 from evergold.scoring.tables import read_table
 from evergold.scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Score, Task, signature
@@ -61,11 +64,13 @@ class Options(SettingOptions):
 
 @dataclass(frozen=True)
 class Gold:
-    """n items, their label numbers (positions in `options.labels`), and where each split's items stand."""
+    """n items, their label numbers (positions in `options.labels`), where each split's items stand, and what
+    `resample_by` says they belong to."""
 
     items: Items
     labels: npt.NDArray[np.intp]
     splits: dict[str, Positions]
+    clusters: tuple[str, ...] | None = None
 
 
 def read_items(path: Path, options: Options) -> Items:
@@ -116,7 +121,8 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
 
 def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
     """Per item, in gold's order: `{"items": ids, "languages": …, "labels": the options', "gold": label numbers,
-    "predicted": {setting: label numbers, or null where it was not entered}}`. Raises InvalidGold as `score` does.
+    "predicted": {setting: label numbers, or null where it was not entered}}`, and what
+    `settings.clusters_document` gives. Raises InvalidGold as `score` does.
     """
     order = order_of(gold.items, prediction.items)
     predicted = {
@@ -129,6 +135,7 @@ def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, 
         "labels": list(options.labels),
         "gold": gold.labels.tolist(),
         "predicted": predicted,
+        **clusters_document(options.resample_by, gold.clusters),
     }
 
 
@@ -166,10 +173,12 @@ def _pooled(gold: Gold, split: str) -> tuple[str, ...]:
 
 def _parse_gold(data: bytes, options: Options, error: type[InvalidFile]) -> Gold:
     problems = Problems()
-    table = read_table(data, ["ID", "Language", "Label"], problems, others=True)
+    wanted = with_clusters(["ID", "Language", "Label"], options.resample_by)
+    table = read_table(data, wanted, problems, others=True)
     if table is None:
         raise error(problems.errors, problems.omitted)
     items = note_items(table, options.languages, problems)
+    clusters = note_clusters(table, options.resample_by, problems)
     number = {label: place for place, label in enumerate(options.labels)}
     for line, label in zip(table.lines, table["Label"], strict=True):
         if label not in number:
@@ -177,7 +186,7 @@ def _parse_gold(data: bytes, options: Options, error: type[InvalidFile]) -> Gold
             problems.add("bad-value", message, line=line, column="Label", text=label)
     problems.raise_if_any(error)
     labels = np.array([number[label] for label in table["Label"]], dtype=np.intp)
-    return Gold(items, labels, language_splits(items.languages, options.languages))
+    return Gold(items, labels, language_splits(items.languages, options.languages), clusters)
 
 
 def _label_column(options: Options) -> ValueColumn:

@@ -34,11 +34,14 @@ from evergold.scoring.settings import (
     Prediction,
     SettingNames,
     SettingOptions,
+    clusters_document,
     empty_submission,
     language_splits,
+    note_clusters,
     note_items,
     order_of,
     read_blind,
+    with_clusters,
 )
 from evergold.scoring.tables import Table, read_table
 from evergold.scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Score, Task, signature
@@ -71,7 +74,8 @@ class Gold:
     """n scored rows over m items (the rows' own and those named only as otherID), items sorted by id.
 
     rows: n positions in items; sims: n targets, NaN where the target is the system's own; others: n positions of the
-    item whose Sim is the target, -1 where sims has it; splits: `<language>/<subset>` -> the numbers of its rows.
+    item whose Sim is the target, -1 where sims has it; splits: `<language>/<subset>` -> the numbers of its rows;
+    clusters: what each row belongs to, None: nothing.
     """
 
     items: Items
@@ -79,6 +83,7 @@ class Gold:
     sims: Floats
     others: Positions
     splits: dict[str, Positions]
+    clusters: tuple[str, ...] | None = None
 
 
 def read_items(path: Path, options: Options) -> Items:
@@ -133,6 +138,7 @@ def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, 
             setting: None if pair is None else {"targets": pair[0].tolist(), "predicted": pair[1].tolist()}
             for setting, pair in pairs.items()
         },
+        **clusters_document(options.resample_by, gold.clusters),
     }
 
 
@@ -200,11 +206,13 @@ def _pooled(gold: Gold, split: str) -> tuple[str, ...]:
 
 def _parse_gold(data: bytes, options: Options, error: type[InvalidFile]) -> Gold:
     problems = Problems()
-    table = read_table(data, ["ID", "DataID", "Language", "sim", "otherID"], problems, others=True)
+    wanted = with_clusters(["ID", "DataID", "Language", "sim", "otherID"], options.resample_by)
+    table = read_table(data, wanted, problems, others=True)
     if table is None:
         raise error(problems.errors, problems.omitted)
     own = note_items(table, options.languages, problems)
     targets = _note_targets(table, own, problems)
+    clusters = note_clusters(table, options.resample_by, problems)
     problems.raise_if_any(error)
     pairs = {**targets, **dict(zip(own.ids, own.languages, strict=True))}
     items = Items(tuple(pairs), tuple(pairs.values())).in_order_of_id()
@@ -214,6 +222,7 @@ def _parse_gold(data: bytes, options: Options, error: type[InvalidFile]) -> Gold
         np.array([float(sim) if sim else math.nan for sim in table["sim"]]),
         np.array([items.position[other] if other else -1 for other in table["otherID"]], dtype=np.intp),
         _splits(own.languages, table["DataID"], options),
+        clusters,
     )
 
 

@@ -43,13 +43,16 @@ from evergold.scoring.settings import (
     Prediction,
     SettingNames,
     SettingOptions,
+    clusters_document,
     empty_submission,
     label_results,
     language_splits,
+    note_clusters,
     note_items,
     order_of,
     read_blind,
     setting_columns,
+    with_clusters,
 )
 from evergold.scoring.tables import read_table
 from evergold.scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Score, Task, signature
@@ -67,12 +70,14 @@ class MatchingOptions(SettingOptions):
 
 @dataclass(frozen=True)
 class Gold:
-    """n items, their labels (0 or 1), the number of each one's sentence, and where each split's items stand."""
+    """n items, their labels (0 or 1), the number of each one's sentence, where each split's items stand, and what
+    `resample_by` says they belong to."""
 
     items: Items
     labels: npt.NDArray[np.intp]
     sentences: npt.NDArray[np.intp]
     splits: dict[str, Positions]
+    clusters: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -179,6 +184,7 @@ def outcomes(gold: Gold, prediction: RankedPrediction, options: MatchingOptions)
         "sentences": [str(sentence) for sentence in gold.sentences.tolist()],
         "gold": gold.labels.tolist(),
         "settings": settings,
+        **clusters_document(options.resample_by, gold.clusters),
     }
 
 
@@ -230,10 +236,12 @@ def _score(metric: str, split: str, value: float | None, pooled: tuple[str, ...]
 
 def _parse_gold(data: bytes, options: MatchingOptions, error: type[InvalidFile]) -> Gold:
     problems = Problems()
-    table = read_table(data, ["ID", "Language", "SentenceID", "Label"], problems, others=True)
+    wanted = with_clusters(["ID", "Language", "SentenceID", "Label"], options.resample_by)
+    table = read_table(data, wanted, problems, others=True)
     if table is None:
         raise error(problems.errors, problems.omitted)
     items = note_items(table, options.languages, problems)
+    clusters = note_clusters(table, options.resample_by, problems)
     number = {name: place for place, name in enumerate(dict.fromkeys(table["SentenceID"]))}
     solved: set[str] = set()
     for line, sentence, label in zip(table.lines, table["SentenceID"], table["Label"], strict=True):
@@ -249,7 +257,7 @@ def _parse_gold(data: bytes, options: MatchingOptions, error: type[InvalidFile])
     problems.raise_if_any(error)
     labels = np.array([int(label) for label in table["Label"]], dtype=np.intp)
     sentences = np.array([number[sentence] for sentence in table["SentenceID"]], dtype=np.intp)
-    return Gold(items, labels, sentences, language_splits(items.languages, options.languages))
+    return Gold(items, labels, sentences, language_splits(items.languages, options.languages), clusters)
 
 
 def _read_scores(path: Path, items: Items, settings: Sequence[str], problems: Problems) -> dict[str, Floats | None]:

@@ -36,7 +36,7 @@ from evergold.scoring.errors import (
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.table import sample
-from evergold.scoring.settings import Texts, listed
+from evergold.scoring.settings import Texts, clusters_document, listed, note_clusters, with_clusters
 from evergold.scoring.table_forms import read_any_table
 from evergold.scoring.table_metrics import (
     BLEU_TOKENIZERS,
@@ -82,7 +82,8 @@ class TableOptions(Options):
     by, each with its values; labels: what a label may be (None: the gold's labels; any, when a prediction is checked
     against a blind file); minimum, maximum: bounds of predicted numbers; references: gold columns with further
     references for texts, empty cells allowed; lowercase, bleu_tokenize: of text metrics; allow_empty: whether a
-    predicted text may be empty.
+    predicted text may be empty; resample_by: a gold column whose items of one value belong together (a document), for
+    intervals and comparisons; no score depends on it.
     """
 
     metrics: Annotated[Texts, Field(min_length=1)] = ("macro_f1", "accuracy")
@@ -97,6 +98,7 @@ class TableOptions(Options):
     lowercase: bool = False
     bleu_tokenize: str = "13a"
     allow_empty: bool = False
+    resample_by: str | None = Field(None, min_length=1)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -145,12 +147,14 @@ class Items:
 
 @dataclass(frozen=True)
 class Gold:
-    """n ids, their values, the references of each (None where it has fewer), and where each split's items are."""
+    """n ids, their values, the references of each (None where it has fewer), where each split's items are, and
+    what `resample_by` says they belong to."""
 
     items: Items
     values: tuple[str, ...]
     references: tuple[tuple[str | None, ...], ...]
     splits: Mapping[str, Positions]
+    clusters: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -233,7 +237,7 @@ def outcomes(gold: Gold, prediction: Prediction, options: TableOptions) -> dict[
         for column, of_column in options.groups.items()
     }
     found = {"kind": options.kind, "metrics": list(options.metrics), "items": list(gold.items.ids), "groups": groups}
-    return found | _compared(gold, predicted, options)
+    return found | _compared(gold, predicted, options) | clusters_document(options.resample_by, gold.clusters)
 
 
 def item_results(gold: Gold, prediction: Prediction, options: TableOptions) -> list[ItemResult]:
@@ -342,12 +346,14 @@ def _signature_parts(metric: str, options: TableOptions) -> dict[str, object]:
 
 def _parse_gold(data: bytes, options: TableOptions, error: type[InvalidFile]) -> Gold:
     problems = Problems()
-    wanted = [options.id, options.answer, *options.groups, *options.references]
+    columns = [options.id, options.answer, *options.groups, *options.references]
+    wanted = with_clusters(columns, options.resample_by)
     table = read_any_table(data, wanted, problems, others=True)
     if table is None:
         raise error(problems.errors, problems.omitted)
     check_ids(table, options.id, problems)
     ids = tuple(table[options.id])
+    clusters = note_clusters(table, options.resample_by, problems)
     faults = RowProblems()
     for line, value in zip(table.lines, table[options.answer], strict=True):
         if fault := _value_fault(value, options.labels, options, gold=True):
@@ -361,7 +367,7 @@ def _parse_gold(data: bytes, options: TableOptions, error: type[InvalidFile]) ->
     problems.raise_if_any(error)
     values = tuple(table[options.answer])
     labels = options.labels or (tuple(sorted(set(values))) if options.kind == "labels" else None)
-    return Gold(Items(ids, labels), values, _references(table, options), _places(table, options))
+    return Gold(Items(ids, labels), values, _references(table, options), _places(table, options), clusters)
 
 
 def _references(table: Table, options: TableOptions) -> tuple[tuple[str | None, ...], ...]:

@@ -123,3 +123,13 @@ def assert_scores(sample: Sample, weights: list[int], expected: Run) -> None:
         assert value == pytest.approx(np.nan if score.value is None else score.value, abs=1e-12, nan_ok=True), score
         compared += score.value is not None
     assert compared > 3
+
+
+def test_one_label_alone_has_no_matthews_correlation_whatever_the_weights(tmp_path: Path) -> None:
+    """Weights that are no integers leave a trace of rounding where there is no spread."""
+    run = table_run(tmp_path, "labels", 40)
+    gold = (tmp_path / "labels.gold.csv").read_text().splitlines()[1:]
+    is_a = np.array([line.split(",")[1] == "a" for line in gold])
+    found = run.sample.weighted(np.where(is_a, 40 / 39, 0.0)[None, :] * np.linspace(0.7, 1.3, 40))
+    assert np.isnan(found["mcc", "all"][0])
+    assert found["accuracy", "all"][0] > 0

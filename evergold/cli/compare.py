@@ -1,0 +1,133 @@
+"""`evergold compare`: two predictions held against the same gold, at home: by how much one is better, and how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_table, remark
+from evergold.cli.score import in_words
+from evergold.cli.validate import OptionOption, task_options
+
+if TYPE_CHECKING:
+    from evergold.scoring.resampling.pairs import Difference
+    from evergold.scoring.uncertainty import Reader, Scored
+
+commands = typer.Typer()
+Name = tuple[str, str]
+FEWEST_RESAMPLES = 100
+_HEADINGS = ["Metric", "Split", "First", "Second", "Difference", "95 % interval", "p"]
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="FIRST", exists=True, help="A prediction, as it would be uploaded.")],
+    second: Annotated[Path, typer.Argument(metavar="SECOND", exists=True, help="Another one for the same items.")],
+    task: Annotated[str, typer.Option(metavar="TYPE", help="The task type, e.g. idiom-detection.")],
+    gold: Annotated[Path, typer.Option(metavar="PATH", exists=True, help="The gold: a file, or a folder of several.")],
+    items: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", exists=True, help="The blind file; default: gold says what must be covered."),
+    ] = None,
+    train: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", exists=True, help="Training data that gold is compared with; may be repeated."),
+    ] = None,
+    option: OptionOption = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this: macro_f1, or 'macro_f1 zero_shot/en'; may be repeated."),
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=FEWEST_RESAMPLES, help="How often chance is asked.")] = 10_000,
+    seed: Annotated[
+        str, typer.Option(metavar="TEXT", help="What chance starts from: the gold's commitment, for a board's numbers.")
+    ] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two predictions with the same gold: differences, their 95 % intervals, and p of a paired test.
+
+    The exit code is 0 whichever is better.
+    """
+    from evergold.scoring import ScoringError, get_task
+    from evergold.scoring.uncertainty import Reader, gold_digest
+
+    reading = first
+    try:
+        reader = Reader.of(get_task(task), gold, task_options(option), items, train or ())
+        runs = [reader.read(reading)]
+        reading = second
+        runs.append(reader.read(reading))
+        found = _differences(runs, metric or [], seed or gold_digest(gold), resamples)
+    except (ScoringError, OSError) as error:
+        raise in_words(error, reading) from None
+    if as_json:
+        print_json(_document(reader, [first, second], found))
+    else:
+        _show(found)
+
+
+def _differences(runs: Sequence[Scored], metrics: Sequence[str], digest: str, resamples: int) -> dict[Name, Difference]:
+    from evergold.scoring.resampling.swaps import NotComparable
+    from evergold.scoring.uncertainty import differences
+
+    try:
+        found = differences(runs[0], runs[1], digest, _wanted(runs, metrics), resamples)
+    except NotComparable as error:
+        raise CommandError(f"The two cannot be compared: {error}.", name="not_comparable") from None
+    if not found:
+        raise CommandError("There is no score that both have.", name="nothing_to_compare")
+    return found
+
+
+def _wanted(runs: Sequence[Scored], metrics: Sequence[str]) -> Collection[Name] | None:
+    """The scores that --metric names: all of a metric, or one split of it."""
+    if not metrics:
+        return None
+    known = [(score.metric, score.split) for score in runs[0].scores]
+    for metric in metrics:
+        if not any(metric in (name, f"{name} {split}") for name, split in known):
+            offered = ", ".join(dict.fromkeys(name for name, _ in known))
+            raise CommandError(f"There is no score '{metric}'; the metrics are {offered}.", Code.USAGE)
+    return {name for name in known if name[0] in metrics or " ".join(name) in metrics}
+
+
+def _document(reader: Reader, paths: Sequence[Path], found: dict[Name, Difference]) -> dict[str, Any]:
+    return {
+        "task": reader.task.name,
+        "version": reader.task.version,
+        "first": str(paths[0]),
+        "second": str(paths[1]),
+        "scores": [_score_document(name, difference) for name, difference in found.items()],
+    }
+
+
+def _score_document(name: Name, difference: Difference) -> dict[str, Any]:
+    fields = asdict(difference)
+    ends = {end: fields.pop(end) for end in ("low", "high", "level", "method")}
+    interval = None if ends["low"] is None else ends
+    return {"metric": name[0], "split": name[1], **fields, "interval": interval, "method": difference.method}
+
+
+def _show(found: dict[Name, Difference]) -> None:
+    rows = [
+        (*name, f"{one.first:.6f}", f"{one.second:.6f}", f"{one.difference:+.6f}", _ends(one), p_text(one.p))
+        for name, one in found.items()
+    ]
+    print_table(_HEADINGS, rows, numbers=_HEADINGS[2:])
+    if len(found) > 1:
+        remark("Each p is that of one score alone: among many, some fall below .05 by chance.")
+    if undefined := max(one.undefined for one in found.values()):
+        remark(f"In up to {undefined} resamples a score was undefined; intervals are those of the others.")
+
+
+def _ends(one: Difference) -> str:
+    return "–" if one.low is None or one.high is None else f"{one.low:+.4f} to {one.high:+.4f}"
+
+
+def p_text(p: float) -> str:
+    """`.032`, `< .001`, `1.000`."""
+    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
