@@ -168,7 +168,9 @@ def options_of(name: str) -> dict[str, object]:
 
 
 def test_every_task_type_with_a_template_is_tried_here() -> None:
-    assert {*CONSTANTS, "mwe-paraphrase", "ranking"} == {name for name, task in TASKS.items() if task.template_name}
+    assert {*CONSTANTS, "mwe-paraphrase", "ranking", "sequence-labelling"} == {
+        name for name, task in TASKS.items() if task.template_name
+    }
 
 
 @pytest.mark.parametrize("name", CONSTANTS)
@@ -198,6 +200,16 @@ def test_a_filled_template_of_rankings_is_read_without_a_problem(tmp_path: Path)
     filled = tmp_path / str(task.template_name)
     filled.write_text("\n".join([header, *(f"{row}0.5" for row in rows)]) + "\n", encoding="utf-8")
     assert task.read_prediction(filled, items, options).rankings == {"q1": ("b", "a"), "q2": ("a",)}
+
+
+def test_the_template_of_tags_is_read_without_a_problem(tmp_path: Path) -> None:
+    task = TASKS["sequence-labelling"]
+    options = read_options(task)
+    items = task.read_items(GOLDEN / "sequence-labelling" / "items.conll", options)
+    filled = tmp_path / str(task.template_name)
+    filled.write_text((task.template(items, options) or "").replace("a\tO", "a\tB-PER", 1), encoding="utf-8")
+    read = task.read_prediction(filled, items, options)
+    assert (read.warnings, read.spans["sentence 1"]) == ((), ((0, 1, "PER"),))
 
 
 def test_a_filled_template_of_paraphrases_is_read_without_a_problem(tmp_path: Path) -> None:

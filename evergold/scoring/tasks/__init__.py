@@ -19,6 +19,7 @@ from evergold.scoring.tasks import (
     mwe_identification,
     mwe_paraphrase,
     ranking,
+    sequence_labelling,
     table,
 )
 
@@ -46,6 +47,7 @@ TASKS = TaskTypes(
             mwe_identification.TASK,
             mwe_paraphrase.TASK,
             ranking.TASK,
+            sequence_labelling.TASK,
             table.TASK,
         )
     }

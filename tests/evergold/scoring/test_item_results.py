@@ -21,6 +21,7 @@ CASES = {
     "meaning-matching": ("gold.csv", "prediction.csv"),
     "multi-label": ("gold.csv", "prediction.csv"),
     "ranking": ("gold.csv", "prediction.run"),
+    "sequence-labelling": ("gold.conll", "prediction.conll"),
     "mwe-identification": ("gold", "prediction"),
     "table": ("gold.csv", "prediction.csv"),
 }
@@ -97,6 +98,15 @@ def test_rankings_count_the_relevant_documents_on_top() -> None:
         ItemResult("q1", (), 2, 2, False, 4, matched=0),
         ItemResult("q2", (), 1, 1, True, 0, matched=1),
         ItemResult("q3", (), 0, 0, True, 0, matched=0),
+    ]
+
+
+def test_sequence_labelling_counts_by_sentence() -> None:
+    """expected.json says which spans are where; exactly the same is PER of the second sentence alone."""
+    assert results("sequence-labelling") == [
+        ItemResult("sentence 1", (), 2, 2, False, 4, matched=0),
+        ItemResult("sentence 2", (), 2, 1, False, 1, matched=1),
+        ItemResult("sentence 3", (), 0, 1, False, 1, matched=0),
     ]
 
 

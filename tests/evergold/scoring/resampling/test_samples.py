@@ -18,6 +18,7 @@ WITHOUT_ENCODER = (
     "multi-label",
     "mwe-identification",
     "ranking",
+    "sequence-labelling",
     "table",
 )
 

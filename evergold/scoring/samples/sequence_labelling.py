@@ -1,0 +1,64 @@
+"""Labelled spans: units are sentences, or whatever else an item is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evergold.scoring.correlation import Floats
+from evergold.scoring.resampling.blocks import Block, collect
+from evergold.scoring.resampling.parts import Name, Part, Sums
+from evergold.scoring.resampling.sample import Sample
+from evergold.scoring.resampling.units import Positions
+from evergold.scoring.samples.tables import units_of
+from evergold.scoring.spans import SPAN_METRICS, SpanCounts, overall_scores, type_scores
+
+ALL, MACRO, TYPE = "all", "macro", "type/"
+
+
+def sample(outcomes: Mapping[str, Any]) -> Sample:
+    """All spans together, the mean over types, and each type of gold. See `tasks.sequence_labelling.outcomes`."""
+    units, places = units_of(outcomes)
+    types: Sequence[str] = outcomes["types"]
+    counts: Sequence[Sequence[Sequence[int]]] = outcomes["counts"]
+    names: tuple[Name, ...] = tuple((metric, split) for split in (ALL, MACRO) for metric in SPAN_METRICS)
+    block = _block(counts, len(types), places)
+    parts: list[Part] = [Sums(names, (block,), _overall, _keys(types), kinds_by_label=len(SpanCounts._fields))]
+    if scored := types[: outcomes["of_gold"]]:
+        names = tuple((metric, TYPE + name) for name in scored for metric in SPAN_METRICS)
+        parts.append(Sums(names, (_block(counts, len(scored), places),), _of_types, _keys(scored)))
+    return Sample(units, tuple(parts))
+
+
+def _keys(types: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((kind, name) for kind in SpanCounts._fields for name in types)
+
+
+def _block(counts: Sequence[Sequence[Sequence[int]]], types: int, places: Positions) -> Block:
+    """What every unit adds to the counts of the first types, kind after kind."""
+    entries = [
+        (places[item], type_ + kind * types, number)
+        for item, of_item in enumerate(counts)
+        for type_, *numbers in of_item
+        for kind, number in enumerate(numbers)
+        if type_ < types
+    ]
+    table = np.array(entries, dtype=np.intp).reshape(-1, 3)
+    return collect(len(SpanCounts._fields) * types, table[:, 0], table[:, 1], table[:, 2].astype(np.float64))
+
+
+def _by_type(sums: Floats) -> Floats:
+    """… × t × 4, from … × 4t."""
+    kinds = len(SpanCounts._fields)
+    return np.moveaxis(sums.reshape(*sums.shape[:-1], kinds, -1), -2, -1)
+
+
+def _overall(sums: Floats) -> Floats:
+    return overall_scores(_by_type(sums))
+
+
+def _of_types(sums: Floats) -> Floats:
+    found = type_scores(_by_type(sums))
+    return found.reshape(*found.shape[:-2], -1)

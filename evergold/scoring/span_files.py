@@ -1,0 +1,198 @@
+"""Labelled sequences in files: CoNLL columns with a tag on each token, or JSON lines with spans for each text.
+
+CoNLL: a token per line, its columns separated by tabs or blanks, the tag in the last one; an empty line between
+sentences; lines like `# id = 7` before a sentence are comments. JSON lines: `{"id": "7", "spans": [[0, 5, "PER"]]}`,
+where a span may also be `{"start": 0, "end": 5, "type": "PER"}`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evergold.scoring.errors import Problems, shorten
+from evergold.scoring.json_lines import HALF_CHARACTER, Line, Number, read_json_lines
+from evergold.scoring.row_problems import RowProblems
+from evergold.scoring.settings import listed
+from evergold.scoring.spans import OUTSIDE, PREFIXES, Scheme, Span
+from evergold.scoring.tables import TableLimits, decode_text
+
+LIMITS = TableLimits(rows=200_000, lines=5_000_000, line_characters=1_000_000)
+#: Pairing more overlapping spans than this with each other would take too long.
+MOST_SPANS = 1_000
+MOST_TYPES = 1_000
+
+_COMMENT = re.compile(r"# ?[\w.:-]+ ?=|# (?:id|newdoc|newpar)\b")
+_TYPE = re.compile(r"[^\s/|,]{1,60}")
+_PLACE = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a CoNLL file: for each of n tokens its line, itself, and what stands in the last column."""
+
+    lines: tuple[int, ...]
+    tokens: tuple[str, ...]
+    last: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanText:
+    """One line of a JSON file: where it stands, its id, how long its text is (None: it has none), its spans (None: it
+    says nothing of them)."""
+
+    line: int
+    id: str
+    length: int | None
+    spans: tuple[Span, ...] | None
+
+
+# --------------------------------------------------------------------------------------------------------------- CoNLL
+
+
+def read_conll(data: bytes, problems: Problems) -> list[Sentence]:
+    """The sentences in order; what cannot be read is added to `problems`."""
+    text = decode_text(data, problems)
+    if text is None:
+        return []
+    rows = re.split("\r\n?|\n", text)
+    if len(rows) > LIMITS.lines:
+        problems.add("too-many-rows", f"the file has more than {LIMITS.lines:,} lines")
+        return []
+    sentences: list[Sentence] = []
+    tokens: list[tuple[int, str, str]] = []
+    for number, row in enumerate([*rows, ""], start=1):
+        if row.strip():
+            if tokens or not _is_comment(row):
+                cells = row.split("\t") if "\t" in row else row.split()
+                tokens.append((number, cells[0].strip(), cells[-1].strip()))
+        elif tokens:
+            lines, words, last = zip(*tokens, strict=True)
+            sentences.append(Sentence(lines, words, last))
+            tokens = []
+    if not sentences:
+        problems.add("empty-file", "the file has no sentence")
+    return sentences
+
+
+def _is_comment(row: str) -> bool:
+    """Before the first token of a sentence: `# name = value`, `# id 7`. A token may be `#`."""
+    return bool(_COMMENT.match(row))
+
+
+def check_tags(
+    sentence: Sentence, scheme: Scheme, types: Collection[str] | None, faults: RowProblems
+) -> tuple[str, ...]:
+    """The tags of a sentence, O where one is wrong, which is noted. types: those allowed, None: any."""
+    tags = []
+    for line, tag in zip(sentence.lines, sentence.last, strict=True):
+        fault = None if tag == OUTSIDE else _tag_fault(tag, scheme, types)
+        if fault:
+            faults.add("bad-tag", fault, line, "tag", tag)
+        tags.append(OUTSIDE if fault else tag)
+    return tuple(tags)
+
+
+def _tag_fault(tag: str, scheme: Scheme, types: Collection[str] | None) -> str | None:
+    prefix, dash, type_ = tag.partition("-")
+    if not dash or len(prefix) != 1 or prefix not in PREFIXES[scheme]:
+        known = ", ".join(f"{letter}-TYPE" for letter in PREFIXES[scheme])
+        return f"{shorten(tag)!r} is not a tag of {scheme.upper()}: {known} or O"
+    return type_fault(type_, types)
+
+
+def type_fault(type_: str, types: Collection[str] | None) -> str | None:
+    """What is wrong with the type of a span; None where it can be one. types: those allowed, None: any."""
+    if types is not None and type_ not in types:
+        return f"{shorten(type_)!r} is not a type; the types are {listed(sorted(types))}"
+    if not _TYPE.fullmatch(type_):
+        return f"{shorten(type_)!r} cannot be a type: 1 to 60 characters, no spaces, commas, / or |"
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------- JSON lines
+
+
+def read_spans(data: bytes, types: Collection[str] | None, problems: Problems, *, others: bool) -> list[SpanText]:
+    """What every line says; what is wrong is added to `problems`. types: as for `check_tags`; others: whether further
+    keys are passed over (organisers' files)."""
+    faults = RowProblems()
+    read = read_json_lines(data, faults, problems, LIMITS)
+    if read is None:
+        return []
+    texts = [_span_text(line, types, others, faults) for line in read[0]]
+    first: dict[str, int] = {}
+    for text in texts:
+        if (before := first.setdefault(text.id, text.line)) != text.line:
+            message = f"id {shorten(text.id)} appears twice, first on line {before}"
+            faults.add("duplicate-id", message, text.line, "id", text.id)
+    faults.report(problems)
+    return texts
+
+
+def _span_text(line: Line, types: Collection[str] | None, others: bool, faults: RowProblems) -> SpanText:
+    number, values = line
+    id_ = values.get("id")
+    if not isinstance(id_, str) or not id_ or id_ != id_.strip() or HALF_CHARACTER.search(id_):
+        faults.add("bad-id", "`id` is a text or a number without spaces around it", number, "id")
+        id_ = f"line {number}"
+    for name in values.keys() - {"id", "spans"} if not others else ():
+        faults.add("wrong-columns", f"the key {shorten(name)!r} is not expected; the keys are id, spans", number, name)
+    text = values.get("text")
+    length = len(text) if isinstance(text, str) and not isinstance(text, Number) else None
+    return SpanText(number, str(id_), length, _spans(number, values.get("spans"), types, length, faults))
+
+
+def _spans(
+    line: int, value: object, types: Collection[str] | None, length: int | None, faults: RowProblems
+) -> tuple[Span, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        faults.add("bad-span", '`spans` is a list: [[start, end, "TYPE"], …]', line, "spans")
+        return ()
+    if len(value) > MOST_SPANS:
+        faults.add("too-many-spans", f"{len(value):,} spans of one text; at most {MOST_SPANS:,}", line, "spans")
+        return ()
+    spans = [span for one in value if (span := _span(line, one, types, length, faults))]
+    if twice := next((span for span in set(spans) if spans.count(span) > 1), None):
+        message = f"the span {twice.start} to {twice.end}, {shorten(twice.type)}, is there twice"
+        faults.add("repeated-span", message, line, "spans")
+    return tuple(sorted(set(spans)))
+
+
+def _span(line: int, value: Any, types: Collection[str] | None, length: int | None, faults: RowProblems) -> Span | None:
+    parts = [value.get(name) for name in ("start", "end", "type")] if isinstance(value, dict) else value
+    fault: str | None = None
+    if not isinstance(parts, list) or len(parts) != 3 or not all(_is_place(part) for part in parts[:2]):
+        fault = 'a span is [start, end, "TYPE"], whole numbers from 0'
+    elif not isinstance(parts[2], str) or isinstance(parts[2], Number) or HALF_CHARACTER.search(parts[2]):
+        fault = "the type of a span is a text"
+    else:
+        fault = place_fault(int(parts[0]), int(parts[1]), length) or type_fault(parts[2], types)
+    if fault or not isinstance(parts, list):
+        faults.add("bad-span", str(fault), line, "spans")
+        return None
+    return Span(int(parts[0]), int(parts[1]), parts[2])
+
+
+def place_fault(start: int, end: int, length: int | None) -> str | None:
+    """What is wrong with where a span is in a text of this length (None: unknown)."""
+    if start >= end:
+        return f"a span from {start} to {end} is empty: the end is the first place behind it"
+    if length is not None and end > length:
+        return f"a span from {start} to {end} goes beyond the text, which has {length:,} characters"
+    return None
+
+
+def _is_place(value: object) -> bool:
+    return isinstance(value, Number) and bool(_PLACE.fullmatch(value))
+
+
+def distinct_types(spans: Sequence[Sequence[Span]], problems: Problems) -> None:
+    """A problem where spans are of so many types that each would be a column of its own."""
+    number = len({span.type for of_item in spans for span in of_item})
+    if number > MOST_TYPES:
+        problems.add("too-many-types", f"{number:,} types of spans; at most {MOST_TYPES:,}")
