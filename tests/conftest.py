@@ -117,13 +117,26 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 
 @pytest.fixture
-def sqlite_engine(_sqlite_engine: Engine, _sqlite_template: Path) -> Iterator[Engine]:
-    """A migrated SQLite file without a row."""
+def sqlite_engine(request: pytest.FixtureRequest, _sqlite_engine: Engine) -> Iterator[Engine]:
+    """A migrated SQLite file without a row, or with the neighbours of `tests.rich_world` alone."""
     path = Path(_sqlite_engine.url.database or "")
     _remove_database(_sqlite_engine, path)
-    shutil.copyfile(_sqlite_template, path)
+    template = "_sqlite_with_neighbours" if _has_neighbours(request) else "_sqlite_template"
+    shutil.copyfile(request.getfixturevalue(template), path)
     yield _sqlite_engine
     _remove_database(_sqlite_engine, path)
+
+
+def _has_neighbours(request: pytest.FixtureRequest) -> bool:
+    from tests import rich_world
+
+    return rich_world.is_in_rich_world(request.node.nodeid)
+
+
+def _add_neighbours(engine: Engine) -> None:
+    from tests import rich_world
+
+    rich_world.add_neighbours(engine)
 
 
 def _remove_database(engine: Engine, path: Path) -> None:
@@ -133,8 +146,10 @@ def _remove_database(engine: Engine, path: Path) -> None:
 
 
 @pytest.fixture
-def postgresql_engine(_postgresql_engine: Engine) -> Iterator[Engine]:
-    """A migrated PostgreSQL database without a row."""
+def postgresql_engine(request: pytest.FixtureRequest, _postgresql_engine: Engine) -> Iterator[Engine]:
+    """A migrated PostgreSQL database without a row, or with the neighbours of `tests.rich_world` alone."""
+    if _has_neighbours(request):
+        _add_neighbours(_postgresql_engine)
     yield _postgresql_engine
     _postgresql_engine.dispose()
     postgres.empty(_postgresql_engine)
@@ -157,6 +172,21 @@ def _sqlite_engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 def _sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("template") / "evergold.db"
     _migrate(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def _sqlite_with_neighbours(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, with neighbours: made once, for a copy costs nothing."""
+    from app.base.db import make_engine
+
+    path = tmp_path_factory.mktemp("neighbours") / "evergold.db"
+    shutil.copyfile(_sqlite_template, path)
+    engine = make_engine(f"sqlite:///{path}")
+    _add_neighbours(engine)
+    with engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    engine.dispose()
     return path
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, Select, select
 from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
@@ -133,15 +133,17 @@ def add_user(
     return user
 
 
-def add_team(engine: Engine, *members: User, name: str, kind: TeamKind = TeamKind.TEAM) -> Team:
+def add_team(
+    engine: Engine, *members: User, name: str, kind: TeamKind = TeamKind.TEAM, competition: str = COMPETITION
+) -> Team:
     """A team of several, or a baseline."""
     with writing(engine) as session:
-        competition = session.scalars(select(Competition)).one()
-        team = Team(competition_id=competition.id, name=name, kind=kind, created_at=NOW)
+        entered = session.scalars(select(Competition).where(Competition.name == competition)).one()
+        team = Team(competition_id=entered.id, name=name, kind=kind, created_at=NOW)
         session.add(team)
         session.flush()
         for user in members:
-            session.add(TeamMember(team_id=team.id, user_id=user.id, competition_id=competition.id))
+            session.add(TeamMember(team_id=team.id, user_id=user.id, competition_id=entered.id))
     return team
 
 
@@ -188,6 +190,17 @@ def the_run(engine: Engine, run_id: int) -> ScoringRun:
         return session.get_one(ScoringRun, run_id)
 
 
+def submissions_here() -> Select[UUID]:
+    """The ids of all that was submitted to the test's own competition: tests have neighbours, see `rich_world`."""
+    return (
+        select(Submission.id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(Competition, Competition.id == Phase.competition_id)
+        .where(Competition.name == COMPETITION)
+    )
+
+
 def the_submission(engine: Engine, submission_id: UUID) -> Submission:
     with reading(engine) as session:
         return session.get_one(Submission, submission_id)
@@ -195,7 +208,7 @@ def the_submission(engine: Engine, submission_id: UUID) -> Submission:
 
 def board_version_number(engine: Engine) -> int:
     with reading(engine) as session:
-        return session.scalars(select(PhaseTask.board_version)).one()
+        return the_phase_task(session).board_version
 
 
 # -------------------------------------------------------------------------------------------------------- outcomes

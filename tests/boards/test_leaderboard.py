@@ -6,11 +6,11 @@ import dataclasses
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from app.base.db import writing
 from app.competitions.find import find_board, find_competition
-from app.models import Board, EntryRule, HistoricRow, ScoringRun, TeamKind, User
+from app.models import EntryRule, HistoricRow, ScoringRun, TeamKind, User
 from evergold.scoring.task import Metric
 from evergold.scoring.tasks import TASKS
 from tests.boards.places import board, enter, shown
@@ -140,7 +140,7 @@ def test_a_column_that_was_never_computed_is_empty_and_says_so(engine: Engine, p
     enter(engine, people[0], 0.5)
     extra = {"metric": "accuracy", "split": "zero_shot/gl", "title": "GL", "decimals": 2, "percent": True}
     with writing(engine) as session:
-        found = session.scalars(select(Board).where(Board.name == "zero-shot")).one()
+        found = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")[1]
         found.columns = [*found.columns, extra]
     (row,) = board(engine).rows
     assert (row.rank, row.cells[2].value, row.cells[2].reason) == (1, None, "not computed")

@@ -19,12 +19,12 @@ from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs, View
 from app.judging.rounds import find_round, publish_round
 from app.judging.summary import summary_of
-from app.models import PhaseTask, RowStatus, Snapshot, Team, TeamKind, User
+from app.models import RowStatus, Snapshot, Team, TeamKind, User
 from app.web.boards.schemas import board_csv
 from tests.boards.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
 from tests.competitions.embargo import add_phase, declare, enter, freeze, hide, look, rows
 from tests.judging import judged as judging
-from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_team, add_user
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_team, add_user, the_phase_task
 
 CLOSE = NOW + DAY
 
@@ -208,7 +208,7 @@ def test_a_team_of_which_everything_is_hidden_is_not_there(engine: Engine, peopl
 def test_what_is_hidden_is_not_counted(hidden: Engine, people: list[User]) -> None:
     def counted() -> int:
         with reading(hidden) as session:
-            return sum(count_entries(session, {session.scalars(select(PhaseTask.id)).one(): View()}).values())
+            return sum(count_entries(session, {the_phase_task(session).id: View()}).values())
 
     assert counted() == 2, "Ada and Cat"
     enter(hidden, people[3], 0.1)
@@ -314,7 +314,7 @@ def test_a_baseline_with_a_rank_is_ranked_as_teams_are(engine: Engine, people: l
     enter(engine, people[1], 0.7)
     assert rows(look(engine)) == [(1, "Ada", 0.9), (None, "Majority", 0.8), (2, "Bob", 0.7)]
     with writing(engine) as session:
-        session.scalars(select(PhaseTask)).one().ranked_baselines = [team.id]
+        the_phase_task(session).ranked_baselines = [team.id]
     assert rows(look(engine)) == [(1, "Ada", 0.9), (2, "Majority", 0.8), (3, "Bob", 0.7)]
     mark(engine, "Majority", UNRANKED, "only to compare with")
     assert rows(look(engine)) == [(1, "Ada", 0.9), (None, "Majority", 0.8), (2, "Bob", 0.7)]

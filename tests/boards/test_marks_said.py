@@ -11,13 +11,13 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
 from app.boards.leaderboard import board_version
-from app.boards.marks import Mark, MarkedRow, list_marks, mark_of_submission, mark_row
+from app.boards.marks import Mark, MarkedRow, entrants, list_marks, mark_of_submission, mark_row
 from app.competitions.find import find_board, find_competition, find_phase_task
-from app.models import AuditEntry, BoardShown, PhaseTask, RowMark, RowStatus, Submission, Team, User
+from app.models import AuditEntry, BoardShown, RowStatus, Submission, User
 from tests.boards.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
 from tests.competitions.embargo import MINUTE, add_phase, enter, hide, look
 from tests.threads import in_threads
-from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, add_team, add_user, answer_to
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, add_team, add_user, answer_to, the_phase_task
 
 CLOSE = NOW + DAY
 
@@ -31,7 +31,9 @@ def test_what_is_said_of_a_row_is_recorded(engine: Engine, people: list[User]) -
     clear(engine, one)
     with reading(engine) as session:
         found = list_marks(session, find_phase_task(session, COMPETITION, PHASE, TASK))
-        entries = session.scalars(select(AuditEntry).order_by(AuditEntry.id)).all()
+        entries = [
+            one for one in session.scalars(select(AuditEntry).order_by(AuditEntry.id)) if COMPETITION in one.subject
+        ]
     assert [(row.id, row.team, row.submission_id, row.status, row.note) for row in found] == [
         (replaced, "Ada", None, DISQUALIFIED, "two accounts")
     ]
@@ -74,7 +76,7 @@ def test_everything_wrong_is_told_and_nothing_is_changed(
         mark_row(session, find_phase_task(session, COMPETITION, PHASE, TASK), actor=None, now=NOW, **said)
     assert set(refused.value.details["fields"]) == fields
     with reading(engine) as session:
-        assert session.scalars(select(RowMark)).all() == []
+        assert list_marks(session, the_phase_task(session)) == []
 
 
 @pytest.mark.both
@@ -110,7 +112,7 @@ def test_of_organisers_who_mark_at_once_one_is_right(engine: Engine, people: lis
     answers = in_threads(6, lambda n: answer_to(lambda: mark(engine, "Ada", wanted[n % 3], f"note {n}")))
     assert answers == ["accepted"] * 6
     with reading(engine) as session:
-        (row,) = session.scalars(select(RowMark)).all()
+        (row,) = list_marks(session, the_phase_task(session))
         assert row.note == f"note {row.note[-1]}"
         assert row.status == wanted[int(row.note[-1]) % 3]
 
@@ -120,7 +122,7 @@ def test_marking_while_scores_come_in_loses_neither(engine: Engine, people: list
     """Whatever comes first, the board's version has risen for both."""
     enter(engine, people[0], 0.9)
     with reading(engine) as session:
-        before = session.scalars(select(PhaseTask.board_version)).one()
+        before = the_phase_task(session).board_version
 
     def act(number: int) -> None:
         if number % 2:
@@ -130,8 +132,8 @@ def test_marking_while_scores_come_in_loses_neither(engine: Engine, people: list
 
     in_threads(4, act)
     with reading(engine) as session:
-        assert session.scalars(select(PhaseTask.board_version)).one() == before + 4
-        assert session.scalars(select(Team.name).order_by(Team.name)).all() == ["Ada", "Bob"]
+        assert the_phase_task(session).board_version == before + 4
+        assert entrants(session, the_phase_task(session)) == ["Ada", "Bob"]
 
 
 def test_a_board_that_is_hidden_says_nothing_of_marks(engine: Engine, people: list[User]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from app.base.db import reading, writing
 from app.boards.pictures.gallery import pictures_of
@@ -14,11 +14,11 @@ from app.boards.pictures.seen import look_at, row_names
 from app.boards.pictures.shapes import Picture
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs
-from app.models import EntryRule, HistoricRow, Phase, TeamKind, User
+from app.models import EntryRule, HistoricRow, TeamKind, User
 from tests import world
 from tests.boards.places import board
 from tests.competitions.embargo import add_phase, declare, enter, hide
-from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, the_phase_task
 
 
 @pytest.fixture
@@ -244,7 +244,7 @@ def test_digits_that_are_not_shown_are_nowhere(engine: Engine, people: list[User
 def test_a_board_on_which_nothing_stands_has_none(engine: Engine, people: list[User]) -> None:
     assert drawn(engine) == {}
     with reading(engine) as session:
-        assert session.scalars(select(Phase)).one().visibility == {}
+        assert the_phase_task(session).phase.visibility == {}
 
 
 def test_rows_of_one_team_are_told_apart(engine: Engine, people: list[User]) -> None:

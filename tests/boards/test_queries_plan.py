@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from app.base.db import reading
 from app.boards.leaderboard import build_leaderboard, count_entries
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import View
-from app.models import PhaseTask, User
+from app.models import User
 from tests.competitions.embargo import enter, look
 from tests.plans import plan, statements, walks
-from tests.world import COMPETITION, NOW, PHASE
+from tests.world import COMPETITION, NOW, PHASE, the_phase_task
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,7 @@ def test_a_board_of_the_day_before_looks_at_those_who_submitted_since(engine: En
 def test_counting_teams_ends_with_the_first_submission_of_each(engine: Engine, people: list[User]) -> None:
     enter(engine, people[0], 0.5)
     with reading(engine) as session, statements(engine) as asked:
-        phase_task = session.scalars(select(PhaseTask)).one()
+        phase_task = the_phase_task(session)
         assert count_entries(session, {phase_task.id: View()}) == {phase_task.id: 1}
     assert walks(engine, asked) == []
     steps = plan(engine, *asked[-1])

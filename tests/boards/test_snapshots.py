@@ -75,7 +75,9 @@ def official(
 
 def documents(engine: Engine) -> list[dict[str, Any]]:
     with reading(engine) as session:
-        return [copy.deepcopy(one.document) for one in session.scalars(select(Snapshot).order_by(Snapshot.id))]
+        here = select(Phase.id).where(Phase.competition_id == find_competition(session, COMPETITION).id)
+        made = session.scalars(select(Snapshot).where(Snapshot.phase_id.in_(here)).order_by(Snapshot.id))
+        return [copy.deepcopy(one.document) for one in made]
 
 
 # ------------------------------------------------------------------------------------------------------------- making

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import Engine, select, update
+from sqlalchemy import Engine, update
 
 from app.base.db import reading, writing
 from app.boards.leaderboard import LeaderboardRow, count_entries
 from app.competitions.visibility import View
-from app.models import BoardShown, PhaseTask, ScoreRow, TeamKind, User
+from app.models import BoardShown, ScoreRow, TeamKind, User
 from app.runs.sweep import requeue_lost_runs
 from tests.boards.places import board, enter, shown, version
 from tests.world import (
@@ -26,6 +26,7 @@ from tests.world import (
     scores_of,
     submit,
     sure,
+    the_phase_task,
 )
 
 pytestmark = pytest.mark.both
@@ -68,7 +69,7 @@ def test_a_list_of_boards_counts_teams_not_files_and_no_baselines(engine: Engine
     enter(engine, organiser, 0.5)
     submit(engine, dan)
     with reading(engine) as session:
-        phase_task = session.scalars(select(PhaseTask.id)).one()
+        phase_task = the_phase_task(session).id
         assert count_entries(session, {phase_task: View()}) == {phase_task: 2}
         assert count_entries(session, {phase_task: View(board=BoardShown.HIDDEN)}) == {}
         assert count_entries(session, {}) == {}

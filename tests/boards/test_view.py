@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from app.base.db import writing
 from app.boards.neutral_names import neutral_name
-from app.competitions.find import find_board, find_competition
+from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import SeenAs
-from app.models import Board, BoardShown, HistoricRow, Phase, PhaseTask, TeamKind, User
+from app.models import BoardShown, HistoricRow, TeamKind, User
 from tests.competitions.embargo import INSTANT, add_phase, declare, enter, hide, look, rows
 from tests.sealed import PLACE, make_key, seal_gold
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, ZERO_SHOT, add_team, add_user
@@ -191,7 +191,7 @@ def test_columns_show_no_more_decimals_than_there_are(engine: Engine, people: li
     """A percentage with one decimal is a fraction with three; what is rounded once is not rounded again."""
     enter(engine, people[0], 0.70449)
     with writing(engine) as session:
-        board = session.scalars(select(Board).where(Board.name == "zero-shot")).one()
+        board = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")[1]
         first, second = board.columns
         board.columns = [{**first, "percent": True, "decimals": 1}, {**second, "decimals": 2}]
     hide(engine, precision=4)
@@ -296,7 +296,7 @@ def test_what_was_asked_otherwise_is_not_carried_over(post: Engine, differs: str
         "nothing there yet": None,
     }
     with writing(post) as session:
-        asked = session.scalars(select(PhaseTask).join(Phase).where(Phase.name == "post")).one()
+        asked = find_phase_task(session, COMPETITION, "post", TASK)
         setattr(asked, "gold" if differs == "nothing there yet" else differs, values[differs])
     assert look(post, phase="post").rows == ()
 

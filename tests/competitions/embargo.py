@@ -41,10 +41,19 @@ def hide(engine: Engine, *, phase: str = PHASE, **visibility: Any) -> None:
     declare(engine, phase=phase, visibility=said)
 
 
-def add_phase(engine: Engine, name: str, *, starts_at: datetime, gold: str = "gold.csv", **values: Any) -> None:
+def add_phase(
+    engine: Engine,
+    name: str,
+    *,
+    starts_at: datetime,
+    gold: str = "gold.csv",
+    competition: str = COMPETITION,
+    **values: Any,
+) -> None:
     """Another phase that asks the same task, with no end unless one is given."""
     with writing(engine) as session:
-        task = session.scalars(select(CompetitionTask)).one()
+        asked = select(CompetitionTask).join(Competition, Competition.id == CompetitionTask.competition_id)
+        task = session.scalars(asked.where(Competition.name == competition)).one()
         columns = {
             "title": name.capitalize(),
             "entry_rule": EntryRule.BEST,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from app.base.db import reading, writing
 from app.competitions.desk import (
@@ -19,7 +19,7 @@ from app.competitions.desk import (
     tasks_today,
 )
 from app.competitions.find import find_competition
-from app.models import BoardShown, Phase, TeamKind
+from app.models import BoardShown, TeamKind
 from app.teams.find import team_for
 from tests.world import (
     COMPETITION,
@@ -35,6 +35,7 @@ from tests.world import (
     reject,
     score,
     submit,
+    the_phase_task,
 )
 
 
@@ -101,7 +102,7 @@ def test_teams_without_a_valid_submission_are_named_by_what_they_did(engine: Eng
 def test_dates_that_are_ahead_come_in_order(engine: Engine) -> None:
     add_competition(engine, starts_at=NOW - DAY, ends_at=NOW + DAY)
     with writing(engine) as session:
-        phase = session.scalars(select(Phase)).one()
+        phase = the_phase_task(session).phase
         phase.visibility = {"public_from": (NOW + 2 * DAY).isoformat(), "names_from": "close"}
     with reading(engine) as session:
         found = find_competition(session, COMPETITION)
@@ -125,6 +126,6 @@ def test_what_participants_see_is_said_of_every_board(engine: Engine) -> None:
     assert seen(NOW).view.board is BoardShown.PUBLIC
     assert [board.name for board in seen(NOW).boards] == ["zero-shot", "one-shot"]
     with writing(engine) as session:
-        session.scalars(select(Phase)).one().visibility = {"public_from": "close"}
+        the_phase_task(session).phase.visibility = {"public_from": "close"}
     assert seen(NOW).view.board is BoardShown.HIDDEN
     assert seen(NOW + DAY).view.board is BoardShown.PUBLIC

@@ -15,6 +15,7 @@ from app.base.errors import EvergoldError
 from app.competitions.find import find_competition
 from app.models import Rescoring, RescoringState, RunStatus, ScoringRun, User
 from app.rescoring.publishing import publish_rescoring
+from app.rescoring.sets import list_rescorings
 from app.runs.claims import Claim
 from tests.competitions.embargo import MINUTE, enter, freeze, look, rows
 from tests.rescoring.rescored import current_of, drop, look_after, progress, publish, runs_of, score_set, start, the_set
@@ -31,6 +32,7 @@ from tests.world import (
     claim,
     finish,
     scores_of,
+    submissions_here,
     submit,
     sure,
     the_run,
@@ -61,7 +63,8 @@ def ready(engine: Engine, ada: User) -> tuple[int, Any]:
 def current_runs(engine: Engine) -> dict[Any, int]:
     """How many current runs each submission has."""
     with reading(engine) as session:
-        counted = select(ScoringRun.submission_id, func.count()).where(ScoringRun.is_current)
+        mine = ScoringRun.submission_id.in_(submissions_here())
+        counted = select(ScoringRun.submission_id, func.count()).where(ScoringRun.is_current, mine)
         return {one: number for one, number in session.execute(counted.group_by(ScoringRun.submission_id))}
 
 
@@ -90,7 +93,7 @@ def test_of_sets_started_at_once_one_is_made(engine: Engine, ada: User) -> None:
     told = answers([lambda: start(engine)] * 5)
     assert sorted(told) == ["accepted", *["rescoring_open"] * 4]
     with reading(engine) as session:
-        assert session.scalars(select(func.count()).select_from(Rescoring)).one() == 1
+        assert len(list_rescorings(session, find_competition(session, COMPETITION))) == 1
 
 
 def test_an_upload_at_the_moment_of_publishing_is_scored_against_the_new_gold(engine: Engine, ada: User) -> None:
@@ -99,7 +102,9 @@ def test_an_upload_at_the_moment_of_publishing_is_scored_against_the_new_gold(en
     uploads = [lambda user=user: submit(engine, user, content=user.username) for user in users]
     assert answers([*uploads, lambda: publish(engine, number)]) == 4 * ["accepted"]
     with reading(engine) as session:
-        waiting = session.scalars(select(ScoringRun.id).where(ScoringRun.status == RunStatus.QUEUED)).all()
+        waiting = session.scalars(
+            select(ScoringRun.id).where(ScoringRun.status == RunStatus.QUEUED, ScoringRun.is_current)
+        ).all()
     assert len(waiting) == 3
     for run_id in waiting:
         sure(claim(engine, run_id))
@@ -178,7 +183,7 @@ def test_a_process_that_is_killed_while_it_publishes_leaves_a_set_that_can_be_pu
     with reading(engine) as session:  # never commits
         competition = find_competition(session, COMPETITION)
         publish_rescoring(session, competition, number, settings=get_settings(), user=None, now=NOW)
-        assert session.scalars(select(Rescoring.state)).one() == RescoringState.PUBLISHED
+        assert session.get_one(Rescoring, number).state == RescoringState.PUBLISHED
     assert look(engine) == before
     assert the_set(engine, number).state == RescoringState.OPEN
     publish(engine, number)

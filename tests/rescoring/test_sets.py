@@ -27,7 +27,7 @@ from app.models import (
     User,
 )
 from app.rescoring.publishing import RescoringNotReady, RescoringStale
-from app.rescoring.sets import NothingToRescore, OlderGold, RescoringEnded, RescoringOpen
+from app.rescoring.sets import NothingToRescore, OlderGold, RescoringEnded, RescoringOpen, list_rescorings
 from app.runs.failures import failed_runs, queue_again
 from app.runs.rescored import rescorings_of
 from tests.competitions.embargo import MINUTE, add_phase, declare, enter, freeze, hide, look, rows
@@ -86,7 +86,8 @@ def scored(engine: Engine, people: list[User]) -> dict[str, Any]:
 
 def audited(engine: Engine, action: str) -> list[AuditEntry]:
     with reading(engine) as session:
-        return list(session.scalars(select(AuditEntry).where(AuditEntry.action == action)))
+        entries = session.scalars(select(AuditEntry).where(AuditEntry.action == action))
+        return [entry for entry in entries if entry.details.get("competition") == COMPETITION]
 
 
 def mails(engine: Engine) -> list[OutgoingMail]:
@@ -156,7 +157,7 @@ def test_what_is_wrong_is_told_and_changes_nothing(engine: Engine, scored: dict[
     assert "no gold version 7 of idioms/evaluation/detection" in wrong.value.details["fields"]["gold_version"]
     assert audited(engine, "rescoring.start") == []
     with reading(engine) as session:
-        assert session.scalars(select(func.count()).where(ScoringRun.rescoring_id.is_not(None))).one() == 0
+        assert list_rescorings(session, find_competition(session, COMPETITION)) == []
 
 
 def test_a_task_is_named_whole(engine: Engine, scored: dict[str, Any]) -> None:
@@ -597,7 +598,9 @@ def test_a_phase_that_was_opened_again_is_frozen_when_it_closes(engine: Engine, 
 def current_runs_waiting(engine: Engine) -> int:
     """The one run that waits."""
     with reading(engine) as session:
-        return session.scalars(select(ScoringRun.id).where(ScoringRun.status == RunStatus.QUEUED)).one()
+        return session.scalars(
+            select(ScoringRun.id).where(ScoringRun.status == RunStatus.QUEUED, ScoringRun.is_current)
+        ).one()
 
 
 # ------------------------------------------------------------------------------------------------------------ telling

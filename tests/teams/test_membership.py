@@ -13,7 +13,7 @@ from app.base.errors import Forbidden, InvalidForm, NameTaken, NotFound
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import find_board, find_competition
 from app.competitions.limits import quota
-from app.models import AuditEntry, Competition, FormerMember, Phase, Team, TeamMember, User
+from app.models import AuditEntry, FormerMember, Team, TeamMember, User
 from app.submissions.find import get_submission, list_submissions
 from app.teams.find import captain_of, find_team, members_of, names_fixed_at, open_invitation
 from app.teams.invitations import LINK_DAYS, find_invitation, invite, revoke_invitation
@@ -52,7 +52,7 @@ from tests.world import (
 
 def declare(engine: Engine, **teams: Any) -> None:
     with writing(engine) as session:
-        session.scalars(select(Competition)).one().teams = teams
+        find_competition(session, COMPETITION).teams = teams
 
 
 def found(engine: Engine, user: User, name: str, now: datetime = NOW) -> None:
@@ -165,7 +165,7 @@ def test_only_who_may_take_part_founds_or_joins(engine: Engine, people: list[Use
     found(engine, people[0], "One")
     link = link_of(engine, people[0])
     with writing(engine) as session:
-        session.scalars(select(Competition)).one().registration = {"mode": "approval"}
+        find_competition(session, COMPETITION).registration = {"mode": "approval"}
     with pytest.raises(RegistrationNeeded):
         found(engine, people[1], "Two")
     with pytest.raises(RegistrationNeeded):
@@ -286,7 +286,9 @@ def test_nor_when_all_come_at_once(engine: Engine, people: list[User]) -> None:
     answers = in_threads(6, lambda number: answer_to(lambda: join(engine, users[number], link)))
     assert sorted(answers) == ["accepted"] * 2 + ["team_full"] * 4
     with reading(engine) as session:
-        assert len(session.scalars(select(TeamMember)).all()) == 3
+        team = find_team(session, people[0], find_competition(session, COMPETITION).id)
+        assert team is not None
+        assert len(members_of(session, team)) == 3
 
 
 def test_a_person_alone_takes_their_team_of_one_off(engine: Engine, people: list[User]) -> None:
@@ -301,7 +303,8 @@ def test_a_person_alone_takes_their_team_of_one_off(engine: Engine, people: list
     found(engine, cat, "Free again")
     join(engine, cat, link)
     with reading(engine) as session:
-        assert sorted(session.scalars(select(Team.name))) == ["Ada", "Both"]
+        here = Team.competition_id == find_competition(session, COMPETITION).id
+        assert sorted(session.scalars(select(Team.name).where(here))) == ["Ada", "Both"]
 
 
 def test_whoever_is_with_others_leaves_them_first(engine: Engine, people: list[User]) -> None:
@@ -422,7 +425,7 @@ def test_names_are_fixed_when_results_are_frozen(engine: Engine, people: list[Us
 def test_a_phase_that_is_not_frozen_fixes_no_name(engine: Engine, people: list[User]) -> None:
     submit(engine, people[0])
     with writing(engine) as session:
-        session.scalars(select(Phase)).one().has_snapshot = False
+        the_phase_task(session).phase.has_snapshot = False
     rename(engine, people[0], "Later", NOW + DAY)
 
 
@@ -542,7 +545,7 @@ def test_leaving_often_without_submitting_leaves_no_trace(engine: Engine, people
         join(engine, ada, link, NOW + number * SECOND)
         leave(engine, ada, NOW + number * SECOND)
     with reading(engine) as session:
-        assert session.scalars(select(FormerMember)).all() == []
+        assert session.scalars(select(FormerMember).where(FormerMember.user_id == ada.id)).all() == []
 
 
 @pytest.mark.both
