@@ -225,6 +225,10 @@ def api_file(competition_name: str, phase_name: str, task_name: str, name: str) 
     return f"{api_task(competition_name, phase_name, task_name)}/files/{_q(name)}"
 
 
+def api_starter_kit(competition_name: str, phase_name: str, task_name: str) -> str:
+    return f"{api_task(competition_name, phase_name, task_name)}/starter-kit.zip"
+
+
 def api_submit(competition_name: str, phase_name: str, task_name: str) -> str:
     return f"{api_task(competition_name, phase_name, task_name)}/submissions"
 

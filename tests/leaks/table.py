@@ -72,6 +72,7 @@ POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/judging/ma
 GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/rows                                401 403 403 403 403 200 200
 PUT    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/rows                                401 403 403 403 403 200 200
 DELETE /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/rows/{mark_id}                      401 403 403 403 403 404 404
+GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/starter-kit.zip                     404 404 404 404 404 404 404
 POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/submissions                         401 202 202 202 202 202 202
 POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/validations                         401 202 202 202 202 202 202
 GET    /api/v1/competitions/{competition}/predictions.zip                                                 401 403 403 403 403 200 200

@@ -41,6 +41,7 @@ OPERATIONS = {
     "dismiss_annotator": (
         f"DELETE {API}/competitions/{{competition}}/judging/{{round_name}}/annotators/{{language}}/{{username}}"
     ),
+    "download_starter_kit": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/starter-kit.zip",
     "download_file": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/files/{{name}}",
     "download_submission": f"GET {API}/submissions/{{submission_id}}/file",
     "edit_announcement": f"PUT {API}/competitions/{{competition}}/announcements/{{announcement_id}}",

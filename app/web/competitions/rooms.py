@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from fastapi import APIRouter, Request, Response
@@ -20,6 +20,7 @@ from app.web.html.rendering import render
 from app.web.html.workspace import Place, board_of_tab, place_of_upload, workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.viewer import Viewer, ViewerHere
+from evergold.baselines.starter_kit import has_starter_kit
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
 
@@ -28,11 +29,13 @@ router = APIRouter()
 
 @dataclass(frozen=True, slots=True)
 class TaskData:
-    """A task with its format, and its files by phase; phases without files are left out."""
+    """A task with its format, and its files by phase; phases without files are left out. starter_kits: the names of the
+    phases that have one."""
 
     task: CompetitionTask
     task_type: AnyTask
     files: list[tuple[Phase, list[FileAccess]]]
+    starter_kits: set[str] = field(default_factory=set)
 
 
 @router.get("/competitions/{competition}/data")
@@ -60,6 +63,8 @@ def _tasks(session: Session, competition: Competition, viewer: Viewer, now: date
         for asked in phase.phase_tasks:
             if files := file_access(competition, phase, asked, asking, now):
                 found[asked.task_id].files.append((phase, files))
+                if asked.items_sha256 and has_starter_kit(found[asked.task_id].task.task_type):
+                    found[asked.task_id].starter_kits.add(phase.name)
     return list(found.values())
 
 
