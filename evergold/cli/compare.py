@@ -75,7 +75,7 @@ def _differences(runs: Sequence[Scored], metrics: Sequence[str], digest: str, re
     from evergold.scoring.uncertainty import differences
 
     try:
-        found = differences(runs[0], runs[1], digest, _wanted(runs, metrics), resamples)
+        found = differences(runs[0], runs[1], digest, named_scores(runs, metrics), resamples)
     except NotComparable as error:
         raise CommandError(f"The two cannot be compared: {error}.", name="not_comparable") from None
     if not found:
@@ -83,7 +83,7 @@ def _differences(runs: Sequence[Scored], metrics: Sequence[str], digest: str, re
     return found
 
 
-def _wanted(runs: Sequence[Scored], metrics: Sequence[str]) -> Collection[Name] | None:
+def named_scores(runs: Sequence[Scored], metrics: Sequence[str]) -> Collection[Name] | None:
     """The scores that --metric names: all of a metric, or one split of it."""
     if not metrics:
         return None

@@ -21,6 +21,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "validate": ("validate",),
     "score": ("score",),
     "compare": ("compare",),
+    "power": ("power",),
     "tasks": ("tasks",),
     "baseline": ("baseline",),
     "probe": ("probe",),

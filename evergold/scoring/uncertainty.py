@@ -66,8 +66,11 @@ class Reader:
         return cls(task, chosen, answers, wanted, task.sample)
 
     def read(self, path: Path) -> Scored:
-        """Score one prediction; raises InvalidPrediction."""
-        prediction = self.task.read_prediction(path, self.items, self.options)
+        """Score the prediction in a file; raises InvalidPrediction."""
+        return self.score(self.task.read_prediction(path, self.items, self.options))
+
+    def score(self, prediction: Any) -> Scored:
+        """Score a prediction that was read, or made up."""
         scores, outcomes = score_with_outcomes(self.task, self.gold, prediction, self.options)
         return Scored(self.task, scores, self.make_sample(outcomes or {}), prediction.warnings)
 

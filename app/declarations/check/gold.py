@@ -14,11 +14,15 @@ from app.declarations.check.competition import PhaseTaskNode, elements
 from app.declarations.findings import Findings, quoted
 from app.declarations.historic import score_fault
 from evergold.scoring.errors import InvalidFile, ScoringError
-from evergold.scoring.task import Score
+from evergold.scoring.rehearsal import sizes_by_language
+from evergold.scoring.resampling.power import smallest_of_shares
+from evergold.scoring.task import AnyTask, Score
 from evergold.yaml_lines import Node
 
 #: Declared scores are compared with so many decimals at least.
 LEAST_DECIMALS = 4
+#: With fewer items of a language, systems 17 points apart may tie.
+FEWEST_ITEMS = 100
 #: How many names a finding quotes.
 QUOTED = 3
 
@@ -54,7 +58,19 @@ def check_with_gold(phase_task: PhaseTaskNode, items: Any, folder: Path, finding
         demanded = task.demands(task.items_of(gold, phase_task.options))
         for misfit in misfits(task.demands(items), demanded) if demanded else []:
             findings.error(node, f"{name} does not fit the items: {misfit}")
+    _check_sizes(task, gold, node, findings)
     _check_scores(phase_task, gold, items, findings)
+
+
+def _check_sizes(task: AnyTask, gold: Any, node: Node, findings: Findings) -> None:
+    """Whether every language has items enough to rank anything by; `evergold power` says more."""
+    for language, items in sizes_by_language(task, gold).items():
+        if items < FEWEST_ITEMS:
+            whose = "the test set" if language == "all" else language
+            apart = min(100, round(100 * smallest_of_shares(max(items, 1))))
+            number = f"{items} item{'' if items == 1 else 's'}"
+            message = f"{whose} has only {number}: systems {apart} points apart may tie (evergold power says more)"
+            findings.warning(node, message)
 
 
 def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[str]:

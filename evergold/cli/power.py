@@ -1,0 +1,112 @@
+"""`evergold power`: before a contest, the smallest difference that a test set can tell apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evergold.cli.compare import named_scores
+from evergold.cli.output import PANEL, CommandError, JsonOption, print_json, print_table, remark
+from evergold.cli.score import in_words
+from evergold.cli.validate import OptionOption, task_options
+
+if TYPE_CHECKING:
+    from evergold.scoring.resampling.power import Resolution
+    from evergold.scoring.uncertainty import Reader, Scored
+
+commands = typer.Typer()
+Name = tuple[str, str]
+_HEADINGS = ["Metric", "Split", "Units", "Score", "Smallest difference"]
+#: How the systems came about, for people and for JSON.
+_SYSTEMS = {
+    0: "two made-up systems that are right three times in four",
+    1: "the prediction given, and a rival as good whose errors have nothing to do with its own",
+}
+
+
+@commands.command(rich_help_panel=PANEL)
+def power(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task type; `evergold tasks` lists them.")],
+    gold: Annotated[Path, typer.Option(metavar="PATH", exists=True, help="The gold: a file, or a folder of several.")],
+    prediction: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", exists=True, help="Of systems such as are expected; may be repeated."),
+    ] = None,
+    items: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", exists=True, help="The blind file; default: gold says what must be covered."),
+    ] = None,
+    train: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", exists=True, help="Training data that gold is compared with; may be repeated."),
+    ] = None,
+    option: OptionOption = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this: macro_f1, or 'macro_f1 zero_shot/en'; may be repeated."),
+    ] = None,
+    share: Annotated[
+        float, typer.Option("--power", min=0.5, max=0.99, help="How often the difference has to be found.")
+    ] = 0.8,
+    as_json: JsonOption = False,
+) -> None:
+    """Say the smallest difference that this gold can tell apart, of every score, at 80 % power and p < .05.
+
+    From predictions of baselines (best two or more), else from two made-up systems.
+    """
+    from evergold.scoring import ScoringError, get_task
+    from evergold.scoring.uncertainty import Reader
+
+    reading = gold
+    try:
+        reader = Reader.of(get_task(task), gold, task_options(option), items, train or ())
+        runs = []
+        for reading in prediction or ():
+            runs.append(reader.read(reading))
+        runs = runs or _made_up(reader)
+        found = _resolutions(runs, metric or [], share)
+    except (ScoringError, OSError) as error:
+        raise in_words(error, reading) from None
+    systems = _SYSTEMS.get(len(prediction or ()), f"the {len(prediction or ())} predictions given")
+    if as_json:
+        print_json(_document(reader, systems, share, found))
+        return
+    rows = [(*name, str(one.size), f"{one.score:.4f}", f"{one.smallest:.4f}") for name, one in found.items()]
+    print_table(_HEADINGS, rows, numbers=_HEADINGS[2:])
+    remark(f"Found {100 * share:.0f} times in 100, at p < .05, of two systems alone; from {systems}.")
+
+
+def _made_up(reader: Reader) -> list[Scored]:
+    from evergold.scoring.rehearsal import simulated
+
+    predictions = [simulated(reader.task, reader.gold, reader.options, number) for number in (1, 2)]
+    if None in predictions:
+        message = f"There are no made-up systems for {reader.task.name}: give --prediction, of a baseline."
+        raise CommandError(message, name="no_systems")
+    return [reader.score(prediction) for prediction in predictions]
+
+
+def _resolutions(runs: list[Scored], metrics: list[str], share: float) -> dict[Name, Resolution]:
+    from evergold.scoring.resampling.power import resolutions
+
+    wanted = named_scores(runs, metrics)
+    found = resolutions([run.sample for run in runs], share)
+    known = runs[0].task.metrics
+    kept = {
+        name: one for name, one in found.items()
+        if known[name[0]].has_interval and (wanted is None or name in wanted)
+    }  # fmt: skip
+    if not kept:
+        raise CommandError("There is no score that all systems have.", name="nothing_to_compare")
+    return kept
+
+
+def _document(reader: Reader, systems: str, share: float, found: dict[Name, Resolution]) -> dict[str, Any]:
+    scores = [
+        {"metric": metric, "split": split, "units": one.size, "score": one.score, "smallest_difference": one.smallest}
+        for (metric, split), one in found.items()
+    ]
+    return {"task": reader.task.name, "version": reader.task.version, "power": share, "systems": systems,
+            "scores": scores}  # fmt: skip

@@ -1,0 +1,172 @@
+"""Before a contest: systems that nobody built, made from gold, and how many items each language has.
+
+A made-up system is right with a chance of its own item by item, and wrong as systems are: another label, some noise, an
+expression overlooked, cut short or found where there is none. What they are for is said in `resampling.power`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evergold.scoring.cupt_corpus import Mwe
+from evergold.scoring.cupt_prediction import PredictedMwes
+from evergold.scoring.mwe import GoldMwes
+from evergold.scoring.settings import Prediction as SettingsPrediction
+from evergold.scoring.task import AnyTask
+from evergold.scoring.tasks import (
+    idiom_detection,
+    idiom_similarity,
+    meaning_matching,
+    multi_label,
+    mwe_identification,
+    mwe_paraphrase,
+    ranking,
+    table,
+)
+
+#: How often a made-up system is right.
+RIGHT = 0.75
+#: What a correlation with gold comes to, by and large, when the noise is as large as this part of gold's spread.
+_NOISE = 1.0
+
+Chance = np.random.Generator
+
+
+def simulated(task: AnyTask, gold: Any, options: Any, number: int) -> Any | None:
+    """The prediction of made-up system `number`, the same each time; None where the task type has none."""
+    make = _SIMULATED.get(task.name)
+    return make(gold, options, np.random.Generator(np.random.Philox(key=number))) if make else None
+
+
+def sizes_by_language(task: AnyTask, gold: Any) -> dict[str, int]:
+    """How many items each language (or group, or `all`) has: sentences, pairs, compounds, or annotated MWEs."""
+    count = _SIZES.get(task.name)
+    return dict(count(gold)) if count else {}
+
+
+# ------------------------------------------------------------------------------------------------------------ systems
+
+
+def _labels(labels: Any, kinds: int, chance: Chance) -> Any:
+    """Right labels, or any other one."""
+    other = (labels + chance.integers(1, kinds, len(labels))) % kinds
+    return np.where(chance.random(len(labels)) < RIGHT, labels, other)
+
+
+def _noisy(values: Any, chance: Chance) -> Any:
+    return values + chance.normal(0.0, _NOISE * (float(np.std(values)) or 1.0), len(values))
+
+
+def _in_first(settings: Sequence[str], values: Any) -> dict[str, Any]:
+    return {**dict.fromkeys(settings), settings[0]: values}
+
+
+def _detection(gold: idiom_detection.Gold, options: idiom_detection.Options, chance: Chance) -> SettingsPrediction:
+    values = _labels(gold.labels, len(options.labels), chance)
+    return SettingsPrediction(gold.items, _in_first(options.settings, values))
+
+
+def _matching(
+    gold: meaning_matching.Gold, options: meaning_matching.MatchingOptions, chance: Chance
+) -> meaning_matching.RankedPrediction:
+    labels = SettingsPrediction(gold.items, _in_first(options.settings, _labels(gold.labels, 2, chance)))
+    return meaning_matching.RankedPrediction(labels, dict.fromkeys(options.settings))
+
+
+def _similarity(gold: idiom_similarity.Gold, options: idiom_similarity.Options, chance: Chance) -> SettingsPrediction:
+    """Rows whose target is the system's own Sim for another item have that one, with noise."""
+    known = ~np.isnan(gold.sims)
+    values = chance.permutation(np.resize(gold.sims[known] if known.any() else np.zeros(1), len(gold.items.ids)))
+    values[gold.rows[known]] = gold.sims[known]
+    values[gold.rows[~known]] = values[gold.others[~known]]
+    return SettingsPrediction(gold.items, _in_first(options.settings, _noisy(values, chance)))
+
+
+def _table(gold: table.Gold, options: table.TableOptions, chance: Chance) -> table.Prediction:
+    ids, values = gold.items.ids, gold.values
+    if options.kind == "numbers":
+        answers = [repr(float(value)) for value in _noisy(np.array(values, dtype=np.float64), chance)]
+    elif options.kind == "labels":
+        names = sorted(set(gold.items.labels or values))
+        numbers = np.array([names.index(value) for value in values])
+        answers = [names[place] for place in (_labels(numbers, len(names), chance) if len(names) > 1 else numbers)]
+    else:
+        answers = [" ".join(word for word in value.split() if chance.random() < RIGHT) for value in values]
+    return table.Prediction(dict(zip(ids, answers, strict=True)))
+
+
+def _sets(gold: multi_label.Gold, options: multi_label.MultiLabelOptions, chance: Chance) -> multi_label.Prediction:
+    """Every label is found or overlooked; as many are added as are overlooked, by and large."""
+    labels = gold.items.labels or ()
+    extra = (1 - RIGHT) * sum(map(len, gold.values)) / max(1, len(labels) * len(gold.values))
+    values = {}
+    for id_, own in zip(gold.items.ids, gold.values, strict=True):
+        values[id_] = tuple(label for label in labels if chance.random() < (RIGHT if label in own else extra))
+    return multi_label.Prediction(values)
+
+
+def _rankings(gold: ranking.Gold, options: ranking.RankingOptions, chance: Chance) -> ranking.Prediction:
+    """Judged documents by relevance, with noise."""
+    found = {}
+    for query, judged in gold.judgements.items():
+        scores = _noisy(np.array(list(judged.values()), dtype=np.float64), chance)
+        order = np.argsort(-scores, kind="stable")
+        found[query] = tuple(np.array(list(judged), dtype=object)[order])
+    return ranking.Prediction(found)
+
+
+def _mwes(
+    gold: mwe_identification.Gold, options: mwe_identification.Options, chance: Chance
+) -> mwe_identification.Prediction:
+    return mwe_identification.Prediction({name: _found(one, chance) for name, one in gold.languages.items()})
+
+
+def _found(gold: GoldMwes, chance: Chance) -> PredictedMwes:
+    """Gold's MWEs, of the others half cut short (which is one too many), half overlooked."""
+    mwes: list[Mwe] = []
+    for mwe in gold.corpus.mwes:
+        if chance.random() < RIGHT:
+            mwes.append(mwe)
+        elif len(mwe.tokens) > 1 and chance.random() < 0.5:
+            mwes.append(mwe._replace(tokens=mwe.tokens[:-1]))
+    lemmas = tuple(gold.side.described[mwe.sentence, mwe.tokens].lemmas if (mwe.sentence, mwe.tokens)
+                   in gold.side.described else b"" for mwe in mwes)  # fmt: skip
+    return PredictedMwes(tuple(mwes), lemmas, gold.corpus.items.fingerprint)
+
+
+_SIMULATED: Mapping[str, Callable[[Any, Any, Chance], Any]] = {
+    idiom_detection.NAME: _detection,
+    idiom_similarity.NAME: _similarity,
+    meaning_matching.NAME: _matching,
+    multi_label.NAME: _sets,
+    mwe_identification.NAME: _mwes,
+    ranking.NAME: _rankings,
+    table.NAME: _table,
+}
+
+# -------------------------------------------------------------------------------------------------------------- sizes
+
+
+def _languages(languages: Sequence[str]) -> Mapping[str, int]:
+    return Counter(language.lower() for language in languages)
+
+
+def _groups(gold: table.Gold) -> Mapping[str, int]:
+    groups = {split: len(where) for split, where in gold.splits.items() if split != table.ALL}
+    return groups or {table.ALL: len(gold.values)}
+
+
+_SIZES: Mapping[str, Callable[[Any], Mapping[str, int]]] = {
+    idiom_detection.NAME: lambda gold: _languages(gold.items.languages),
+    idiom_similarity.NAME: lambda gold: _languages([gold.items.languages[place] for place in gold.rows]),
+    meaning_matching.NAME: lambda gold: _languages(gold.items.languages),
+    multi_label.NAME: lambda gold: {"all": len(gold.values)},
+    mwe_identification.NAME: lambda gold: {name: len(one.side.described) for name, one in gold.languages.items()},
+    mwe_paraphrase.NAME: lambda gold: {name: len(one.items) for name, one in gold.languages.items()},
+    ranking.NAME: lambda gold: {"all": len(gold.judgements)},
+    table.NAME: _groups,
+}

@@ -1,0 +1,70 @@
+"""Before a contest: the smallest difference of two systems that a test set can tell apart, most of the time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import NormalDist, fmean, median
+
+import numpy as np
+
+from evergold.scoring.resampling.jackknife import Jackknife
+from evergold.scoring.resampling.parts import Floats, Name
+from evergold.scoring.resampling.sample import Sample
+
+POWER, LEVEL = 0.8, 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """Of one score: what these systems have on average, the smallest difference that is found `power` of the time, how
+    many units it rests on."""
+
+    score: float
+    smallest: float
+    size: int
+
+
+def resolutions(samples: Sequence[Sample], power: float = POWER, level: float = LEVEL) -> dict[Name, Resolution]:
+    """For every score that depends on items and that all systems have.
+
+    samples: of systems on the same units, whose differences are as uncertain as those of the systems to come (of all
+    pairs the middle one counts). Of a single system the rival is one as good, whose errors have nothing to do with its
+    own: that is the worst case. A score whose error nobody knows (it is undefined without some unit) is left out.
+    """
+    jackknife, sizes = Jackknife(samples[0].units), samples[0].sizes()
+    values = [sample.scores() for sample in samples]
+    moves = [_influences(jackknife, sample) for sample in samples]
+    found = {}
+    for name, size in sizes.items():
+        scores = [score for of_system in values if (score := of_system.get(name)) is not None]
+        if size < 2 or len(scores) < len(samples):
+            continue
+        error = _error_of_difference([of_system[name] for of_system in moves])
+        if math.isfinite(error):
+            found[name] = Resolution(fmean(scores), smallest_difference(error, power, level), size)
+    return found
+
+
+def smallest_difference(error: float, power: float = POWER, level: float = LEVEL) -> float:
+    """What a two-sided test at 1 - level finds with this power, from the standard error of the difference."""
+    normal = NormalDist()
+    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * error
+
+
+def smallest_of_shares(items: int, share: float = 0.75, power: float = POWER) -> float:
+    """The same by rule of thumb: of two systems that are right this often, with errors that are not related."""
+    return smallest_difference(math.sqrt(2 * share * (1 - share) / items), power)
+
+
+def _error_of_difference(moves: Sequence[Floats]) -> float:
+    """The middle standard error of all pairs' differences."""
+    if len(moves) == 1:
+        return math.sqrt(2) * float(np.sqrt(np.sum(moves[0] ** 2)))
+    return median(float(np.sqrt(np.sum((one - other) ** 2))) for one, other in combinations(moves, 2))
+
+
+def _influences(jackknife: Jackknife, sample: Sample) -> dict[Name, Floats]:
+    return {name: jackknife.influences(values) for name, values in jackknife.values(sample).items()}
