@@ -1,0 +1,274 @@
+"""Of each paper's tables: how many of their values stand on the boards of the imported competition; of each official
+evaluator: how many of its results ours are held against. `python -m tests.importers.published_tables` writes both into
+docs/tasks.md.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from app.importers.astitch import import_astitch
+from app.importers.parseme import import_parseme
+from app.importers.parseme_results import LANGUAGES
+from app.importers.published import read_published
+from app.importers.semeval2022 import import_semeval2022
+from tests import official_shapes
+from tests.official_shapes import GOLDEN
+from tests.processes import REPOSITORY
+
+DOCS = REPOSITORY / "docs" / "tasks.md"
+BEGIN = "[//]: # (written by python -m tests.importers.published_tables)"
+END = "[//]: # (until here)"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A published value that a board shows: phase, the name of its row, which column, the value."""
+
+    phase: str
+    team: str
+    metric: str
+    split: str
+    value: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A value of a paper: where it is printed, and how a board would show it. team: how the row's name begins."""
+
+    table: str
+    phase: str
+    team: str
+    metric: str
+    split: str
+    value: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper, its values, and what makes its competition from the folder of the organisers."""
+
+    title: str
+    printed: Callable[[], Iterator[Printed]]
+    import_into: Callable[[Path], None]
+
+
+# ---------------------------------------------------------------------------------------------------------- the papers
+
+
+def _semeval() -> Iterator[Printed]:
+    for row in read_published("published_semeval2022.csv"):
+        team = "Baseline" if row["team"] == "baseline" else row["team"]
+        yield Printed(row["table"], "test", team, row["metric"], row["split"], Decimal(row["value"]))
+
+
+def _astitch() -> Iterator[Printed]:
+    settings = {
+        "zero-shot": "zero_shot",
+        "one-shot": "one_shot",
+        "few-shot": "few_shot",
+        "pre-training only": "pre_train",
+        "fine-tuned": "fine_tune",
+    }
+    for row in read_published("published_astitch.csv"):
+        metric, _, subset = row["metric"].partition("_") if row["task"] == "task2" else (row["metric"], "", "")
+        split = f"{settings[row['setup']]}/all" + (f"/{subset}" if subset else "")
+        # Boards are of one language, and their names begin with the task and say it.
+        place = f"{row['split']} {row['task'].removeprefix('task1-').replace('task2', 'similarity')}-{row['language']}"
+        yield Printed(row["table"], place, row["system"], metric, split, Decimal(row["value"]))
+
+
+def _parseme12() -> Iterator[Printed]:
+    for row in read_published("published_parseme12.csv"):
+        value = Decimal(row["percent"]) / 100
+        yield Printed(row["table"], "evaluation", row["system"], row["metric"], row["split"], value)
+
+
+def _fourteen_languages(folder: Path) -> Path:
+    """The French golden files under the names of all languages of edition 1.2."""
+    for language in LANGUAGES:
+        shutil.copytree(GOLDEN / "mwe-identification" / "gold" / "FR", folder / language.upper())
+    return folder
+
+
+PAPERS = (
+    Paper(
+        "SemEval-2022 Task 2 (Tayyar Madabushi et al. 2022)",
+        _semeval,
+        lambda into: _made(import_semeval2022, official_shapes.semeval2022(into / "source"), into),
+    ),
+    Paper(
+        "AStitchInLanguageModels (Tayyar Madabushi et al. 2021)",
+        _astitch,
+        lambda into: _made(import_astitch, official_shapes.astitch(into / "source"), into),
+    ),
+    Paper(
+        "PARSEME 1.2 (Ramisch et al. 2020)",
+        _parseme12,
+        lambda into: _made(
+            lambda source, target, gold: import_parseme(source, target, gold, "1.2"),
+            _fourteen_languages(into / "source"),
+            into,
+        ),
+    ),
+)
+#: Papers whose numbers nobody here has: none is made up.
+ABSENT = (
+    ("NCIMP (He et al. 2025)", "means and correlations of models", "the numbers are not at hand"),
+    ("PARSEME 2.0 (Scholivet et al. 2026)", "both subtasks", "the numbers are not at hand, by system"),
+)
+
+
+def _made(importer: Callable[[Path, Path, Path], object], source: Path, into: Path) -> None:
+    importer(source, into / "competition", into / "gold")
+
+
+def shown_values(folder: Path) -> set[Shown]:
+    """Every published value in a column that its board shows."""
+    (declared,) = yaml.safe_load((folder / "competition.yaml").read_text(encoding="utf-8"))["competitions"]
+    found = set()
+    for board in declared["boards"]:
+        columns = {(column["metric"], column["split"]) for column in board["columns"]}
+        for historic in board.get("historic", ()):
+            with (folder / historic["file"]).open(encoding="utf-8", newline="") as file:
+                for row in csv.DictReader(file):
+                    if (row["metric"], row["split"]) in columns:
+                        names = (historic["phase"], f"{historic['phase']} {board['task']}")
+                        value = Decimal(row["value"]).normalize()
+                        found |= {Shown(name, row["team"], row["metric"], row["split"], value) for name in names}
+    return found
+
+
+@cache
+def counts(paper: Paper) -> dict[str, tuple[int, int]]:
+    """By table: how many values it has, and how many of them a board shows in the row of their system."""
+    with tempfile.TemporaryDirectory() as folder:
+        paper.import_into(Path(folder))
+        shown = shown_values(Path(folder) / "competition")
+    teams: defaultdict[tuple[str, str, str, Decimal], set[str]] = defaultdict(set)
+    for one in shown:
+        teams[one.phase, one.metric, one.split, one.value].add(one.team)
+    printed: Counter[str] = Counter()
+    standing: Counter[str] = Counter()
+    for value in paper.printed():
+        printed[value.table] += 1
+        rows = teams[value.phase, value.metric, value.split, value.value.normalize()]
+        standing[value.table] += any(team.startswith(value.team) for team in rows)
+    return {table: (printed[table], standing[table]) for table in printed}
+
+
+# ------------------------------------------------------------------------------------------- the official evaluators
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """An official evaluator. expected: the files with what it printed; test: what compares all of it with ours."""
+
+    title: str
+    expected: str
+    tolerance: str
+    test: str
+
+
+EVALUATORS = (
+    Evaluator(
+        "SemEval-2022 Task 2, both scripts",
+        "semeval2022/submissions/expected.json",
+        "1e-9",
+        "tests/evergold/scoring/test_conformance_semeval2022.py",
+    ),
+    Evaluator(
+        "AStitchInLanguageModels, its metrics",
+        "astitch/submissions/expected.json",
+        "1e-9",
+        "tests/evergold/scoring/test_conformance_astitch.py",
+    ),
+    Evaluator(
+        "NCIMP, the authors' code",
+        "ncimp/submissions/tfidf_char.expected.json",
+        "1e-6",
+        "tests/evergold/scoring/test_conformance_ncimp.py",
+    ),
+    Evaluator(
+        "PARSEME 1.1 and 1.2, `evaluate.py`",
+        "parseme1*/*/expected.*.txt",
+        "every line",
+        "tests/evergold/scoring/test_conformance_parseme.py",
+    ),
+    Evaluator(
+        "PARSEME 2.0, paraphrasing",
+        "parseme20_paraphrase/expected.json",
+        "1e-9; BERTScore 1e-5",
+        "tests/evergold/scoring/test_conformance_paraphrase.py",
+    ),
+)
+
+
+def results_of(evaluator: Evaluator, conformance: Path) -> int:
+    """How many results of it there are: numbers, or lines of scores."""
+    found = 0
+    for path in sorted(conformance.glob(evaluator.expected)):
+        text = path.read_text(encoding="utf-8")
+        found += _numbers(json.loads(text)) if path.suffix == ".json" else text.count("\n* ")
+    return found
+
+
+def _numbers(document: Any) -> int:
+    """Undefined ones, and yes or no, too."""
+    if isinstance(document, Mapping):
+        return sum(_numbers(value) for value in document.values())
+    if isinstance(document, list):
+        return sum(_numbers(value) for value in document)
+    return int(document is None or isinstance(document, (bool, int, float)))
+
+
+# ----------------------------------------------------------------------------------------------------------- the texts
+
+
+def papers_text() -> str:
+    """The first table."""
+    lines = ["| paper | table | values | on our boards |", "|---|---|---|---|"]
+    for paper in PAPERS:
+        lines += [
+            f"| {paper.title} | {table} | {printed} | {'all' if printed == standing else standing} |"
+            for table, (printed, standing) in sorted(counts(paper).items())
+        ]
+    lines += [f"| {title} | {what} | – | none: {why} |" for title, what, why in ABSENT]
+    return "\n".join(lines) + "\n"
+
+
+def evaluators_text(conformance: Path) -> str:
+    """The second table."""
+    lines = ["| official evaluator | results compared | identical | to | compared by |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {one.title} | {results_of(one, conformance)} | all | {one.tolerance} | `{one.test}` |" for one in EVALUATORS
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def written_tables() -> tuple[str, str]:
+    """As docs/tasks.md has them."""
+    block = DOCS.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0]
+    first, second = block.strip().split("\n\n")
+    return first + "\n", second + "\n"
+
+
+if __name__ == "__main__":
+    from tests.conformance import folder
+
+    before, rest = DOCS.read_text(encoding="utf-8").split(BEGIN)
+    after = rest.split(END)[1]
+    text = f"{before}{BEGIN}\n\n{papers_text()}\n{evaluators_text(folder())}\n{END}{after}"
+    DOCS.write_text(text, encoding="utf-8")

@@ -1,0 +1,36 @@
+"""docs/tasks.md says how many values of each paper stand on our boards, and it is right."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conformance import conformance
+from tests.importers.published_tables import (
+    EVALUATORS,
+    PAPERS,
+    Paper,
+    counts,
+    evaluators_text,
+    papers_text,
+    written_tables,
+)
+from tests.processes import REPOSITORY
+
+WRITE = "run: python -m tests.importers.published_tables"
+
+
+def test_table_of_the_papers_in_the_docs_is_this_one() -> None:
+    assert written_tables()[0] == papers_text(), WRITE
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.title.split(" (")[0])
+def test_every_value_that_a_paper_prints_stands_on_a_board(paper: Paper) -> None:
+    found = counts(paper)
+    assert found == {table: (printed, printed) for table, (printed, _) in found.items()}
+
+
+def test_table_of_the_evaluators_in_the_docs_is_this_one() -> None:
+    """That all are identical is what the named tests hold; they fail at the first difference."""
+    conformance()
+    assert written_tables()[1] == evaluators_text(conformance()), WRITE
+    assert all((REPOSITORY / one.test).is_file() for one in EVALUATORS)
