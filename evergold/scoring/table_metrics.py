@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -23,18 +25,21 @@ ONE_LABEL = "all gold labels or all predicted labels are the same"
 
 LABEL_METRICS = ("accuracy", "macro_f1", "micro_f1", "weighted_f1", "mcc")
 NUMBER_METRICS = ("pearson", "spearman", "kendall", "mae", "rmse")
-TEXT_METRICS = ("exact_match", "chrf", "bleu", "ter")
+TEXT_METRICS = ("exact_match", "chrf", "bleu", "ter", "rouge_1", "rouge_2", "rouge_l")
 KINDS = {"labels": LABEL_METRICS, "numbers": NUMBER_METRICS, "texts": TEXT_METRICS}
+ROUGE = "rouge_"
 #: BLEU's tokenisers that need neither a download nor another package.
 BLEU_TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 
 
 @dataclass(frozen=True, slots=True)
 class TextSettings:
-    """lowercase: compare without case; bleu_tokenize: one of `BLEU_TOKENIZERS`."""
+    """lowercase: compare without case; bleu_tokenize: one of `BLEU_TOKENIZERS`; rouge_stemmer: compare stems (English
+    alone)."""
 
     lowercase: bool = False
     bleu_tokenize: str = "13a"
+    rouge_stemmer: bool = False
 
 
 def score_labels(metric: str, gold: Sequence[str], prediction: Sequence[str]) -> Found:
@@ -83,7 +88,8 @@ def score_texts(
     """One of `TEXT_METRICS` over the whole list (corpus level), as fractions: TER ≥ 0, the others in [0, 1].
 
     gold: for each of the n items its references, all of the same number, None where an item has fewer; prediction: n
-    texts. exact_match: the share of texts equal to one of their references.
+    texts. exact_match: the share of texts equal to one of their references. ROUGE: the mean of the texts' F1, each with
+    its best reference, by Google's `rouge_score`, which knows the letters a to z and digits alone, and no case.
     """
     if not prediction:
         return None, NO_ITEMS
@@ -94,6 +100,9 @@ def score_texts(
             for text, references in zip(prediction, gold, strict=True)
         ]
         return sum(hits) / len(hits), None
+    if metric.startswith(ROUGE):
+        values = _rouge(metric, gold, prediction, settings)
+        return fsum(values) / len(values), None
     streams = [list(stream) for stream in zip(*gold, strict=True)]
     return float(_corpus_metric(metric, settings).corpus_score(list(prediction), streams).score) / 100, None
 
@@ -111,6 +120,8 @@ def text_statistics(
         ]
     if not prediction:
         return []
+    if metric.startswith(ROUGE):
+        return [[value] for value in _rouge(metric, gold, prediction, settings)]
     streams = [list(stream) for stream in zip(*gold, strict=True)]
     statistics = _corpus_metric(metric, settings)._extract_corpus_statistics(list(prediction), streams)
     return [[float(number) for number in of_text] for of_text in statistics]
@@ -120,9 +131,25 @@ def text_signature(metric: str, settings: TextSettings, references: int) -> str:
     """How a text metric was computed; for sacrebleu's its own signature (`nrefs:1,case:mixed,…,version:2.6.0`)."""
     if metric == "exact_match":
         return f"case:{'lc' if settings.lowercase else 'mixed'},nrefs:{references}"
+    if metric.startswith(ROUGE):
+        stemmer = "yes" if settings.rouge_stemmer else "no"
+        return f"nrefs:{references},refs:max,mean:items,stemmer:{stemmer},rouge_score:{version('rouge_score')}"
     scorer = _corpus_metric(metric, settings)
     scorer.corpus_score(["a"], [["a"]] * references)  # the signature names the number of references only after a score
     return str(scorer.get_signature()).replace("|", ",")
+
+
+def _rouge(
+    metric: str, gold: Sequence[Sequence[str | None]], prediction: Sequence[str], settings: TextSettings
+) -> list[float]:
+    """F1 of each text with its best reference."""
+    name = f"rouge{metric.removeprefix(ROUGE).upper()}"
+    scorer = load_package("rouge_score.rouge_scorer", "rouge").RougeScorer([name], use_stemmer=settings.rouge_stemmer)
+    pairs = zip(gold, prediction, strict=True)
+    return [
+        float(scorer.score_multi([reference for reference in references if reference], text)[name].fmeasure)
+        for references, text in pairs
+    ]
 
 
 def _corpus_metric(metric: str, settings: TextSettings) -> Any:
@@ -150,6 +177,11 @@ METRICS = {
         Metric("exact_match", "Exact match", "The share of texts that equal a reference.", percent=True),
         Metric("chrf", "chrF", "Character n-gram F-score (chrF2), over the whole file.", percent=True),
         Metric("bleu", "BLEU", "BLEU over the whole file.", percent=True),
+        Metric("rouge_1", "ROUGE-1", "F1 of words, the mean over items.", percent=True),
+        Metric("rouge_2", "ROUGE-2", "F1 of pairs of words, the mean over items.", percent=True),
+        Metric(
+            "rouge_l", "ROUGE-L", "F1 of the longest common subsequence of words, the mean over items.", percent=True
+        ),
         Metric("ter", "TER", "Translation edit rate over the whole file.", 0.0, None, False, percent=True),
     )
 }

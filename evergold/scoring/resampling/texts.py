@@ -60,4 +60,5 @@ def _where_any(sums: Floats, value: Floats) -> Floats:
     return found
 
 
-TEXT_SCORES = {"exact_match": mean_of_sums, "bleu": bleu, "chrf": chrf, "ter": ter}
+_OF_ITEMS = ("exact_match", "rouge_1", "rouge_2", "rouge_l")
+TEXT_SCORES = {"bleu": bleu, "chrf": chrf, "ter": ter, **dict.fromkeys(_OF_ITEMS, mean_of_sums)}

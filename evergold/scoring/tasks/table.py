@@ -3,8 +3,8 @@
 Every file is CSV, TSV or JSON lines, as its content tells. Items: the id column (others passed over). Gold: ids, the
 value column (which may have another name than in predictions), and whatever columns `groups` and `references` name
 (others passed over). Prediction: exactly the id and the value column, every id once.
-Score: the chosen metrics (`table_metrics`: scikit-learn, scipy, sacrebleu) over all items (`all`), within each declared
-group (`language/en`), and, as `language/mean`, the unweighted mean over a column's groups.
+Score: the chosen metrics (`table_metrics`: scikit-learn, scipy, sacrebleu, rouge_score) over all items (`all`), within
+each declared group (`language/en`), and, as `language/mean`, the unweighted mean over a column's groups.
 Deliberate: all metrics of a task are of one kind, labels, numbers or texts, because that decides what a cell may hold;
 a group mean is undefined as soon as one of its groups is.
 """
@@ -17,11 +17,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import AfterValidator, Field, model_validator
 
 from evergold.scoring.archives import read_single
 from evergold.scoring.errors import (
@@ -36,11 +35,9 @@ from evergold.scoring.errors import (
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.table import sample
-from evergold.scoring.settings import Texts, clusters_document, listed, note_clusters, with_clusters
+from evergold.scoring.settings import clusters_document, listed, note_clusters, with_clusters
 from evergold.scoring.table_forms import read_any_table
 from evergold.scoring.table_metrics import (
-    BLEU_TOKENIZERS,
-    KINDS,
     METRICS,
     Found,
     TextSettings,
@@ -50,85 +47,19 @@ from evergold.scoring.table_metrics import (
     text_signature,
     text_statistics,
 )
+from evergold.scoring.table_options import ALL, MEAN, TableOptions
 from evergold.scoring.table_rows import check_ids, match_ids, sorted_ids
 from evergold.scoring.tables import Table
-from evergold.scoring.task import Column, ItemResult, Options, Score, Task, signature
+from evergold.scoring.task import Column, ItemResult, Score, Task, signature
 
 NAME, VERSION = "table", 1
-ALL, MEAN = "all", "mean"
 
-_GROUP = re.compile(r"[A-Za-z0-9]+([_.-][A-Za-z0-9]+)*")
+_ROUGE_WORD = re.compile("[a-z0-9]")
 #: Numbers beyond this are a slip, and their squares would leave the range of floating point.
 LARGEST = 1e100
 #: More of a text is not shown of a single item.
 TEXT_CHARACTERS = 500
 
-
-def _group_names(groups: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
-    for column, values in groups.items():
-        if not values:
-            raise ValueError(f"groups: list the values of {column}")
-        for name in (column, *values):
-            if not _GROUP.fullmatch(name) or name in (ALL, MEAN):
-                raise ValueError(f"{shorten(name)!r} cannot name a split: letters, digits, - . _, not {ALL} or {MEAN}")
-    return groups
-
-
-class TableOptions(Options):
-    """What organisers set.
-
-    metrics: one or more of a kind; id, value: the columns' names in gold and prediction; gold_value: the name of the
-    value column in gold (None: the same); groups: gold columns to score
-    by, each with its values; labels: what a label may be (None: the gold's labels; any, when a prediction is checked
-    against a blind file); minimum, maximum: bounds of predicted numbers; references: gold columns with further
-    references for texts, empty cells allowed; lowercase, bleu_tokenize: of text metrics; allow_empty: whether a
-    predicted text may be empty; resample_by: a gold column whose items of one value belong together (a document), for
-    intervals and comparisons; no score depends on it.
-    """
-
-    metrics: Annotated[Texts, Field(min_length=1)] = ("macro_f1", "accuracy")
-    id: str = Field("id", min_length=1)
-    value: str = Field("label", min_length=1)
-    gold_value: str | None = Field(None, min_length=1)
-    groups: Annotated[Mapping[str, Texts], AfterValidator(_group_names)] = Field(default_factory=dict)
-    labels: Texts | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-    references: Texts = ()
-    lowercase: bool = False
-    bleu_tokenize: str = "13a"
-    allow_empty: bool = False
-    resample_by: str | None = Field(None, min_length=1)
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        if unknown := [metric for metric in self.metrics if metric not in METRICS]:
-            raise ValueError(f"there is no metric {shorten(unknown[0])!r}; the metrics are {', '.join(METRICS)}")
-        if not any(set(self.metrics) <= set(names) for names in KINDS.values()):
-            kinds = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in KINDS.items())
-            raise ValueError(f"the metrics must be of one kind ({kinds})")
-        named = [self.id, self.answer, *self.groups, *self.references]
-        if len(set(named)) < len(named) or self.value == self.id:
-            raise ValueError("id, value, groups and references are different columns")
-        if self.bleu_tokenize not in BLEU_TOKENIZERS:
-            raise ValueError(f"bleu_tokenize is one of {', '.join(BLEU_TOKENIZERS)}")
-        for names, kind in ((("labels",), "labels"), (("minimum", "maximum"), "numbers"), (_OF_TEXTS, "texts")):
-            if self.kind != kind and self.model_fields_set.intersection(names):
-                raise ValueError(f"{', '.join(names)} go with metrics of {kind}, these are of {self.kind}")
-        return self
-
-    @property
-    def answer(self) -> str:
-        """What gold's value column is called."""
-        return self.value if self.gold_value is None else self.gold_value
-
-    @property
-    def kind(self) -> str:
-        """`labels`, `numbers` or `texts`: what a value is."""
-        return next(kind for kind, names in KINDS.items() if self.metrics[0] in names)
-
-
-_OF_TEXTS = ("references", "lowercase", "bleu_tokenize", "allow_empty")
 
 Positions = npt.NDArray[np.intp]
 
@@ -262,7 +193,7 @@ def _item_result(gold: Gold, place: int, splits: tuple[str, ...], own: str, opti
         return ItemResult(id_, splits, float(value), float(own), error=float(own) - float(value))
     is_right = None
     if "exact_match" in options.metrics:
-        settings = TextSettings(options.lowercase, options.bleu_tokenize)
+        settings = TextSettings(options.lowercase, options.bleu_tokenize, options.rouge_stemmer)
         is_right = score_texts("exact_match", [gold.references[place]], [own], settings)[0] == 1
     return ItemResult(id_, splits, value[:TEXT_CHARACTERS], own[:TEXT_CHARACTERS], is_right=is_right)
 
@@ -302,7 +233,7 @@ def _splits(options: TableOptions) -> Iterator[str]:
 def _measure(metric: str, gold: Gold, predicted: Sequence[str], where: Positions, options: TableOptions) -> Found:
     ours = [predicted[place] for place in where]
     if options.kind == "texts":
-        settings = TextSettings(options.lowercase, options.bleu_tokenize)
+        settings = TextSettings(options.lowercase, options.bleu_tokenize, options.rouge_stemmer)
         return score_texts(metric, [gold.references[place] for place in where], ours, settings)
     theirs = [gold.values[place] for place in where]
     if options.kind == "labels":
@@ -312,7 +243,7 @@ def _measure(metric: str, gold: Gold, predicted: Sequence[str], where: Positions
 
 def _compared(gold: Gold, predicted: Sequence[str], options: TableOptions) -> dict[str, Any]:
     if options.kind == "texts":
-        settings = TextSettings(options.lowercase, options.bleu_tokenize)
+        settings = TextSettings(options.lowercase, options.bleu_tokenize, options.rouge_stemmer)
         return {
             "statistics": {
                 name: text_statistics(name, gold.references, predicted, settings) for name in options.metrics
@@ -337,7 +268,7 @@ def _group_mean(column: str, found: Mapping[str, Found], options: TableOptions) 
 
 def _signature_parts(metric: str, options: TableOptions) -> dict[str, object]:
     if options.kind == "texts":
-        settings = TextSettings(options.lowercase, options.bleu_tokenize)
+        settings = TextSettings(options.lowercase, options.bleu_tokenize, options.rouge_stemmer)
         return {"sacrebleu": text_signature(metric, settings, 1 + len(options.references))}
     if metric.endswith("_f1"):
         return {"labels": "present"}
@@ -387,6 +318,8 @@ def _value_fault(value: str, labels: Sequence[str] | None, options: TableOptions
     """What is wrong with a cell of the value column; None when it is right."""
     if not value and not (options.allow_empty and not gold and options.kind == "texts"):
         return "the value is empty"
+    if gold and options.uses_rouge and not _ROUGE_WORD.search(value.lower()):
+        return f"{shorten(value)!r} has no letter a to z and no digit, all that ROUGE knows: take chrf"
     if options.kind == "labels" and labels is not None and value not in labels:
         return f"{shorten(value)!r} is not a label; the labels are {listed(labels)}"
     if options.kind == "numbers":

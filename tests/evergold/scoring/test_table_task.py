@@ -12,8 +12,9 @@ import pytest
 
 from evergold.scoring.errors import InvalidGold, InvalidOptions, InvalidPrediction
 from evergold.scoring.table_metrics import KINDS, METRICS
+from evergold.scoring.table_options import TableOptions
 from evergold.scoring.task import Score, read_options
-from evergold.scoring.tasks.table import TASK, TableOptions
+from evergold.scoring.tasks.table import TASK
 
 Write = Callable[[str, str], Path]
 
@@ -93,6 +94,41 @@ def test_text_metrics_by_hand_and_by_definition(write: Write) -> None:
     assert found["bleu all"] == pytest.approx(2.718281828459045 ** (1 - 9 / 8))
     assert found["ter all"] == pytest.approx(1 / 9)  # one word to insert, nine reference words
     assert found["exact_match all"] == 1 / 2
+    # 6 words of 7, 5 pairs of 6, all in their order: F1 12/13, 10/11, 12/13, and 1 for the second text.
+    assert [found[f"rouge_{n} all"] for n in "12l"] == pytest.approx([25 / 26, 21 / 22, 25 / 26])
+
+
+def test_rouge_equals_its_reference_library_with_the_best_of_several_references(write: Write) -> None:
+    rouge = pytest.importorskip("rouge_score.rouge_scorer")
+    ours = ["The quick foxes jump over the dog.", "It is raining cats.", "Nothing"]
+    theirs = ["The quick brown fox jumps over the lazy dog.", "It's raining cats and dogs.", "Something"]
+    more = ["A fast fox jumps over a dog.", "It is raining a lot.", ""]
+    gold = "id,label,second\n" + "".join(f"{n},{a},{b}\n" for n, (a, b) in enumerate(zip(theirs, more, strict=True)))
+    prediction = "id,label\n" + "".join(f"{n},{a}\n" for n, a in enumerate(ours))
+    options: dict[str, Any] = {"metrics": ["rouge_1", "rouge_2", "rouge_l"], "references": ["second"]}
+    for stemmer in (False, True):
+        found = values(scored(write, gold, prediction, rouge_stemmer=stemmer, **options))
+        for metric, name in (("rouge_1", "rouge1"), ("rouge_2", "rouge2"), ("rouge_l", "rougeL")):
+            scorer = rouge.RougeScorer([name], use_stemmer=stemmer)
+            best = [
+                max(scorer.score(reference, text)[name].fmeasure for reference in (one, other) if reference)
+                for one, other, text in zip(theirs, more, ours, strict=True)
+            ]
+            assert found[f"{metric} all"] == pytest.approx(sum(best) / 3)
+
+
+def test_gold_in_a_script_that_rouge_does_not_know_is_refused(write: Write) -> None:
+    with pytest.raises(InvalidGold, match="line 2, column label: 'Привет' has no letter a to z and no digit"):
+        TASK.read_gold(write("gold.csv", "id,label\n1,Привет\n"), TableOptions(metrics=("rouge_1",)))
+    assert TASK.read_gold(write("gold.csv", "id,label\n1,Привет\n"), TableOptions(metrics=("chrf",))).values
+
+
+def test_the_stemmer_is_in_the_signature_of_rouge_alone(write: Write) -> None:
+    text = "id,label\n1,cats\n"
+    usual, stems = (
+        scored(write, text, text, metrics=["rouge_1", "chrf"], rouge_stemmer=stemmer) for stemmer in (False, True)
+    )
+    assert [usual[name].signature == stems[name].signature for name in usual] == [False, True]
 
 
 def test_chrf_by_hand(write: Write) -> None:
@@ -132,7 +168,7 @@ def test_gold_as_prediction_is_the_best_possible(write: Write, kind: str, gold: 
 def test_perfect_texts_are_the_best_possible(write: Write) -> None:
     text = "id,label\n1,one two three four five\n2,six seven eight nine\n"
     found = values(scored(write, text, text, metrics=list(KINDS["texts"])))
-    assert found == pytest.approx({"exact_match all": 1.0, "chrf all": 1.0, "bleu all": 1.0, "ter all": 0.0})
+    assert found == pytest.approx({**{f"{name} all": 1.0 for name in KINDS["texts"]}, "ter all": 0.0})
 
 
 def test_groups_and_their_means(write: Write) -> None:

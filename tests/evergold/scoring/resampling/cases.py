@@ -60,7 +60,7 @@ def table_run(
     metrics = {
         "labels": ["accuracy", "macro_f1", "micro_f1", "weighted_f1", "mcc"],
         "numbers": ["pearson", "spearman", "kendall", "mae", "rmse"],
-        "texts": ["exact_match", "chrf", "bleu", "ter"],
+        "texts": ["exact_match", "chrf", "bleu", "ter", "rouge_1", "rouge_2", "rouge_l"],
     }[kind]
     rows = [
         (f"{row[0]}.{n}", *row[1:])
