@@ -34,7 +34,7 @@ from evergold.scoring.errors import (
 from evergold.scoring.multi_label import equal_sets, item_f1, label_counts, label_sets, micro_macro_f1
 from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.multi_label import sample
-from evergold.scoring.settings import Texts, listed
+from evergold.scoring.settings import Texts, clusters_document, listed, note_clusters, with_clusters
 from evergold.scoring.table_forms import read_any_table
 from evergold.scoring.table_rows import check_ids, match_ids, sorted_ids
 from evergold.scoring.task import Column, ItemResult, Metric, Options, Score, Task, signature
@@ -52,7 +52,8 @@ class MultiLabelOptions(Options):
 
     id, value: the columns' names; gold_value: of the value column in gold (None: the same); separator: between labels;
     labels: those there are (None: gold's); both_empty: what an item without labels on either side counts in samples F1
-    (scikit-learn's zero_division); rank_by: which score is the first column.
+    (scikit-learn's zero_division); rank_by: which score is the first column; resample_by: a gold column whose items of
+    one value belong together, for intervals and comparisons; no score depends on it.
     """
 
     id: str = Field("id", min_length=1)
@@ -62,6 +63,7 @@ class MultiLabelOptions(Options):
     labels: Texts | None = None
     both_empty: Literal[0, 1] = 0
     rank_by: Literal["micro_f1", "macro_f1", "samples_f1", "subset_accuracy"] = "micro_f1"
+    resample_by: str | None = Field(None, min_length=1)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -92,10 +94,12 @@ class Items:
 
 @dataclass(frozen=True)
 class Gold:
-    """n ids and the labels of each; items.labels: all there are, sorted unless declared."""
+    """n ids and the labels of each; items.labels: all there are, sorted unless declared; clusters: what `resample_by`
+    says they belong to."""
 
     items: Items
     values: tuple[Labels, ...]
+    clusters: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -176,7 +180,7 @@ def outcomes(gold: Gold, prediction: Prediction, options: MultiLabelOptions) -> 
     names, theirs, ours = _numbered(gold, prediction)
     of_gold, sides = len(gold.items.labels or ()), {"gold": theirs, "predicted": ours}
     shape = {"items": list(gold.items.ids), "labels": names, "of_gold": of_gold, "both_empty": options.both_empty}
-    return {**shape, **sides}
+    return {**shape, **sides, **clusters_document(options.resample_by, gold.clusters)}
 
 
 def item_results(gold: Gold, prediction: Prediction, options: MultiLabelOptions) -> list[ItemResult]:
@@ -236,10 +240,12 @@ def _in_order_of(gold: Gold, prediction: Prediction) -> list[Labels]:
 def _parse_gold(data: bytes, options: MultiLabelOptions, error: type[InvalidFile]) -> Gold:
     problems, faults = Problems(), RowProblems()
     lists = {options.answer: options.separator}
-    table = read_any_table(data, [options.id, options.answer], problems, others=True, lists=lists)
+    wanted = with_clusters([options.id, options.answer], options.resample_by)
+    table = read_any_table(data, wanted, problems, others=True, lists=lists)
     if table is None:
         raise error(problems.errors, problems.omitted)
     check_ids(table, options.id, problems)
+    clusters = note_clusters(table, options.resample_by, problems)
     values = tuple(
         _labels(cell, options.labels, options, line, options.answer, faults)
         for line, cell in zip(table.lines, table[options.answer], strict=True)
@@ -249,7 +255,7 @@ def _parse_gold(data: bytes, options: MultiLabelOptions, error: type[InvalidFile
         problems.add("no-label", "no item has a label", column=options.answer)
     problems.raise_if_any(error)
     labels = options.labels or tuple(sorted({label for own in values for label in own}))
-    return Gold(Items(tuple(table[options.id]), labels), values)
+    return Gold(Items(tuple(table[options.id]), labels), values, clusters)
 
 
 def _labels(

@@ -127,6 +127,20 @@ def test_signatures_change_with_what_can_move_a_score(option: dict[str, Any], mo
     assert {name for name in usual if usual[name].signature != other[name].signature} == moves
 
 
+def test_items_that_belong_together_are_drawn_together(write: Write) -> None:
+    """By thread, 1 and 3 are one unit, drawn twice with 2 left out: 1 is right, 3 is not."""
+    options = MultiLabelOptions(resample_by="thread")
+    gold = TASK.read_gold(write("gold.csv", "id,labels,thread\n1,a,x\n2,b,y\n3,c,x\n"), options)
+    prediction = TASK.read_prediction(
+        write("own.csv", "id,labels\n1,a\n2,b\n3,b\n"), TASK.items_of(gold, options), options
+    )
+    assert TASK.sample is not None
+    assert TASK.outcomes is not None
+    sample = TASK.sample(TASK.outcomes(gold, prediction, options))
+    assert (sample.units.keys, sample.units.kind) == (("x", "y"), "thread")
+    assert sample.weighted(np.array([[2.0, 0.0]]))["subset_accuracy", "all"].tolist() == [0.5]
+
+
 def test_the_ranking_score_is_the_first_column() -> None:
     assert TASK.columns(MultiLabelOptions(rank_by="macro_f1"))[0].metric == "macro_f1"
     assert [column.split for column in TASK.columns(MultiLabelOptions(labels=("a", "b")))][-2:] == [
