@@ -16,6 +16,7 @@ from evergold.scoring.cupt_corpus import Mwe
 from evergold.scoring.cupt_prediction import PredictedMwes
 from evergold.scoring.mwe import GoldMwes
 from evergold.scoring.settings import Prediction as SettingsPrediction
+from evergold.scoring.table_options import ALL, TableOptions
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import (
     idiom_detection,
@@ -86,7 +87,7 @@ def _similarity(gold: idiom_similarity.Gold, options: idiom_similarity.Options, 
     return SettingsPrediction(gold.items, _in_first(options.settings, _noisy(values, chance)))
 
 
-def _table(gold: table.Gold, options: table.TableOptions, chance: Chance) -> table.Prediction:
+def _table(gold: table.Gold, options: TableOptions, chance: Chance) -> table.Prediction:
     ids, values = gold.items.ids, gold.values
     if options.kind == "numbers":
         answers = [repr(float(value)) for value in _noisy(np.array(values, dtype=np.float64), chance)]
@@ -156,8 +157,8 @@ def _languages(languages: Sequence[str]) -> Mapping[str, int]:
 
 
 def _groups(gold: table.Gold) -> Mapping[str, int]:
-    groups = {split: len(where) for split, where in gold.splits.items() if split != table.ALL}
-    return groups or {table.ALL: len(gold.values)}
+    groups = {split: len(where) for split, where in gold.splits.items() if split != ALL}
+    return groups or {ALL: len(gold.values)}
 
 
 _SIZES: Mapping[str, Callable[[Any], Mapping[str, int]]] = {
