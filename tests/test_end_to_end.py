@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -26,6 +26,7 @@ from app.importers.semeval2022 import import_semeval2022
 from app.models import ScoreRow, ScoringRun
 from tests.canary import Visitor
 from tests.conformance import conformance
+from tests.official_cases import Semeval, semeval
 from tests.server.processes import GOLD, Server, embedded, kill_worker_of, on_real_parts
 
 API = "/api/v1"
@@ -38,13 +39,14 @@ MACRO_F1, ACCURACY = 11 / 15, 3 / 4
 BROKEN = GOOD.replace("4,EN,zero_shot,1", "4,EN,zero_shot,2") + "2,EN,zero_shot,0\n9,EN,zero_shot,1\n"
 
 
-def add_semeval2022(folder: Path) -> None:
-    """The shared task beside the swans, where its data are at hand."""
-    try:
-        repository = conformance("semeval2022", "repository")
-    except pytest.skip.Exception:
-        return  # the one test that needs it says so
-    import_semeval2022(repository, folder / "imported" / "semeval2022", folder / "gold")
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Semeval:
+    return semeval(tmp_path_factory.mktemp("semeval"))
+
+
+def add_semeval2022(task: Semeval, folder: Path) -> None:
+    """The shared task beside the swans."""
+    import_semeval2022(task.repository, folder / "imported" / "semeval2022", folder / "gold")
     open_to_all(folder / "imported" / "semeval2022" / "competition.yaml")
 
 
@@ -57,12 +59,12 @@ def open_to_all(declared: Path) -> None:
 
 
 @pytest.fixture(scope="module", params=["embedded", "real parts"])
-def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+def server(request: pytest.FixtureRequest, task: Semeval) -> Iterator[Server]:
     """One running server for all tests here; each registers people of its own."""
     if request.param == "embedded":
-        started = embedded(add_semeval2022)
+        started = embedded(partial(add_semeval2022, task))
     else:
-        started = on_real_parts(request.getfixturevalue("postgres_server"), add_semeval2022)
+        started = on_real_parts(request.getfixturevalue("postgres_server"), partial(add_semeval2022, task))
     with started as running:
         yield running
 
@@ -227,9 +229,8 @@ def test_an_upload_while_the_broker_is_away_is_accepted_and_scored_later(server:
 
 
 @pytest.mark.parametrize("name", ["A_noisy", "A_zero_shot_only"])
-def test_semeval2022_scores_as_the_official_evaluator(server: Server, name: str) -> None:
-    content = conformance("semeval2022", "submissions", f"{name}.csv").read_bytes()
-    expected = json.loads(conformance("semeval2022", "submissions", "expected.json").read_text())["subtask_a"][name]
+def test_semeval2022_scores_as_the_official_evaluator(server: Server, task: Semeval, name: str) -> None:
+    content, expected = task.submissions[name].read_bytes(), task.expected[name]
     practice = f"{API}/competitions/semeval2022-task2/phases/practice"
     team = name.replace("_", "-").lower()
     with register(server.address, team) as client:

@@ -1,10 +1,10 @@
-"""The official organiser guide's story with official data: practice, a hidden evaluation, and an everlasting end."""
+"""The official organiser guide's story with a known system: practice, a hidden evaluation, and an everlasting end."""
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select
@@ -27,7 +27,7 @@ from app.rescoring.sets import find_rescoring, start_rescoring
 from app.submissions.accept import accept_submission
 from app.teams.registration import RegistrationNeeded, decide, register
 from app.teams.registration_rules import rules_of
-from tests.conformance import conformance
+from tests.official_cases import Semeval, semeval
 from tests.sealed import make_key, seal_gold
 from tests.world import add_user
 
@@ -69,12 +69,16 @@ competitions:
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """The competition over the official development set, whose gold only workers have."""
-    repository = conformance("semeval2022", "repository", "SubTaskA", "Data")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Semeval:
+    return semeval(tmp_path_factory.mktemp("semeval"))
+
+
+@pytest.fixture
+def engine(task: Semeval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """The competition over the development set, whose gold only workers have."""
     (tmp_path / "gold").mkdir()
-    (tmp_path / "gold" / "gold.csv").write_bytes((repository / "dev_gold.csv").read_bytes())
-    (tmp_path / "dev.csv").write_bytes((repository / "dev.csv").read_bytes())
+    (tmp_path / "gold" / "gold.csv").write_bytes((task.data / "dev_gold.csv").read_bytes())
+    (tmp_path / "dev.csv").write_bytes((task.data / "dev.csv").read_bytes())
     (tmp_path / "phases.yaml").write_text(PHASES, encoding="utf-8")
     monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(tmp_path / "gold"))
     get_settings().data_dir.mkdir(parents=True, exist_ok=True)
@@ -87,11 +91,11 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     return found
 
 
-def submit(engine: Engine, user: User, phase: str, file: str, now: datetime) -> None:
-    """One of the official submissions, scored by a worker."""
+def submit(engine: Engine, user: User, phase: str, file: Path, now: datetime) -> None:
+    """A system's submission, scored by a worker."""
     from workers.score import score_submission
 
-    upload = store_file(conformance("semeval2022", "submissions", file), get_settings().storage_dir)
+    upload = store_file(file, get_settings().storage_dir)
     with writing(engine) as session:
         asked = find_phase_task(session, "semeval", phase, "detection")
         accepted = accept_submission(session, user=user, phase_task=asked, upload=upload, now=now)
@@ -114,34 +118,32 @@ def shown(found: Leaderboard) -> list[tuple[int | None, str, float | None, str |
     return [(row.rank, row.team, row.cells[0].value, row.carried_from) for row in found.rows]
 
 
-def expected(name: str) -> float:
-    """From the official evaluator's output."""
-    path = conformance("semeval2022", "submissions", "expected.json")
-    value: float = json.loads(path.read_text(encoding="utf-8"))["subtask_a"][name]["zero_shot/EN+PT"]
-    return value
+def expected(task: Semeval, name: str) -> Any:
+    """Macro F1 of a known system."""
+    return pytest.approx(task.expected[name]["zero_shot/EN+PT"], abs=1e-9)
 
 
-def test_practice_evaluation_and_an_everlasting_end(engine: Engine) -> None:
+def test_practice_evaluation_and_an_everlasting_end(engine: Engine, task: Semeval) -> None:
     ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
-    noisy, majority = (pytest.approx(expected(name), abs=1e-9) for name in ("A_noisy", "A_majority"))
+    noisy, majority = (expected(task, name) for name in ("A_noisy", "A_majority"))
 
-    submit(engine, ada, "practice", "A_noisy.csv", PRACTICE)
+    submit(engine, ada, "practice", task.submissions["A_noisy"], PRACTICE)
     assert shown(board(engine, "practice", PRACTICE)) == [(1, "Ada", noisy, None)]
 
-    submit(engine, ada, "evaluation", "A_noisy.csv", EVALUATION)
-    submit(engine, ada, "evaluation", "A_majority.csv", EVALUATION + HOUR)
-    submit(engine, bob, "evaluation", "A_noisy.csv", CLOSE - INSTANT)
+    submit(engine, ada, "evaluation", task.submissions["A_noisy"], EVALUATION)
+    submit(engine, ada, "evaluation", task.submissions["A_majority"], EVALUATION + HOUR)
+    submit(engine, bob, "evaluation", task.submissions["A_noisy"], CLOSE - INSTANT)
     assert shown(board(engine, "evaluation", CLOSE - INSTANT)) == []
     results = [(1, "Bob", noisy, None), (2, "Ada", majority, None)]
     assert shown(board(engine, "evaluation", CLOSE)) == results, "the last one counts, though the first was better"
     with pytest.raises(PhaseNotOpen):
-        submit(engine, ada, "evaluation", "A_noisy.csv", CLOSE)
+        submit(engine, ada, "evaluation", task.submissions["A_noisy"], CLOSE)
 
     with writing(engine) as session:
         assert len(freeze_due(session, CLOSE + HOUR)) == 2, "practice, and the evaluation"
     carried = [(*row[:3], "evaluation") for row in results]
     assert shown(board(engine, "post-evaluation", CLOSE + HOUR)) == carried
-    submit(engine, ada, "post-evaluation", "A_noisy.csv", CLOSE + HOUR)
+    submit(engine, ada, "post-evaluation", task.submissions["A_noisy"], CLOSE + HOUR)
     assert shown(board(engine, "post-evaluation", CLOSE + HOUR)) == [
         (1, "Bob", noisy, "evaluation"),
         (1, "Ada", noisy, None),
@@ -151,12 +153,12 @@ def test_practice_evaluation_and_an_everlasting_end(engine: Engine) -> None:
     assert shown(board(engine, "evaluation", CLOSE + HOUR)) == results
 
 
-def test_ten_submissions_and_no_more(engine: Engine) -> None:
+def test_ten_submissions_and_no_more(engine: Engine, task: Semeval) -> None:
     ada = add_user(engine, "ada")
     for _ in range(10):
-        submit(engine, ada, "evaluation", "A_noisy.csv", EVALUATION)
+        submit(engine, ada, "evaluation", task.submissions["A_noisy"], EVALUATION)
     with pytest.raises(LimitReached, match="all 10 submissions"):
-        submit(engine, ada, "evaluation", "A_noisy.csv", EVALUATION + HOUR)
+        submit(engine, ada, "evaluation", task.submissions["A_noisy"], EVALUATION + HOUR)
 
 
 # -------------------------------------------------------------------------------- with people, and gold that was wrong
@@ -167,7 +169,7 @@ SEALED = ("semeval/evaluation/detection", "semeval/post-evaluation/detection")
 
 
 @pytest.fixture
-def guarded(engine: Engine, tmp_path: Path) -> Engine:
+def guarded(engine: Engine, task: Semeval, tmp_path: Path) -> Engine:
     """The same, but organisers decide who takes part, and the gold is sealed: at first with wrong labels."""
     declaration = tmp_path / "phases.yaml"
     rules = f"    registration: {{mode: approval, terms: {TERMS!r}}}\n    tasks:"
@@ -179,18 +181,13 @@ def guarded(engine: Engine, tmp_path: Path) -> Engine:
     with writing(engine) as session:
         grant_role(session, find_competition(session, "semeval"), olga, Role.ORGANISER, PRACTICE)
     make_key(engine)
-    seal_gold(engine, spoilt(official_gold()), places=SEALED)
+    seal_gold(engine, spoilt(task), places=SEALED)
     return engine
 
 
-def official_gold() -> str:
-    path = conformance("semeval2022", "repository", "SubTaskA", "Data", "dev_gold.csv")
-    return path.read_text(encoding="utf-8")
-
-
-def spoilt(gold: str) -> bytes:
+def spoilt(task: Semeval) -> bytes:
     """Every seventh label the other way round: the slip of a tired organiser."""
-    header, *rows = gold.splitlines()
+    header, *rows = (task.data / "dev_gold.csv").read_text(encoding="utf-8").splitlines()
     wrong = [f"{row[:-1]}{1 - int(row[-1])}" if number % 7 == 0 else row for number, row in enumerate(rows)]
     return "\n".join([header, *wrong, ""]).encode()
 
@@ -209,9 +206,9 @@ def take_part(engine: Engine, name: str, *, is_approved: bool = True) -> User:
     return user
 
 
-def correct_gold(engine: Engine, now: datetime) -> Difference:
+def correct_gold(engine: Engine, task: Semeval, now: datetime) -> Difference:
     """A second version is sealed, everything is scored against it, and published as a whole; who moved."""
-    seal_gold(engine, official_gold().encode(), places=SEALED)
+    seal_gold(engine, (task.data / "dev_gold.csv").read_bytes(), places=SEALED)
     with writing(engine) as session:
         competition = find_competition(session, "semeval")
         made = start_rescoring(session, competition, [], note=NOTE, user=None, now=now)
@@ -240,24 +237,26 @@ def organisers_board(engine: Engine, phase: str, now: datetime) -> Leaderboard:
         return build_leaderboard(session, *place, olga, now)
 
 
-def test_from_registration_to_the_everlasting_board_with_a_correction_under_embargo(guarded: Engine) -> None:
+def test_from_registration_to_the_everlasting_board_with_a_correction_under_embargo(
+    guarded: Engine, task: Semeval
+) -> None:
     engine = guarded
     ada, bob = take_part(engine, "ada"), take_part(engine, "bob")
     eve = take_part(engine, "eve", is_approved=False)
-    noisy, majority = (pytest.approx(expected(name), abs=1e-9) for name in ("A_noisy", "A_majority"))
+    noisy, majority = (expected(task, name) for name in ("A_noisy", "A_majority"))
     for stranger in (eve, add_user(engine, "zoe")):
         with pytest.raises(RegistrationNeeded):
-            submit(engine, stranger, "practice", "A_noisy.csv", PRACTICE)
-    submit(engine, ada, "practice", "A_noisy.csv", PRACTICE)
+            submit(engine, stranger, "practice", task.submissions["A_noisy"], PRACTICE)
+    submit(engine, ada, "practice", task.submissions["A_noisy"], PRACTICE)
     assert shown(board(engine, "practice", PRACTICE)) == [(1, "Ada", noisy, None)]
 
-    submit(engine, ada, "evaluation", "A_noisy.csv", EVALUATION)
-    submit(engine, bob, "evaluation", "A_majority.csv", EVALUATION)
+    submit(engine, ada, "evaluation", task.submissions["A_noisy"], EVALUATION)
+    submit(engine, bob, "evaluation", task.submissions["A_majority"], EVALUATION)
     wrong = {team: value for _, team, value, _ in shown(organisers_board(engine, "evaluation", EVALUATION))}
     assert wrong["Ada"] != noisy, "the gold is wrong"
     assert shown(board(engine, "evaluation", EVALUATION)) == []
 
-    moved = correct_gold(engine, EVALUATION + HOUR)
+    moved = correct_gold(engine, task, EVALUATION + HOUR)
     (of_board,) = [one for one in moved.boards if one.board == BOARD and one.phase == "evaluation"]
     ada_s = next(move for move in of_board.moves if move.team == "Ada")
     assert (ada_s.score_before, ada_s.score_after) == (wrong["Ada"], noisy)
@@ -265,13 +264,13 @@ def test_from_registration_to_the_everlasting_board_with_a_correction_under_emba
     assert shown(organisers_board(engine, "evaluation", EVALUATION + HOUR)) == results
     assert shown(board(engine, "evaluation", CLOSE - INSTANT)) == [], "a correction lifts no embargo"
 
-    submit(engine, bob, "evaluation", "A_majority.csv", CLOSE - INSTANT)
+    submit(engine, bob, "evaluation", task.submissions["A_majority"], CLOSE - INSTANT)
     assert shown(board(engine, "evaluation", CLOSE)) == results, "who submits later is scored against the same gold"
     with writing(engine) as session:
         freeze_due(session, CLOSE + HOUR)
     assert shown(official(engine, CLOSE + HOUR)) == results
     carried = [(*row[:3], "evaluation") for row in results]
     assert shown(board(engine, "post-evaluation", CLOSE + HOUR)) == carried, "both phases use the corrected gold"
-    submit(engine, bob, "post-evaluation", "A_noisy.csv", CLOSE + HOUR)
+    submit(engine, bob, "post-evaluation", task.submissions["A_noisy"], CLOSE + HOUR)
     assert (1, "Bob", noisy, None) in shown(board(engine, "post-evaluation", CLOSE + HOUR))
     assert shown(official(engine, CLOSE + HOUR)) == results
