@@ -18,7 +18,7 @@ from workers.changed_lines import changed_lines
 def watch_climbing(engine: Engine, now: datetime) -> int:
     """Measure what is not measured yet, and tell organisers; how many alerts there were."""
     with reading(engine) as session:
-        waiting = unmeasured(session)
+        waiting = unmeasured(session, now)
     measured = [_measured(one) for one in waiting]  # files are read outside any transaction
     if not measured:
         return 0
@@ -26,7 +26,7 @@ def watch_climbing(engine: Engine, now: datetime) -> int:
         with writing(engine) as session:
             session.add_all(measured)
             session.flush()
-            return mail_organisers(session, get_settings(), now)
+            return mail_organisers(session, [one.submission_id for one in measured], get_settings(), now)
     except IntegrityError:  # another sweep did the same at the same moment
         return 0
 

@@ -135,7 +135,7 @@ def clear_storage(engine: Engine, folder: Path, now: float) -> None:
         log.info("storage_cleared", interrupted=interrupted, **asdict(unowned))
 
 
-def check_standings(engine: Engine, after: tuple[int, int]) -> tuple[int, int]:
+def check_standings(engine: Engine, after: int) -> int:
     """A few of the standings that boards are made of are worked out again; where to go on next time."""
     with writing(engine) as session:
         differences, reached = check_slice(session, after)

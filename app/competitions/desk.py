@@ -9,14 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from app.competitions.find import boards_of
 from app.competitions.limits import PhaseState, phase_state
 from app.competitions.visibility import View, declared_of, views_of
 from app.models import (
-    TERMINAL,
     Board,
     Competition,
     Phase,
@@ -88,33 +87,52 @@ class Embargo:
 
 def tasks_today(session: Session, competition: Competition, now: datetime) -> list[TaskToday]:
     """Every task of every phase into which something came, or in which something waits, in the organisers' order."""
-    ended = ScoringRun.status.in_(TERMINAL)
+    came, waiting = _came_today(session, competition, now), _waiting(session, competition)
+    found = []
+    for phase, asked in _asked(competition):
+        states = {str(status): number for (task, status), number in came.items() if task == asked.id}
+        waits, since = waiting.get(asked.id, (0, None))
+        if states or waits:
+            found.append(TaskToday(phase, asked, states, waits, since))
+    return found
+
+
+def _came_today(session: Session, competition: Competition, now: datetime) -> dict[tuple[int, RunStatus], int]:
+    """How many submissions of the last day are in which state, by task of a phase."""
+    rows = session.execute(
+        select(Submission.phase_task_id, ScoringRun.status, func.count())
+        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
+        .where(
+            Submission.phase_task_id.in_(_tasks_of(competition)),
+            Submission.submitted_at > now - TODAY,
+            ScoringRun.is_current,
+        )
+        .group_by(Submission.phase_task_id, ScoringRun.status)
+    )
+    return {(task, RunStatus(status)): number for task, status, number in rows}
+
+
+def _waiting(session: Session, competition: Competition) -> dict[int, tuple[int, datetime | None]]:
+    """How many have not ended, and since when the oldest of them is queued, by task of a phase."""
     rows = session.execute(
         select(
             Submission.phase_task_id,
-            ScoringRun.status,
-            func.count().filter(Submission.submitted_at > now - TODAY),
-            func.count().filter(~ended),
+            func.count(),
             func.min(ScoringRun.queued_at).filter(ScoringRun.status == RunStatus.QUEUED),
         )
         .join(ScoringRun, ScoringRun.submission_id == Submission.id)
-        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
-        .join(Phase, Phase.id == PhaseTask.phase_id)
         .where(
-            Phase.competition_id == competition.id,
+            Submission.phase_task_id.in_(_tasks_of(competition)),
             ScoringRun.is_current,
-            (Submission.submitted_at > now - TODAY) | ~ended,
+            ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING)),
         )
-        .group_by(Submission.phase_task_id, ScoringRun.status)
-    ).all()
-    found = []
-    for phase, asked in _asked(competition):
-        own = [row for row in rows if row[0] == asked.id]
-        if own:
-            states = {str(status): today for _, status, today, _, _ in own if today}
-            since = min((oldest for *_, oldest in own if oldest is not None), default=None)
-            found.append(TaskToday(phase, asked, states, sum(row[3] for row in own), since))
-    return found
+        .group_by(Submission.phase_task_id)
+    )
+    return {task: (number, since) for task, number, since in rows}
+
+
+def _tasks_of(competition: Competition) -> Select[int]:
+    return select(PhaseTask.id).join(Phase).where(Phase.competition_id == competition.id)
 
 
 def missing_teams(session: Session, competition: Competition, now: datetime) -> list[MissingTeams]:
@@ -138,15 +156,17 @@ def missing_teams(session: Session, competition: Competition, now: datetime) -> 
 
 def _teams_in(session: Session, phase: Phase) -> tuple[set[int], set[int]]:
     """The teams with a submission in the phase that counts or may yet, and those with any."""
-    rows = session.execute(
-        select(Submission.team_id, ScoringRun.status)
+    own = select(PhaseTask.id).where(PhaseTask.phase_id == phase.id)
+    any_of_it = (
+        select(Submission.id)
         .join(ScoringRun, ScoringRun.submission_id == Submission.id)
-        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
-        .where(PhaseTask.phase_id == phase.id, ScoringRun.is_current)
-        .distinct()
-    ).all()
-    invalid = (RunStatus.REJECTED, RunStatus.FAILED)
-    return {team for team, status in rows if status not in invalid}, {team for team, _ in rows}
+        .where(Submission.team_id == Team.id, Submission.phase_task_id.in_(own), ScoringRun.is_current)
+        .correlate(Team)
+    )
+    # Team by team: the first submission that counts ends the search.
+    counts = any_of_it.where(func.coalesce(ScoringRun.status, "").not_in((RunStatus.REJECTED, RunStatus.FAILED)))
+    here = select(Team.id).where(Team.competition_id == phase.competition_id)
+    return set(session.scalars(here.where(counts.exists()))), set(session.scalars(here.where(any_of_it.exists())))
 
 
 def _named(teams: Iterable[int], names: Mapping[int, str]) -> tuple[str, ...]:

@@ -42,4 +42,4 @@ class KeptBoard(Base):
 
     phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
     board_id: Mapped[int] = mapped_column(ForeignKey("boards.id"), primary_key=True)
-    rules: Mapped[str] = mapped_column(String(64))
+    rules: Mapped[str] = mapped_column(String(32))

@@ -42,7 +42,10 @@ def usual_seconds(session: Session, now: datetime) -> float | None:
         select(ScoringRun.queued_at, ScoringRun.finished_at)
         .where(
             ScoringRun.status == RunStatus.SCORED,
+            ScoringRun.is_current,
             ScoringRun.rescoring_id.is_(None),  # nobody waits for those
+            # What waited longer than the span itself is not usual, and an index has when it was queued.
+            ScoringRun.queued_at > now - 2 * USUAL_SPAN,
             ScoringRun.finished_at > now - USUAL_SPAN,
         )
         .order_by(ScoringRun.finished_at.desc())

@@ -10,15 +10,15 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.competitions.changed import boards_changed
-from app.models import PhaseTask, Standing, Submission
+from app.models import PhaseTask, Standing, Submission, Team
 from app.standings.renew import a_few_at_a_time, places_of, renew_all, renew_team, rows_of, teams_in
 
-#: Before all tasks and teams.
-START = (0, 0)
+#: Before all teams.
+START = 0
 #: The sweep looks at so many teams each time.
 TEAMS_OF_A_SLICE = 20
 _VALUES = ("is_whole", "gold", "run_id", "entries", "ladder_value")
@@ -55,20 +55,19 @@ def tasks_with_submissions(session: Session) -> list[int]:
     return list(session.scalars(select(PhaseTask.id).where(sent).order_by(PhaseTask.id)))
 
 
-def check_slice(session: Session, after: tuple[int, int]) -> tuple[list[Difference], tuple[int, int]]:
-    """The next few teams behind (task in a phase, team), put right, and where to go on; `START` after the last.
+def check_slice(session: Session, after: int) -> tuple[list[Difference], int]:
+    """The next few teams behind this one, put right, and where to go on; `START` after the last.
 
     Boards that are not kept yet, or were chosen by other rules, are chosen anew on the way.
     """
-    place = tuple_(Submission.phase_task_id, Submission.team_id)
-    query = select(Submission.phase_task_id, Submission.team_id).where(place > after).distinct()
-    found = session.execute(query.order_by(Submission.phase_task_id, Submission.team_id).limit(TEAMS_OF_A_SLICE)).all()
+    query = select(Team.id).where(Team.id > after).order_by(Team.id).limit(TEAMS_OF_A_SLICE)
+    teams = session.scalars(query).all()
+    sent = select(Submission.phase_task_id, Submission.team_id).where(Submission.team_id.in_(teams)).distinct()
     by_task: defaultdict[int, list[int]] = defaultdict(list)
-    for phase_task_id, team_id in found:
+    for phase_task_id, team_id in session.execute(sent):
         by_task[phase_task_id].append(team_id)
-    differences = [one for task, teams in by_task.items() for one in _put_right(session, task, teams)]
-    last = (found[-1].phase_task_id, found[-1].team_id) if len(found) == TEAMS_OF_A_SLICE else START
-    return differences, last
+    differences = [one for task in sorted(by_task) for one in _put_right(session, task, by_task[task])]
+    return differences, teams[-1] if len(teams) == TEAMS_OF_A_SLICE else START
 
 
 def _put_right(session: Session, phase_task_id: int, teams: Collection[int]) -> list[Difference]:

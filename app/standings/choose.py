@@ -42,7 +42,7 @@ class Rules:
     @property
     def key(self) -> str:
         """Equal for equal rules."""
-        return hashlib.sha256(repr((VERSION, *astuple(self))).encode()).hexdigest()
+        return hashlib.sha256(repr((VERSION, *astuple(self))).encode()).hexdigest()[:32]
 
     @property
     def is_ladder(self) -> bool:

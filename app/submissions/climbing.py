@@ -6,11 +6,12 @@ Nothing is done to a team: small changes can be honest, and organisers decide.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import Select, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
 from app.base.config import Settings
@@ -36,6 +37,8 @@ SMALL_SHARE = 0.02
 SMALL_STEPS = 5
 #: Measured in one sweep; the next goes on.
 MEASURED_AT_ONCE = 50
+#: What was not measured within this time after it came is left as it is: else all that ever came is looked through.
+MEASURED_WITHIN = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class Climber:
     told_at: datetime | None
 
 
-def unmeasured(session: Session) -> list[Unmeasured]:
+def unmeasured(session: Session, now: datetime) -> list[Unmeasured]:
     """Scored submissions of teams for which nobody measured yet what changed, the oldest first."""
     earlier = aliased(Submission)
     before = (
@@ -82,17 +85,24 @@ def unmeasured(session: Session) -> list[Unmeasured]:
         .join(Team, Team.id == Submission.team_id)
         .outerjoin(LineChange, LineChange.submission_id == Submission.id)
         .outerjoin(previous, previous.id == before)
-        .where(ScoringRun.status == RunStatus.SCORED, Team.kind == TeamKind.TEAM, LineChange.submission_id.is_(None))
+        .where(
+            ScoringRun.status == RunStatus.SCORED,
+            ScoringRun.queued_at > now - MEASURED_WITHIN,
+            Team.kind == TeamKind.TEAM,
+            LineChange.submission_id.is_(None),
+        )
         .order_by(Submission.submitted_at, Submission.id)
         .limit(MEASURED_AT_ONCE)
     )
     return [Unmeasured(*row) for row in found]
 
 
-def mail_organisers(session: Session, settings: Settings, now: datetime) -> int:
-    """Write to the organisers about every team that began to climb; how many alerts there were."""
+def mail_organisers(session: Session, measured: Collection[UUID], settings: Settings, now: datetime) -> int:
+    """Write to the organisers about every team that began to climb with these submissions; how many alerts there
+    were."""
     told = 0
-    for (team_id, phase_task_id), (climber, competition) in _climbers(session, None).items():
+    teams = select(Submission.team_id).where(Submission.id.in_(measured))
+    for (team_id, phase_task_id), (climber, competition) in _climbers(session, teams).items():
         if climber.told_at is not None:
             continue
         session.add(ClimbingAlert(team_id=team_id, phase_task_id=phase_task_id, times=climber.small_steps, at=now))
@@ -105,12 +115,13 @@ def mail_organisers(session: Session, settings: Settings, now: datetime) -> int:
 
 def climbing_teams(session: Session, competition: Competition) -> list[Climber]:
     """The teams that climb in this competition, most small steps first."""
-    found = [climber for climber, _ in _climbers(session, competition).values()]
+    teams = select(Team.id).where(Team.competition_id == competition.id)
+    found = [climber for climber, _ in _climbers(session, teams).values()]
     return sorted(found, key=lambda one: (-one.small_steps, one.team, one.phase, one.task))
 
 
-def _climbers(session: Session, competition: Competition | None) -> dict[tuple[int, int], tuple[Climber, Competition]]:
-    """By team and phase task."""
+def _climbers(session: Session, teams: Select[int]) -> dict[tuple[int, int], tuple[Climber, Competition]]:
+    """Among these teams, by team and phase task."""
     small = func.count().filter(
         LineChange.changed > 0,
         (LineChange.changed <= 1) | (LineChange.changed <= SMALL_SHARE * LineChange.of_lines),
@@ -118,6 +129,7 @@ def _climbers(session: Session, competition: Competition | None) -> dict[tuple[i
     counted = session.execute(
         select(Submission.team_id, Submission.phase_task_id, small, func.count())
         .join(LineChange, LineChange.submission_id == Submission.id)
+        .where(Submission.team_id.in_(teams))
         .group_by(Submission.team_id, Submission.phase_task_id)
         .having(small >= SMALL_STEPS)
     ).all()
@@ -135,9 +147,8 @@ def _climbers(session: Session, competition: Competition | None) -> dict[tuple[i
             )
             .where(Team.id == team_id)
         ).one()
-        if competition is None or where.id == competition.id:
-            climber = Climber(team.name, phase.name, task.name, small_steps, submissions, told_at)
-            found[team_id, phase_task_id] = (climber, where)
+        climber = Climber(team.name, phase.name, task.name, small_steps, submissions, told_at)
+        found[team_id, phase_task_id] = (climber, where)
     return found
 
 

@@ -727,7 +727,7 @@ def _make_boards() -> None:
         "kept_boards",
         sa.Column("phase_task_id", sa.Integer(), nullable=False),
         sa.Column("board_id", sa.Integer(), nullable=False),
-        sa.Column("rules", sa.String(length=64), nullable=False),
+        sa.Column("rules", sa.String(length=32), nullable=False),
         sa.ForeignKeyConstraint(["board_id"], ["boards.id"], name=op.f("fk_kept_boards_board_id_boards")),
         sa.ForeignKeyConstraint(
             ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_kept_boards_phase_task_id_phase_tasks")

@@ -31,7 +31,7 @@ from app.boards.view import WholeBoard
 from app.competitions.changed import boards_changed
 from app.competitions.find import boards_of, find_competition, find_phase_task
 from app.models import Board, EntryRule, Phase, PhaseTask, RowMark, RowStatus, Submission, Team, TeamKind, User
-from app.standings.check import check_slice, check_task
+from app.standings.check import START, check_slice, check_task
 from app.standings.renew import renew_all
 from app.submissions.accept import accept_submission
 from app.submissions.choices import choose_entry, withdraw_choice
@@ -229,7 +229,7 @@ class Server(RuleBasedStateMachine):
     def sweep(self) -> None:
         """Finds nothing wrong, and keeps what was not kept."""
         with writing(self.engine) as session:
-            differences, _ = check_slice(session, (0, 0))
+            differences, _ = check_slice(session, START)
             assert differences == []
 
     @rule()
