@@ -6,6 +6,7 @@ Nothing here reads the uploaded file: whether it is well-formed is the worker's 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,9 +22,9 @@ from app.cards.form import CardPart, read_document
 from app.cards.kept import form_of
 from app.competitions.limits import check_gold_present, check_phase_open, check_submission_limit
 from app.competitions.tracks import check_track
-from app.models import PhaseTask, ScoringRun, Submission, User
+from app.models import PhaseTask, ScoringRun, Submission, Team, User
 from app.submissions.find import current_run
-from app.teams.find import find_team, locked_team_for
+from app.teams.find import locked_team_for
 from app.teams.registration import check_registered, note_taking_part
 
 METHOD_CHARACTERS = 200
@@ -34,11 +35,13 @@ FILENAME_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """created: False when an Idempotency-Key brought back an earlier submission."""
+    """created: False when an Idempotency-Key brought back an earlier submission; run, team: of a new one."""
 
     submission: Submission
     run_id: int
     created: bool
+    run: ScoringRun | None = None
+    team: Team | None = None
 
 
 def accept_submission(
@@ -66,12 +69,12 @@ def accept_submission(
     team = locked_team_for(session, user, competition.id, now)
     if idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
         return _replayed(earlier, phase_task, upload, track)
-    check_registered(session, competition, user)
+    registered = check_registered(session, competition, user)
     document = check_submission_form(phase_task, track=track, method=method, description=description, card=card or {})
     gold = check_gold_present(phase_task)
     check_phase_open(phase_task.phase, now)
     check_submission_limit(session, team, phase_task, now)
-    note_taking_part(session, competition, user, now)
+    note_taking_part(session, competition, user, registered, now)
     submission = Submission(
         team_id=team.id,
         user_id=user.id,
@@ -86,15 +89,17 @@ def accept_submission(
         submitted_at=now,
     )
     try:
-        with session.begin_nested():
+        with session.begin_nested() if idempotency_key else nullcontext():
             session.add(submission)
+            session.flush()
     except IntegrityError:  # the same key at the same moment in another competition: no team lock in common
         earlier = find_replay(session, user, idempotency_key or "")
         if earlier is None:
             raise
         return _replayed(earlier, phase_task, upload, track)
     keep_card(session, submission, document, now)
-    return Accepted(submission, add_run(session, submission, gold, now).id, created=True)
+    run = add_run(session, submission, gold, now)
+    return Accepted(submission, run.id, created=True, run=run, team=team)
 
 
 def add_run(session: Session, submission: Submission, gold: str, now: datetime) -> ScoringRun:
@@ -105,12 +110,12 @@ def add_run(session: Session, submission: Submission, gold: str, now: datetime) 
     return run
 
 
-def precheck(session: Session, user: User, phase_task: PhaseTask, now: datetime) -> None:
-    """Every refusal that is already sure before a byte is read; `accept_submission` has the last word."""
+def precheck(session: Session, user: User, team: Team | None, phase_task: PhaseTask, now: datetime) -> None:
+    """Every refusal that is already sure before a byte is read; `accept_submission` has the last word. team: the
+    user's, None: there is none yet."""
     check_registered(session, phase_task.phase.competition, user)
     check_gold_present(phase_task)
     check_phase_open(phase_task.phase, now)
-    team = find_team(session, user, phase_task.phase.competition_id)
     check_submission_limit(session, team, phase_task, now, user=user)
 
 

@@ -66,6 +66,8 @@ def locked_team_for(session: Session, user: User, competition_id: int, now: date
     """The same, locked; who left their team while we waited for its lock, gets the one that they have now."""
     while True:
         team = team_for(session, user, competition_id, now)
+        if session.get_bind().dialect.name == "sqlite":  # nobody else writes: there is nothing to wait for
+            return team
         lock_team(session, team)
         present = find_team(session, user, competition_id)
         if present is not None and present.id == team.id:

@@ -74,11 +74,11 @@ def standing(session: Session, competition: Competition, user: User) -> Standing
     rules = rules_of(competition)
     row = session.get(Registration, (competition.id, user.id), populate_existing=True)
     found = Standing(rules, row, None)
-    if may_organise(session, user, competition):
-        return found
     missing = _missing(rules, row, found.has_accepted)
     if missing is None and rules.mode is RegistrationMode.CONFIRMED and not is_confirmed(session, user):
         missing = Missing.CONFIRMATION  # also of whoever has another address since
+    if missing is None or may_organise(session, user, competition):
+        return found
     return Standing(rules, row, missing)
 
 
@@ -103,11 +103,12 @@ def _missing(rules: Rules, row: Registration | None, has_accepted: bool) -> Miss
     return Missing.REGISTRATION  # what they asked for was under other rules
 
 
-def check_registered(session: Session, competition: Competition, user: User) -> None:
-    """Raises RegistrationNeeded, which says what is missing and where to do it."""
-    missing = standing(session, competition, user).missing
-    if missing is not None:
-        raise registration_needed(competition, missing)
+def check_registered(session: Session, competition: Competition, user: User) -> Standing:
+    """How they stand; raises RegistrationNeeded, which says what is missing and where to do it."""
+    found = standing(session, competition, user)
+    if found.missing is not None:
+        raise registration_needed(competition, found.missing)
+    return found
 
 
 def registration_needed(competition: Competition, missing: Missing) -> RegistrationNeeded:
@@ -197,9 +198,9 @@ def _keep_terms(session: Session, rules: Rules) -> None:
         session.add(AcceptedTerms(sha256=rules.terms_sha256, text=rules.terms))
 
 
-def note_taking_part(session: Session, competition: Competition, user: User, now: datetime) -> None:
+def note_taking_part(session: Session, competition: Competition, user: User, known: Standing, now: datetime) -> None:
     """Register silently, where nothing has to be asked; elsewhere there is a row already, or an organiser."""
-    if not rules_of(competition).is_silent:
+    if not known.rules.is_silent or (known.row and known.row.status == RegistrationStatus.APPROVED):
         return
     row = _row(session, competition, user, now)
     if row.status != RegistrationStatus.APPROVED:

@@ -6,18 +6,22 @@ passes by. Each request has the database asked how things stand (`app.boards.fre
 those
 that come at the same time, so that every process notices a change at once; tags are digests of what is sent, the same
 in all of them.
+
+Pages that say how long something still takes are made anew each minute, behind the reader's back: who asks first gets
+that of the minute before, which a script puts right by the reader's clock, and one task makes the next.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import partial
 from urllib.parse import parse_qsl
 from weakref import WeakValueDictionary
 
+import structlog
 from anyio.to_thread import run_sync
 from fastapi import Request
 from sqlalchemy.exc import SQLAlchemyError
@@ -33,10 +37,16 @@ from app.web.http.identity import SESSION_COOKIE
 from app.web.http.kept_answers import Answer, KeptAnswers, answer_of
 from app.web.http.single_flight import SingleFlight
 
+log = structlog.get_logger(__name__)
+
+Key = tuple[str, ...]
+
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _COMPETITION = rf"/competitions/(?P<competition>{_NAME})"
 _BOARD = rf"{_COMPETITION}/phases/{_NAME}/boards/{_NAME}"
 _QUERY_CHARACTERS = 200
+#: What says how long something still takes is shown for so long while it is made anew; an older one is waited for.
+SHOWN_MEANWHILE = timedelta(minutes=2)
 #: So much of the memory, one part of this many, is for what there is no end of.
 SHARE_OF_MANY = 4
 #: What a route may still see: not who asks, nor what they have, nor by which of countless names they call us.
@@ -102,27 +112,49 @@ class PublicAnswers:
         self._limit_bytes = limit_bytes
         self._being_made: WeakValueDictionary[tuple[str, ...], asyncio.Lock] = WeakValueDictionary()
         self._standing: SingleFlight[tuple[datetime, str | None]] = SingleFlight()
+        self._renewing: dict[Key, asyncio.Task[None]] = {}
+        self._one_at_a_time = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = _asked(scope) if self._limit_bytes and scope["type"] == "http" else None
-        key = await self._key(scope, asked) if asked else None
-        if asked is None or key is None:
+        now, key = await self._key(scope, asked) if asked else (None, None)
+        if asked is None or key is None or now is None:
             await self._app(scope, receive, send)
             return
         kept, limit_bytes = self._memory(scope, asked)
         answer = kept.get(key)
-        if answer is None:
+        if answer is None or _age(answer, now, asked.kind) > SHOWN_MEANWHILE:
             being_made = self._being_made.setdefault(key, asyncio.Lock())
             async with being_made:  # once, however many ask for it at the same time
                 answer = kept.get(key)
-                if answer is None:
+                if answer is None or _age(answer, now, asked.kind) > SHOWN_MEANWHILE:
                     messages = await self._made(scope, receive, asked)
-                    answer = await _worth_keeping(messages)
+                    answer = await _worth_keeping(messages, now)
                     if answer is None:
                         await _send_all(messages, send)
                         return
                     kept.keep(key, answer, limit_bytes)
+        elif _age(answer, now, asked.kind):
+            self._renew(scope, asked, key, now)
         await _send(scope, send, answer)
+
+    def _renew(self, scope: Scope, asked: PublicRequest, key: Key, now: datetime) -> None:
+        """Make the answer of this minute, if nobody does; nobody waits for it."""
+        if key not in self._renewing:
+            again = {**scope, "state": dict(scope.get("state", {}))}
+            self._renewing[key] = asyncio.create_task(self._make_again(again, asked, key, now))
+            self._renewing[key].add_done_callback(lambda _: self._renewing.pop(key, None))
+
+    async def _make_again(self, scope: Scope, asked: PublicRequest, key: Key, now: datetime) -> None:
+        kept, limit_bytes = self._memory(scope, asked)
+        async with self._one_at_a_time:
+            try:
+                answer = await _worth_keeping(await self._made(scope, _nothing_more(), asked), now)
+            except Exception:
+                log.exception("answer_not_renewed", path=scope["path"])  # the next reader waits, and is told
+                return
+        if answer is not None:
+            kept.keep(key, answer, limit_bytes)
 
     def _memory(self, scope: Scope, asked: PublicRequest) -> tuple[KeptAnswers, int]:
         """Where such an answer is kept, and how much there may be of them: nobody drives out boards by searching."""
@@ -130,8 +162,8 @@ class PublicAnswers:
         share = self._limit_bytes // SHARE_OF_MANY
         return (server.many_answers, share) if asked.is_one_of_many else (server.answers, self._limit_bytes - share)
 
-    async def _key(self, scope: Scope, asked: PublicRequest) -> tuple[str, ...] | None:
-        """Everything that the answer depends on; None where there is nothing of the kind."""
+    async def _key(self, scope: Scope, asked: PublicRequest) -> tuple[datetime, Key | None]:
+        """When that was, and everything that the answer depends on besides; None where there is nothing of the kind."""
         kind = asked.kind
         headers = Headers(scope=scope)
         server: Server = scope["app"].state.server
@@ -141,10 +173,9 @@ class PublicAnswers:
             else (server.clock(), "")
         )
         if state is None:
-            return None
-        minute = now.isoformat(timespec="minutes") if kind.ticks else ""
+            return now, None
         form = "csv" if prefers_csv(headers.get("accept", "")) else ""
-        return (scope["path"], asked.query, form, state, minute)
+        return now, (scope["path"], asked.query, form, state)
 
     async def _made(self, scope: Scope, receive: Receive, asked: PublicRequest) -> list[Message]:
         messages: list[Message] = []
@@ -156,6 +187,29 @@ class PublicAnswers:
         query = asked.query.encode("latin-1")
         await self._app({**scope, "headers": seen, "query_string": query}, receive, keep)
         return messages
+
+
+def _age(answer: Answer, now: datetime, kind: Kind) -> timedelta:
+    """How many minutes ago it was made, for what depends on that; clocks that were put back make all old."""
+    if not kind.ticks or answer.made_at is None:
+        return timedelta(0)
+    return abs(_minute(now) - _minute(answer.made_at))
+
+
+def _minute(moment: datetime) -> datetime:
+    return moment.replace(second=0, microsecond=0)
+
+
+def _nothing_more() -> Receive:
+    """For a request without a body whose sender stays."""
+    waiting = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive() -> Message:
+        if not waiting:
+            await asyncio.Event().wait()
+        return waiting.pop()
+
+    return receive
 
 
 def _asked(scope: Scope) -> PublicRequest | None:
@@ -202,7 +256,7 @@ def _standing(server: Server, competition: str | None) -> tuple[datetime, str | 
         return now, None
 
 
-async def _worth_keeping(messages: list[Message]) -> Answer | None:
+async def _worth_keeping(messages: list[Message], now: datetime) -> Answer | None:
     """A whole answer that sets no cookie: that one would be somebody's."""
     start = messages[0]
     headers = [(name.lower(), value) for name, value in start["headers"]]
@@ -210,7 +264,7 @@ async def _worth_keeping(messages: list[Message]) -> Answer | None:
         return None
     kept = [(name, value) for name, value in headers if name not in _OURS]
     body = b"".join(message.get("body", b"") for message in messages[1:])
-    return await run_sync(answer_of, (*kept, *_SAID), body)
+    return replace(await run_sync(answer_of, (*kept, *_SAID), body), made_at=now)
 
 
 async def _send(scope: Scope, send: Send, answer: Answer) -> None:

@@ -25,13 +25,15 @@ OVERTAKEN_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """An upload and its answer. seconds: of the last try; was_lost: the sender heard nothing of the first."""
+    """An upload and its answer. seconds: of the last try; was_lost: the sender heard nothing of the first;
+    left_at: when the sender began."""
 
     key: str
     status: int
     document: dict[str, object]
     seconds: float
     was_lost: bool
+    left_at: float = 0.0
 
 
 def rush(
@@ -42,8 +44,13 @@ def rush(
     lead_seconds: float,
     seed: int,
     name: str = "rush",
+    *,
+    at_their_moment: bool = False,
 ) -> list[Tried]:
-    """All answers. Uploads begin at random from `lead_seconds` before the end until a fifth of that behind it."""
+    """All answers. Uploads begin at random from `lead_seconds` before the end until a fifth of that behind it.
+
+    at_their_moment: each leaves when it was meant to, whatever became of its team's earlier ones; else a team waits.
+    """
     dice = random.Random(seed)
     plans: list[list[tuple[float, str, bool]]] = [[] for _ in tokens]
     for number in range(uploads):
@@ -51,6 +58,11 @@ def rush(
         plans[number % len(tokens)].append((moment, f"{name}-{number}", dice.random() < IMPATIENT))
     # One client for all: making a hundred would take longer than the rush.
     with httpx.Client(limits=httpx.Limits(max_connections=None), timeout=60) as client:
+        if at_their_moment:
+            single = sorted((*planned, token) for token, plan in zip(tokens, plans, strict=True) for planned in plan)
+            with ThreadPoolExecutor(uploads) as pool:
+                sent = [pool.submit(upload, client, submissions_url, one[3], *one[:3]) for one in single]
+            return [answered.result() for answered in sent]
         with ThreadPoolExecutor(len(tokens)) as pool:
             answers = [pool.submit(_one_team, client, *one) for one in zip(cycle([submissions_url]), tokens, plans)]
         return [tried for answered in answers for tried in answered.result()]
@@ -63,6 +75,7 @@ def _one_team(client: httpx.Client, url: str, token: str, plan: list[tuple[float
 def upload(client: httpx.Client, url: str, token: str, moment: float, key: str, impatient: bool) -> Tried:
     """One upload at this moment (now, if that is past), and what became of it."""
     time.sleep(max(0.0, moment - time.time()))
+    left_at = time.time()
     was_lost = impatient and _is_lost(client, url, token, key)
     began = time.monotonic()
     answer = _send(client, url, token, key, 60)
@@ -70,7 +83,7 @@ def upload(client: httpx.Client, url: str, token: str, moment: float, key: str, 
     if was_lost and answer.status_code == 409:
         time.sleep(OVERTAKEN_SECONDS)
         answer = _send(client, url, token, key, 60)
-    return Tried(key, answer.status_code, answer.json(), seconds, was_lost)
+    return Tried(key, answer.status_code, answer.json(), seconds, was_lost, left_at)
 
 
 def _is_lost(client: httpx.Client, url: str, token: str, key: str) -> bool:

@@ -6,11 +6,12 @@ from datetime import datetime
 
 import pytest
 from sqlalchemy import Engine, func, select
+from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.base.errors import IdempotencyConflict, InvalidForm, LimitReached, NameTaken, PhaseNotOpen
 from app.competitions.find import find_competition
-from app.models import RunStatus, ScoringRun, Submission, Team, TeamMember
+from app.models import RunStatus, ScoringRun, Submission, Team, TeamMember, User
 from app.submissions.accept import accept_submission, find_replay, precheck
 from app.teams.find import find_team, team_for
 from app.teams.membership import leave_team
@@ -32,6 +33,10 @@ from tests.world import (
 )
 
 pytestmark = pytest.mark.both
+
+
+def find_team_of(session: Session, user: User) -> Team | None:
+    return find_team(session, user, the_phase_task(session).phase.competition_id)
 
 
 def count(engine: Engine, table: type[Submission] | type[ScoringRun] | type[Team] | type[TeamMember]) -> int:
@@ -116,7 +121,7 @@ def test_precheck_refuses_what_is_sure_before_a_byte_was_read(engine: Engine) ->
 
     def check(now: datetime = NOW) -> None:
         with reading(engine) as session:
-            precheck(session, ada, the_phase_task(session), now)
+            precheck(session, ada, find_team_of(session, ada), the_phase_task(session), now)
 
     check()
     assert count(engine, Team) == 0, "it makes no team"
@@ -136,7 +141,7 @@ def test_precheck_counts_what_was_used_in_a_team_that_one_has_left(sqlite_engine
     with writing(sqlite_engine) as session:
         leave_team(session, find_competition(session, COMPETITION), ada, NOW)
     with reading(sqlite_engine) as session, pytest.raises(LimitReached):
-        precheck(session, ada, the_phase_task(session), NOW)
+        precheck(session, ada, find_team_of(session, ada), the_phase_task(session), NOW)
 
 
 # ------------------------------------------------------------------------------------------------------ idempotency

@@ -15,9 +15,10 @@ from fastapi.security import APIKeyCookie, HTTPBearer, SecurityScopes
 from sqlalchemy import Engine
 
 from app.base.config import Settings
-from app.base.db import reading, writing
+from app.base.db import reading
 from app.base.errors import Forbidden, NotAuthenticated
 from app.base.links import API
+from app.base.together import write_together
 from app.models import ApiToken, LoginSession, TokenScope, User
 from app.people import auth
 from app.web.http import csrf
@@ -166,5 +167,4 @@ def _token_of(engine: Engine, header: str, now: datetime) -> ApiToken:
 
 def _touch(engine: Engine, token: ApiToken, now: datetime) -> None:
     if token.last_used_at is None or now - token.last_used_at >= _TOUCH_AFTER:
-        with writing(engine) as session:
-            auth.note_token_use(session, token, now)
+        write_together(engine, lambda session: auth.note_token_use(session, token, now))

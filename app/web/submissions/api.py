@@ -12,8 +12,8 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import NotFound
-from app.feedback.scores import own_scores_of, own_scores_of_all
-from app.models import RunStatus
+from app.feedback.scores import own_scores_of, own_scores_of_all, own_scores_of_new
+from app.models import RunStatus, User
 from app.runs.stages import stage_of
 from app.submissions.accept import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
 from app.submissions.choices import choose_entry, withdraw_choice
@@ -25,7 +25,7 @@ from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.openapi import upload_body
 from app.web.http.viewer import ApiViewer, Viewer
 from app.web.submissions.problems_csv import PROBLEMS_CSV_RESPONSE, problems_csv_response
-from app.web.submissions.receiving import Target, receive_submission
+from app.web.submissions.receiving import Received, Target, receive_submission
 from app.web.submissions.schemas import SubmissionList, SubmissionOut, submission_out
 from app.web.submissions.waiting import check_visible, wait_for_change
 
@@ -73,7 +73,7 @@ async def create_submission(
 ) -> SubmissionOut:
     target = Target(competition, phase, task)
     received = await receive_submission(request, server, user, target, idempotency_key=idempotency_key)
-    submission = await run_sync(load_submission, server, received.submission_id, Viewer(user, None))
+    submission = await run_sync(_accepted_submission, server, received, user)
     response.headers["Location"] = submission.links.self
     return submission
 
@@ -205,6 +205,17 @@ def read_problems_csv(server: ServerHere, user: ApiUser, submission_id: UUID) ->
 
 
 # ------------------------------------------------------------------------------------------------------------ waiting
+
+
+def _accepted_submission(server: Server, received: Received, user: User) -> SubmissionOut:
+    """What is known of a new submission, without loading it again; it has no scores, choices or rescorings yet."""
+    if received.new is None:
+        return load_submission(server, received.submission_id, Viewer(user, None))
+    now = server.clock()
+    with reading(server.engine) as session:
+        session.add(received.new)
+        stage = stage_of(session, current_run(received.new), received.new.phase_task.task.task_type, now)
+        return submission_out(received.new, stage, own_scores_of_new(session, received.new, user, now))
 
 
 def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> SubmissionOut:

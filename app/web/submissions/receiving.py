@@ -9,22 +9,32 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import structlog
 from anyio.to_thread import run_sync
 from fastapi import Request
+from sqlalchemy.orm.attributes import set_committed_value
 
-from app.base.db import reading, writing
+from app.base.db import reading
 from app.base.queue import send_run
+from app.base.together import write_together
 from app.cards.edits import field_names, sent_card
 from app.cards.form import CardForm
 from app.cards.kept import form_of
 from app.competitions.find import find_phase_task
 from app.competitions.limits import declared_limits
-from app.models import User
-from app.submissions.accept import accept_submission, check_submission_form, check_words, find_replay, precheck
+from app.models import PhaseTask, Submission, User
+from app.submissions.accept import (
+    Accepted,
+    accept_submission,
+    check_submission_form,
+    check_words,
+    find_replay,
+    precheck,
+)
 from app.teams.find import find_team
 from app.web.http.arrival import arrival_of
 from app.web.http.context import Server
@@ -59,10 +69,15 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """created: False when an Idempotency-Key brought back an earlier submission."""
+    """new: the submission with its run and everything above it, as it was accepted; None when an Idempotency-Key
+    brought back an earlier one."""
 
     submission_id: UUID
-    created: bool
+    new: Submission | None
+
+    @property
+    def created(self) -> bool:
+        return self.new is not None
 
 
 async def receive_submission(
@@ -110,7 +125,7 @@ def _refuse_early(
         limits.hit(limits.rules.uploads, f"team {team.id}" if team else f"user {user.id}", server.clock())
         is_replay = bool(idempotency_key and find_replay(session, user, idempotency_key))
         if not is_replay:
-            precheck(session, user, phase_task, arrival_of(request, server))
+            precheck(session, user, team, phase_task, arrival_of(request, server))
         declared = declared_limits(phase_task.phase, phase_task)
     form, limit_bytes = form_of(phase_task), min(declared.upload_bytes, server.settings.upload_limit_bytes)
 
@@ -132,23 +147,39 @@ def submission_form(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]
 
 
 def _accept(server: Server, user: User, target: Target, upload: Upload, key: str | None, now: datetime) -> Received:
-    with writing(server.engine) as session:
+    # What was declared is looked up before the turn to write: while one writes, others wait.
+    with reading(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
-        accepted = accept_submission(
-            session,
+    form = submission_form(upload.fields, form_of(phase_task))
+    accepted = write_together(
+        server.engine,
+        partial(
+            accept_submission,
             user=user,
             phase_task=phase_task,
             upload=upload.file,
             filename=upload.filename,
-            **submission_form(upload.fields, form_of(phase_task)),
+            **form,
             idempotency_key=key,
             now=now,
-        )
-        is_for_gpu = needs_gpu(phase_task.task.task_type)
+        ),
+    )
+    is_for_gpu = needs_gpu(phase_task.task.task_type)
     if accepted.created:
         log.info("submission_accepted", submission_id=str(accepted.submission.id), run_id=accepted.run_id)
         send_run(accepted.run_id, needs_gpu=is_for_gpu)  # after the commit; if it fails, the sweep sends it
-    return Received(accepted.submission.id, accepted.created)
+        return Received(accepted.submission.id, _whole(accepted, phase_task, user))
+    return Received(accepted.submission.id, None)
+
+
+def _whole(accepted: Accepted, phase_task: PhaseTask, user: User) -> Submission:
+    """With all that is known of it: nobody has to load it in order to show it."""
+    if accepted.run is not None:
+        set_committed_value(accepted.run, "scores", [])
+    known = {"phase_task": phase_task, "user": user, "team": accepted.team, "runs": [accepted.run]}
+    for name, value in known.items():
+        set_committed_value(accepted.submission, name, value)
+    return accepted.submission
 
 
 def incoming_of(request: Request) -> Incoming:

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import event
 
 from app.base import queue
 from app.base.config import get_settings
@@ -208,3 +209,21 @@ def test_the_same_key_at_the_same_moment_is_one_submission(site: Site, ada: Pers
     assert [answer.status_code for answer in answers] == [202] * 6
     assert len({answer.json()["id"] for answer in answers}) == 1
     assert site.submissions() == 1
+
+
+def test_while_one_upload_is_written_little_else_is_looked_up(site: Site, ada: Person) -> None:
+    """What was declared is known before: others wait for as long as the lock is held."""
+    ada.submitted()
+    asked: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        asked.append(statement)
+
+    event.listen(site.engine, "before_cursor_execute", note)
+    ada.submit(content=b"another")
+    event.remove(site.engine, "before_cursor_execute", note)
+    assert asked.count("BEGIN IMMEDIATE") == 1
+    inside = asked[asked.index("BEGIN IMMEDIATE") + 1 :]
+    inside = inside[: next(place for place, one in enumerate(inside) if one.startswith("INSERT INTO runs")) + 1]
+    assert len(inside) <= 9
+    assert not [one for one in inside if "FROM phase_tasks" in one or "FROM competitions" in one]
