@@ -27,6 +27,8 @@ from evergold.scoring.samples.tables import label_sums, mean_sums
 Floats = npt.NDArray[np.float64]
 Chance = np.random.Generator
 NAME = ("score", "all")
+#: So many items are as good as the population.
+MANY = 200_000
 #: Items of a cluster, where there are clusters.
 CLUSTER = 10
 
@@ -44,10 +46,9 @@ class Population:
     has_truth: bool = True
     largest: int = 10**9
 
-    def truth(self, chance: Chance) -> float:
+    def truth(self, chance: Chance, items: int | None = None) -> float:
         """The score of very many items."""
-        values = [self.draw(20_000 if self.family == "kendall" else 200_000, chance) for _ in range(1)]
-        return _value(values[0])
+        return _value(self.draw(items or MANY, chance))
 
 
 def _value(sample: Sample) -> float:

@@ -43,23 +43,25 @@ def main() -> None:
         print(json.dumps(rows, indent=1))
 
 
-def measure(population: Population, size: int, sets: int, resamples: int) -> dict[str, Any]:
+def measure(
+    population: Population, size: int, sets: int, resamples: int, truth_items: int | None = None
+) -> dict[str, Any]:
     """The share of data sets whose interval holds the truth, by method, and the intervals' mean width."""
     chance = np.random.default_rng(20260101)
     values: list[float] = []
     ends: dict[str, list[tuple[float, float]]] = {method: [] for method in METHODS}
-    plans: dict[int, tuple[list[Floats], Jackknife, list[Floats]]] = {}
+    plans: dict[int, tuple[list[Floats], Jackknife]] = {}
     for _ in range(sets):
         sample = population.draw(size, chance)
         units = len(sample.units)
         if units not in plans:
             jackknife = Jackknife(sample.units)
             drawn = list(Draws(sample.units, "coverage", resamples).weights())
-            plans[units] = drawn, jackknife, list(jackknife.weights())
-        drawn, jackknife, without = plans[units]
+            plans[units] = drawn, jackknife
+        drawn, jackknife = plans[units]
         evidence = Evidence(
             value=float(sample.weighted(np.ones((1, units)))[NAME][0]),
-            influences=jackknife.influences(np.concatenate([sample.weighted(weights)[NAME] for weights in without])),
+            influences=jackknife.influences(jackknife.values(sample)[NAME]),
             degrees=jackknife.degrees,
             size=units,
             replicates=np.concatenate([sample.weighted(weights)[NAME] for weights in drawn]),
@@ -69,7 +71,7 @@ def measure(population: Population, size: int, sets: int, resamples: int) -> dic
         values.append(evidence.value)
         for method in usable(population):
             ends[method].append(METHODS[method](evidence, LEVEL))
-    truth = population.truth(chance) if population.has_truth else float(np.nanmean(values))
+    truth = population.truth(chance, truth_items) if population.has_truth else float(np.nanmean(values))
     chosen = method_for(population.low, population.high)
     return {
         "family": population.family,
@@ -78,7 +80,7 @@ def measure(population: Population, size: int, sets: int, resamples: int) -> dic
         "truth": truth,
         "chosen": chosen,
         "coverage": {method: held(found, truth) for method, found in ends.items() if found},
-        "width": {method: float(np.nanmean(np.diff(found))) for method, found in ends.items() if found},
+        "width": {method: float(np.mean(np.diff(found))) for method, found in ends.items() if found},
     }
 
 

@@ -46,7 +46,7 @@ def main() -> None:
         print(f"{name:<28} {value:,.2f}" if isinstance(value, float) else f"{name:<28} {value}")
 
 
-def measure(systems: int, items: int, resamples: int, ranks: bool) -> dict[str, Any]:
+def measure(systems: int, items: int, resamples: int, ranks: bool, rounds: int = LOOPED) -> dict[str, Any]:
     """Seconds of one processor for each step, and for the loop: how busy the machine is does not matter."""
     chance = np.random.default_rng(1)
     gold = chance.integers(0, 2, items)
@@ -89,27 +89,27 @@ def measure(systems: int, items: int, resamples: int, ranks: bool) -> dict[str, 
         "widest_rank_range": widest,
     }
     if not ranks:
-        looped = loop_seconds(gold, answers, systems, resamples, len(differences))
+        looped = loop_seconds(gold, answers, resamples, len(differences), rounds)
         result |= {"loop_seconds": looped, "ratio": looped / (end - begin)}
     return result
 
 
-def loop_seconds(gold: Any, answers: list[Any], systems: int, resamples: int, pairs: int) -> float:
-    """What a loop over the scorer takes: `LOOPED` rounds of each kind, times how many there are."""
+def loop_seconds(gold: Any, answers: list[Any], resamples: int, pairs: int, rounds: int) -> float:
+    """What a loop over the scorer takes: some rounds of each kind, times how many there are."""
     chance = np.random.default_rng(2)
     first, second = answers[0], answers[1]
     begin = time.process_time()
-    for _ in range(LOOPED):
+    for _ in range(rounds):
         drawn = chance.integers(0, len(gold), len(gold))
         macro_f1(confusion(gold[drawn], first[drawn], 2))
-    drawn_seconds = (time.process_time() - begin) / LOOPED
+    drawn_seconds = (time.process_time() - begin) / rounds
     begin = time.process_time()
-    for _ in range(LOOPED):
+    for _ in range(rounds):
         swap = chance.random(len(gold)) < 0.5
         macro_f1(confusion(gold, np.where(swap, second, first), 2))
         macro_f1(confusion(gold, np.where(swap, first, second), 2))
-    swapped_seconds = (time.process_time() - begin) / LOOPED
-    return drawn_seconds * systems * resamples + swapped_seconds * pairs * resamples
+    swapped_seconds = (time.process_time() - begin) / rounds
+    return drawn_seconds * len(answers) * resamples + swapped_seconds * pairs * resamples
 
 
 if __name__ == "__main__":

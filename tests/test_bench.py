@@ -54,3 +54,30 @@ def test_made_up_cupt_files_are_the_same_at_every_run(tmp_path: Path) -> None:
         texts.append(made_up_file([made_up_sentence(chance) for _ in range(50)], chance))
     assert texts[0] == texts[1]
     assert ":VID" in texts[0]
+
+
+def test_the_benchmark_of_a_boards_statistics_runs_and_tells_how_much_faster_than_a_loop() -> None:
+    from bench.statistics import measure
+
+    for ranks in (False, True):
+        result = measure(systems=3, items=40, resamples=100, ranks=ranks, rounds=2)
+        assert result["pairs"] == 3
+        assert ("ratio" in result) is not ranks
+
+
+def test_coverage_is_measured_for_every_family_of_populations() -> None:
+    from bench._populations import POPULATIONS
+    from bench.coverage import line, measure
+
+    for population in {one.family: one for one in POPULATIONS}.values():
+        row = measure(population, 40, sets=1, resamples=20, truth_items=400)
+        assert row["chosen"] in row["coverage"]
+        assert population.title in line(row)
+
+
+def test_pairs_and_boards_of_equal_systems_are_measured() -> None:
+    from bench.pairs import BOARDS, POPULATIONS, coverage, is_separated
+
+    for draw in POPULATIONS.values():
+        assert coverage(draw, 40, 2, 50)[0] <= 1
+    assert [is_separated(board, 0, 30) for board in BOARDS.values()] == [False, False]

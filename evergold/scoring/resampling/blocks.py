@@ -39,6 +39,12 @@ class Dense:
             return weights[:, self.units[0] : self.units[-1] + 1] @ self.matrix  # no copy
         return weights[:, self.units] @ self.matrix
 
+    def grouped(self, group_of: Positions, groups: int) -> Floats:
+        """What the units of each group add: groups × k. group_of: the number of each unit's group."""
+        sums = np.zeros((groups, self.width))
+        np.add.at(sums, group_of[self.units], self.matrix)
+        return sums
+
     def moved(self, columns: Sequence[int], width: int) -> Dense:
         """The same with each column in another place, of `width`."""
         matrix = np.zeros((len(self.units), width))
@@ -64,6 +70,11 @@ class Entries:
         if len(self.columns):
             starts = np.flatnonzero(np.diff(self.columns, prepend=-1))
             sums[:, self.columns[starts]] = np.add.reduceat(weights[:, self.units] * self.values, starts, axis=1)
+        return sums
+
+    def grouped(self, group_of: Positions, groups: int) -> Floats:
+        sums = np.zeros((groups, self.width))
+        np.add.at(sums, (group_of[self.units], self.columns), self.values)
         return sums
 
     def moved(self, columns: Sequence[int], width: int) -> Entries:

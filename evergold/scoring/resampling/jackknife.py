@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from evergold.scoring.resampling.draws import CHUNK
-from evergold.scoring.resampling.parts import Floats, Name
+from evergold.scoring.resampling.parts import Floats, Name, Part, Sums
 from evergold.scoring.resampling.sample import Sample
 from evergold.scoring.resampling.units import Positions, Units
 
@@ -42,22 +42,42 @@ class Jackknife:
         found[self.group_of] = strata
         return found
 
-    def weights(self) -> Iterator[Floats]:
-        """Chunks of groups × units: 0 for those left out; the rest of their stratum stands in for them."""
+    @cached_property
+    def instead(self) -> Floats:
+        """How often the rest of a stratum counts where a group of it is left out, by group."""
         sizes = np.bincount(self.group_of)
         whole = np.bincount(self.stratum_of, sizes)[self.stratum_of]
-        instead = np.divide(whole, whole - sizes, out=np.ones_like(whole), where=whole > sizes)
+        found: Floats = np.divide(whole, whole - sizes, out=np.ones_like(whole), where=whole > sizes)
+        return found
+
+    def weights(self) -> Iterator[Floats]:
+        """Chunks of groups × units: 0 for those left out; the rest of their stratum stands in for them."""
         strata = self.stratum_of[self.group_of]
-        for start in range(0, len(sizes), CHUNK):
-            groups = np.arange(start, min(start + CHUNK, len(sizes)))[:, None]
-            weights = np.where(self.stratum_of[groups] == strata, instead[groups], 1.0)
+        for start in range(0, len(self.stratum_of), CHUNK):
+            groups = np.arange(start, min(start + CHUNK, len(self.stratum_of)))[:, None]
+            weights = np.where(self.stratum_of[groups] == strata, self.instead[groups], 1.0)
             weights[self.group_of == groups] = 0.0
             yield weights
 
     def values(self, sample: Sample) -> dict[Name, Floats]:
         """Every score without each group, NaN where it is undefined."""
-        chunks = [sample.weighted(weights) for weights in self.weights()]
-        return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in sample.names} if chunks else {}
+        if not len(self.units):
+            return {}
+        values = [self._of_sums(part) if isinstance(part, Sums) else self._of_part(part) for part in sample.parts]
+        return sample.finish(values, (len(self.stratum_of),))
+
+    def _of_part(self, part: Part) -> Floats:
+        return np.concatenate([part.weighted(weights) for weights in self.weights()])
+
+    def _of_sums(self, part: Sums) -> Floats:
+        """The same without weights: what all add, with the group's stratum in place of it."""
+        of_groups = np.concatenate(
+            [block.grouped(self.group_of, len(self.stratum_of)) for block in part.blocks], axis=1
+        )
+        of_strata = np.zeros((int(self.stratum_of.max()) + 1, of_groups.shape[1]))
+        np.add.at(of_strata, self.stratum_of, of_groups)
+        own = of_strata[self.stratum_of]
+        return part.scores(of_strata.sum(axis=0) - own + self.instead[:, None] * (own - of_groups))
 
     def influences(self, values: Floats) -> Floats:
         """By how much each group moves the score, from the values without it: their squares add up to its variance.

@@ -138,3 +138,13 @@ def test_every_interval_holds_its_score() -> None:
         for score, one in found.items():
             if isinstance(one, Interval):
                 assert one.low <= (values[score] or 0.0) <= one.high, score
+
+
+@pytest.mark.parametrize("name", ["idiom-detection", "meaning-matching", "mwe-identification", "table"])
+def test_leaving_a_group_out_is_the_same_by_sums_and_by_weights(name: str) -> None:
+    sample = golden_run(name).sample
+    jackknife = Jackknife(sample.units)
+    by_sums = jackknife.values(sample)
+    by_weights = [sample.weighted(weights) for weights in jackknife.weights()]
+    for score, values in by_sums.items():
+        assert np.concatenate([chunk[score] for chunk in by_weights]) == pytest.approx(values, abs=1e-12, nan_ok=True)
