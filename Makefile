@@ -21,7 +21,7 @@ BERTSCORE_TESTS := $(wildcard tests/evergold/scoring/test_bertscore*.py tests/ev
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: run test soak test-bertscore screenshots check audit fuzz chaos bench lint types contracts migrations lock clean help venv venv-dev venv-tools
+.PHONY: run test soak test-bertscore screenshots check audit fuzz chaos mutants bench lint types contracts migrations lock clean help venv venv-dev venv-tools
 
 run: venv  ## start the demo server: http://127.0.0.1:8321 (PORT=9000: another port, LEAN=1: without torch)
 	@exec $(VENV)/python -P -m evergold.cli serve --demo --port $(PORT) $(if $(lean),--lean)
@@ -32,6 +32,7 @@ test: venv-dev  ## run all tests (TESTS=tests/base/test_times.py: one file, LEAN
 soak: venv-dev  ## all tests at their full depth, and a long storm: before a release, after large changes (an hour or more)
 	@$(VENV)/pytest -n $(PROCESSES) --dist worksteal --durations=25 --soak $(TESTS)
 	@$(MAKE) --no-print-directory chaos N=1000
+	@$(MAKE) --no-print-directory mutants
 
 test-bertscore: venv-dev  ## of these only the tests that need torch
 	@$(VENV)/pytest -q $(BERTSCORE_TESTS)
@@ -48,6 +49,9 @@ fuzz: venv-dev  ## every reader under atheris, SECONDS each (60)
 
 chaos: venv-dev  ## kill servers and workers under N submissions, and compare with a calm run (make chaos N=10000)
 	@$(VENV)/python -m bench.chaos --submissions $(N)
+
+mutants: venv-dev  ## put N faults into the decisive modules one at a time: do the tests notice 95 % of them? (SEED=2: others)
+	@$(VENV)/python -m bench.mutants --sample $(N) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
 
 bench: venv-dev  ## measure what the README quotes (takes some minutes)
 	@$(VENV)/python -m bench

@@ -51,6 +51,7 @@ def test_what_is_said_of_a_row_is_recorded(engine: Engine, people: list[User]) -
         "note": "two accounts",
         "before": {"status": "unranked", "note": "more data"},
     }
+    assert [(entry.details["team"], entry.details["submission"]) for entry in entries[2:]] == [("Ada", str(sent))] * 2
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,14 @@ from sqlalchemy import Engine, select, text, update
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.boards.leaderboard import Leaderboard
+from app.boards.rows import CommittedGold
 from app.boards.snapshots import AFTER_CLOSE, find_snapshot, freeze_due, last_snapshot, official_board, official_version
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs
 from app.models import Board, Phase, PhaseTask, ScoreRow, Snapshot, Submission, Team, User
 from tests.competitions.embargo import INSTANT, MINUTE, add_phase, declare, enter, freeze, hide, look, rows
 from tests.rescoring import rescored
+from tests.sealed import make_key, seal_gold
 from tests.threads import in_threads
 from tests.world import (
     COMPETITION,
@@ -183,6 +185,13 @@ def test_it_keeps_everything_that_a_row_has(closing: Engine, root: User) -> None
     (document, _) = documents(closing)
     assert [row["rank"] for row in document["rows"]] == [1, 2]
     assert [row["method"] for row in document["rows"]] == ["second", ""]
+
+
+def test_it_names_the_gold_that_it_rests_on(closing: Engine) -> None:
+    make_key(closing)
+    version = seal_gold(closing, b"gold")
+    freeze(closing, DUE)
+    assert look(closing).sealed_gold == official(closing).sealed_gold == (CommittedGold(1, version.commitment),)
 
 
 def test_ones_own_row_is_marked_for_oneself(closing: Engine, people: list[User]) -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from sqlalchemy import Engine, select, text
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.competitions.find import find_phase_task
+from app.base.errors import Forbidden
+from app.competitions.find import find_competition, find_phase_task
 from app.gold.sealing import UNLIMITED_BYTES, Sealed, SealingWriter
-from app.gold.versions import bind_gold, current_keys, keep_gold, put_gold
-from app.models import GoldVersion
+from app.gold.versions import bind_gold, current_keys, keep_gold, problem_words, put_gold
+from app.models import GoldVersion, Role
+from app.people.roles import grant_role
 from tests.processes import wait_until
 from tests.sealed import PLACE, make_key
 from tests.threads import in_threads
-from tests.world import NOW, add_competition, answer_to
+from tests.world import COMPETITION, NOW, add_competition, add_user, answer_to
 
 
 def sealed(engine: Engine, content: bytes) -> Sealed:
@@ -63,3 +66,35 @@ def somebody_waits(engine: Engine) -> bool:
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     with reading(engine) as session:
         return bool(session.scalar(text(waiting)))
+
+
+def test_only_who_organises_the_competition_puts_gold_and_of_others_nothing_is_left(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine)
+    make_key(sqlite_engine)
+    anna, olga = (add_user(sqlite_engine, name) for name in ("anna", "olga"))
+    with writing(sqlite_engine) as session:
+        here = find_competition(session, COMPETITION)
+        grant_role(session, here, anna, Role.ANNOTATOR, NOW)
+        grant_role(session, here, olga, Role.ORGANISER, NOW)
+    folder, before = get_settings().sealed_dir, sealed(sqlite_engine, b"gold")
+    with pytest.raises(Forbidden):
+        keep_gold(sqlite_engine, folder, before, filename="gold.csv", user=anna, now=NOW)
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+    [version] = keep_gold(
+        sqlite_engine, folder, sealed(sqlite_engine, b"gold"), filename="C:\\gold\\gold.csv", user=olga, now=NOW
+    )
+    assert (version.number, version.created_by_id, version.filename) == (1, olga.id, "gold.csv")
+
+
+@pytest.mark.parametrize(
+    ("problems", "omitted", "said"),
+    [
+        (["id 3 twice"], 0, "id 3 twice"),
+        (["id 3 twice"], 1, "id 3 twice (and 1 more)"),
+        (["id 3 twice", "no label", "no id"], 4, "id 3 twice (and 6 more)"),
+        ([], 0, "it cannot be read"),
+    ],
+)
+def test_the_first_problem_is_said_and_how_many_others_there_are(problems: list[str], omitted: int, said: str) -> None:
+    version = GoldVersion(problems=[{"sentence": one} for one in problems], problems_omitted=omitted)
+    assert problem_words(version) == said

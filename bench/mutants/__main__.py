@@ -1,0 +1,118 @@
+"""`make mutants`: a sample of faults, tried one by one; whoever lives must stand in survivors.toml with a reason.
+
+The sample is drawn by a hash of each fault: the same seed draws the same faults until their own functions change.
+Exits with 1 if a fault lives that is not listed, or if less than 95 % are noticed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import queue
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.mutants.faults import Fault, faults_of
+from bench.mutants.modules import TESTS
+from bench.mutants.trial import ROOT, Yard
+
+LISTED = Path(__file__).with_name("survivors.toml")
+LEAST_PERCENT = 95
+
+Key = tuple[str, str, str, str]
+
+
+def main() -> int:
+    """Draw, try, and say what lives."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, default=300, metavar="N")
+    parser.add_argument("--seed", default="1", help="another one draws other faults")
+    parser.add_argument("--processes", type=int, default=2, metavar="N")
+    parser.add_argument("--only", default="", metavar="TEXT", help="of modules whose path has this in it")
+    arguments = parser.parse_args()
+    faults = sample(arguments.seed, arguments.sample, arguments.only)
+    noticed = tried(faults, arguments.processes)
+    return verdict(faults, noticed, survivors())
+
+
+def sample(seed: str, count: int, only: str = "") -> list[Fault]:
+    """So many faults, those of a module together."""
+    every = [fault for path in TESTS if only in path for fault in faults_of(path, (ROOT / path).read_text())]
+    print(f"{len(every)} faults in {sum(only in path for path in TESTS)} modules", flush=True)
+    return sorted(sorted(every, key=lambda fault: fault.rank(seed))[:count], key=lambda fault: fault.module)
+
+
+def survivors() -> dict[Key, str]:
+    """Why each may live, by `key_of`."""
+    listed = tomllib.loads(LISTED.read_text())["survivor"]
+    return {(one["module"], one["function"], one["was"], one["becomes"]): one["because"] for one in listed}
+
+
+def key_of(fault: Fault) -> Key:
+    return (fault.module, fault.function, *fault.lines())
+
+
+def tried(faults: Sequence[Fault], processes: int) -> list[bool]:
+    """Of each fault whether it was noticed; says which were not as soon as that is known."""
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(processes) as pool:
+        yards: queue.SimpleQueue[Yard] = queue.SimpleQueue()
+        for number in range(processes):
+            yards.put(Yard(Path(folder, str(number))))
+
+        @contextmanager
+        def a_yard() -> Iterator[Yard]:
+            yard = yards.get()
+            try:
+                yield yard
+            finally:
+                yards.put(yard)
+
+        def measure(tests: tuple[str, ...]) -> float:
+            with a_yard() as yard:
+                return yard.seconds_without_fault(tests)
+
+        def try_one(fault: Fault) -> bool:
+            tests = TESTS[fault.module]
+            with a_yard() as yard:
+                is_noticed = yard.is_noticed(tests, seconds[tests], fault.module, fault.source())
+            if not is_noticed:
+                print(f"lives: {described(key_of(fault))}", flush=True)
+            return is_noticed
+
+        wanted = list(dict.fromkeys(TESTS[fault.module] for fault in faults))
+        seconds = dict(zip(wanted, pool.map(measure, wanted), strict=True))
+        return list(pool.map(try_one, faults))
+
+
+def verdict(
+    faults: Sequence[Fault], noticed: Sequence[bool], listed: dict[Key, str], say: Callable[[str], object] = print
+) -> int:
+    """What came of it, and the exit code."""
+    alive = {key_of(fault) for fault, is_noticed in zip(faults, noticed, strict=True) if not is_noticed}
+    for key in [key_of(fault) for fault in faults if key_of(fault) in listed and key_of(fault) not in alive]:
+        say(f"listed, but noticed by now: {described(key)}")
+    unlisted = sorted(alive - listed.keys())
+    for key in unlisted:
+        say(f"lives, and is not listed in {LISTED.name}:\n{entry(key)}")
+    percent = 100 * sum(noticed) / len(faults)
+    say(f"{sum(noticed)} of {len(faults)} faults were noticed: {percent:.1f} % (at least {LEAST_PERCENT} are wanted)")
+    return 1 if unlisted or percent < LEAST_PERCENT else 0
+
+
+def described(key: Key) -> str:
+    module, function, was, becomes = key
+    return f"{module} {function}\n    - {was}\n    + {becomes}"
+
+
+def entry(key: Key) -> str:
+    """As it stands in the list, but for the reason."""
+    names = ("module", "function", "was", "becomes")
+    return "\n".join(["[[survivor]]", *(f"{name} = {value!r}" for name, value in zip(names, key, strict=True))])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""The faults of a module: what mutmut's operators make of every function, but for words and for what only costs time.
+
+A fault is known by the function and the lines that it changes, so that moving code around does not make it another.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+from libcst import matchers
+from mutmut.mutation.mutators import mutation_operators
+
+#: What is loaded along, locked or remembered: tests on one SQLite see no difference. Races have tests of their own.
+_ONLY_COSTS_TIME = frozenset({"options", "execution_options", "with_for_update"})
+_NEVER_CHANGED = frozenset({"len", "isinstance", "cast"})
+_LOGGERS = frozenset({"log", "logger"})
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One changed expression. function: its qualified name; number: which of the faults of this function."""
+
+    module: str
+    function: str
+    number: int
+    tree: cst.Module
+    node: cst.FunctionDef
+    old: cst.CSTNode
+    new: cst.CSTNode
+
+    def rank(self, seed: str) -> str:
+        """Its place in a sample: of the fault alone: a change of other functions moves it neither in nor out."""
+        return hashlib.sha256(f"{seed} {self.module} {self.function} {self.number}".encode()).hexdigest()
+
+    def source(self) -> str:
+        """The whole changed module."""
+        return cst.ensure_type(self.tree.deep_replace(self.old, self.new), cst.Module).code
+
+    def lines(self) -> tuple[str, str]:
+        """The lines that it changes, and what they become; each stripped, and joined where they are several."""
+        before, after = (cst.Module([node]).code for node in (self.node, self.node.deep_replace(self.old, self.new)))  # type: ignore[list-item]
+        told = list(difflib.ndiff(before.splitlines(), after.splitlines()))
+        gone, come = ([line[2:].strip() for line in told if line.startswith(sign)] for sign in ("- ", "+ "))
+        return " ".join(gone), " ".join(come)
+
+
+def faults_of(module: str, source: str) -> list[Fault]:
+    """All that count, in the order of the code."""
+    tree = cst.parse_module(source)
+    found: list[Fault] = []
+    for name, function in _functions(tree.body, ""):
+        changes = _Changes()
+        function.visit(changes)
+        found += [
+            Fault(module, name, number, tree, function, old, new) for number, (old, new) in enumerate(changes.found)
+        ]
+    return found
+
+
+def _functions(body: Sequence[cst.CSTNode], within: str) -> Iterator[tuple[str, cst.FunctionDef]]:
+    """Functions of the module and of its classes, with their names; what is defined inside them is part of them."""
+    for node in body:
+        if isinstance(node, cst.FunctionDef):
+            yield within + node.name.value, node
+        elif isinstance(node, cst.ClassDef):
+            yield from _functions(node.body.body, f"{within}{node.name.value}.")
+
+
+class _Changes(cst.CSTVisitor):
+    """(node, what an operator makes of it), for every node of a function that decides something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[cst.CSTNode, cst.CSTNode]] = []
+        self._left_alone: set[int] = set()
+        self._raised: set[int] = set()
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        if id(node) in self._left_alone or _is_for_readers(node):
+            return False
+        if isinstance(node, cst.Raise) and isinstance(node.exc, cst.Call):
+            self._leave_alone(_words_of(node.exc))
+            self._raised.add(id(node.exc))
+        if isinstance(node, cst.Call) and _name_of(node) in _ONLY_COSTS_TIME:
+            self._leave_alone(node.args)
+        else:
+            self._change(node)
+        return True
+
+    def _leave_alone(self, nodes: Iterable[cst.CSTNode]) -> None:
+        self._left_alone |= {id(node) for node in nodes}
+
+    def _change(self, node: cst.CSTNode) -> None:
+        for kind, operator in mutation_operators:
+            if isinstance(node, kind):
+                self.found += [(node, changed) for changed in operator(node) if not self._takes_words(node, changed)]
+
+    def _takes_words(self, node: cst.CSTNode, changed: cst.CSTNode) -> bool:
+        """Whether it leaves an error without its sentence: its class and its details count, its words do not."""
+        if id(node) not in self._raised or not isinstance(node, cst.Call) or not isinstance(changed, cst.Call):
+            return False
+        return _words_of(node) != _words_of(changed)
+
+
+def _is_for_readers(node: cst.CSTNode) -> bool:
+    """Types, words for people, logs, docstrings; and decorators and defaults that are calls, which run on import."""
+    if isinstance(node, (cst.Annotation, cst.Decorator, cst.FormattedString, cst.ConcatenatedString)):
+        return True
+    if isinstance(node, cst.SimpleString):
+        return any(character.isspace() for character in node.value)
+    if isinstance(node, cst.Param):
+        return not isinstance(node.default, (cst.Name, cst.BaseNumber, cst.BaseString, type(None)))
+    if not isinstance(node, cst.Call):
+        return False
+    logger = matchers.Attribute(value=matchers.Name())
+    is_log = matchers.matches(node.func, logger) and cst.ensure_type(node.func, cst.Attribute).value.value in _LOGGERS  # type: ignore[attr-defined]
+    return is_log or _name_of(node) in _NEVER_CHANGED
+
+
+def _words_of(call: cst.Call) -> list[cst.Arg]:
+    return [argument for argument in call.args if argument.keyword is None]
+
+
+def _name_of(call: cst.Call) -> str:
+    """What is called: the last part of its name."""
+    return getattr(getattr(call.func, "attr", call.func), "value", "")

@@ -1,0 +1,106 @@
+"""What `make mutants` rests on: its map of modules and tests, its faults, and its verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench.mutants.__main__ import Key, key_of, sample, survivors, verdict
+from bench.mutants.faults import Fault, faults_of
+from bench.mutants.modules import TESTS
+
+ROOT = Path(__file__).resolve().parent.parent
+SMALL = "evergold/scoring/f1.py"
+
+CODE = '''
+def quota(session, team, now):
+    """How much is left."""
+    if now < team.start:
+        raise LimitReached("Your team has used all of it.", limit=team.limit)
+    log.info("asked", team=team.id)
+    return session.scalars(select(Run).where(Run.team == team.id, Run.is_current).options(joined(Run.team))).all()
+
+
+class Team:
+    @property
+    def left(self) -> int | None:
+        return self.limit - self.used
+'''
+
+
+def changes(code: str = CODE) -> list[tuple[str, str, str]]:
+    return [(fault.function, *fault.lines()) for fault in faults_of("app/limits.py", code)]
+
+
+def test_every_module_and_every_test_of_the_map_is_there() -> None:
+    named = [*TESTS, *(test for tests in TESTS.values() for test in tests)]
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+    assert all(tests for tests in TESTS.values())
+
+
+def test_a_condition_of_a_query_is_dropped_and_a_bound_is_moved() -> None:
+    found = [(function, becomes) for function, _, becomes in changes()]
+    assert any("where(Run.team == team.id, )" in becomes for _, becomes in found)
+    assert any("where(Run.is_current)" in becomes for _, becomes in found)
+    assert ("quota", "if now <= team.start:") in found
+    assert ("Team.left", "return self.limit + self.used") in found, "decorated ones, too"
+
+
+def test_words_logs_and_what_is_loaded_along_are_left_alone() -> None:
+    becomes = " ".join(becomes for _, _, becomes in changes())
+    assert "XX" not in becomes
+    assert not [line for _, line, _ in changes() if line.startswith("log.")]
+    assert ".options(None)" not in becomes
+    assert "limit=None" in becomes, "details of an error are no words"
+
+
+def test_a_fault_changes_its_own_lines_of_the_module_and_no_other() -> None:
+    for fault in faults_of("app/limits.py", CODE):
+        was, becomes = fault.lines()
+        assert was != becomes
+        compile(fault.source(), "app/limits.py", "exec")
+        assert fault.source() != CODE
+
+
+def test_the_same_seed_draws_the_same_faults_whatever_changes_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {fault.rank("1") for fault in faults_of("app/limits.py", CODE) if fault.function == "quota"}
+    after = {
+        fault.rank("1")
+        for fault in faults_of("app/limits.py", CODE.replace("self.used", "1"))
+        if fault.function == "quota"
+    }
+    assert before == after
+    assert {fault.rank("2") for fault in faults_of("app/limits.py", CODE)}.isdisjoint(before)
+    monkeypatch.setattr("bench.mutants.__main__.TESTS", {SMALL: TESTS[SMALL]})
+    assert [key_of(fault) for fault in sample("1", 3)] == [key_of(fault) for fault in sample("1", 3)]
+
+
+@pytest.mark.parametrize(
+    ("noticed", "listed", "code", "said"),
+    [
+        (20, 0, 0, "20 of 20 faults were noticed: 100.0 %"),
+        (19, 1, 0, "19 of 20 faults were noticed: 95.0 %"),
+        (19, 0, 1, "lives, and is not listed"),
+        (18, 2, 1, "90.0 %"),
+        (20, 1, 0, "listed, but noticed by now"),
+    ],
+)
+def test_a_survivor_must_be_listed_and_one_in_twenty_is_the_most(
+    noticed: int, listed: int, code: int, said: str
+) -> None:
+    every = faults_of(SMALL, (ROOT / SMALL).read_text())
+    faults: list[Fault] = list({key_of(fault): fault for fault in every[:30]}.values())[:20]
+    known: dict[Key, str] = {key_of(fault): "a reason" for fault in faults[20 - listed :]}
+    sentences: list[str] = []
+    found = [place < noticed for place in range(20)]
+    assert verdict(faults, found, known, sentences.append) == code
+    assert any(said in sentence for sentence in sentences)
+
+
+def test_every_survivor_has_a_reason_and_stands_in_the_code() -> None:
+    for (module, function, was, _), because in survivors().items():
+        assert module in TESTS
+        assert len(because) > 20, because
+        there = [fault for fault in faults_of(module, (ROOT / module).read_text()) if fault.function == function]
+        assert any(fault.lines()[0] == was for fault in there), f"{module} {function}: {was}"
