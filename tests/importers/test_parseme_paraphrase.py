@@ -11,9 +11,14 @@ from zipfile import ZipFile
 
 import pytest
 import yaml
+from sqlalchemy import Engine, func, select
 
-from app.declarations.check import check_phases
+from app.base.db import reading, writing
+from app.competitions.find import find_board, find_competition
+from app.declarations.apply.apply import apply_phases
+from app.declarations.check import check_phases, load_competitions
 from app.importers.parseme_paraphrase import GUIDELINES, import_parseme_paraphrase
+from app.models import Submission
 from evergold.cli import run
 from evergold.cli.output import Code
 from evergold.scoring import validate
@@ -57,6 +62,20 @@ def test_result_is_ready_to_open(source: Path, tmp_path: Path) -> None:
     found = check_phases(tmp_path / "competition/competition.yaml", now=NOW, gold=tmp_path / "gold")
     assert [finding.message for finding in found if finding.severity == "error"] == []
     assert (tmp_path / "competition" / GUIDELINES).read_text(encoding="utf-8").startswith("# How to judge")
+
+
+def test_it_is_applied_once_with_its_boards_and_baselines(sqlite_engine: Engine, source: Path, tmp_path: Path) -> None:
+    """Copy in practice, and copy and deletion in both phases of the test data."""
+    imported(source, tmp_path)
+    loaded = load_competitions(tmp_path / "competition" / "competition.yaml")
+    for first in (True, False):
+        with writing(sqlite_engine) as session:
+            changes = apply_phases(session, loaded, storage_dir=tmp_path / "storage", now=NOW)
+        assert any(change.counts for change in changes) is first
+    with reading(sqlite_engine) as session:
+        assert session.scalar(select(func.count(Submission.id))) == 1 + 2 * 2
+        found = find_competition(session, "parseme-2-0-paraphrase")
+        assert find_board(found, "post-evaluation", "diversity")[1].rank_metric == "entropy"
 
 
 def test_blind_files_have_ids_and_sentences_alone(source: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from app.base.db import writing
 from app.models import Board, HistoricRow
 from tests import world
-from tests.web.site import BOARD, Person, Site
+from tests.web.site import BOARD, BROWSER, Person, Site
 from tests.world import HOUR, NOW
 
 
@@ -124,6 +124,24 @@ def test_full_precision_and_honest_gaps(site: Site) -> None:
     assert row["accuracy zero_shot/all"] == ""
     [row] = board(site).json()["rows"]
     assert row["cells"][1] == {"value": None, "reason": "not published", "signature": None}
+
+
+def test_what_is_known_of_a_published_system_stands_on_page_and_in_json(site: Site) -> None:
+    said = {"method": "CodaLab: sted97", "paper": "https://example.org/paper", "code": "https://example.org/code"}
+    with writing(site.engine) as session:
+        phase = world.the_phase_task(session).phase
+        found = session.query(Board).filter_by(name="zero-shot").one()
+        scores = {"macro_f1 zero_shot/all": 0.774}
+        session.add(
+            HistoricRow(phase_id=phase.id, board_id=found.id, team="NER4ID", scores=scores, source="Table 5", **said)
+        )
+    [row] = board(site).json()["rows"]
+    assert {name: row["card"][name] for name in said} == said
+    with site.client() as anonymous:
+        page = anonymous.get(BOARD.removeprefix("/api/v1"), headers=BROWSER).text
+    assert 'href="https://example.org/paper"' in page
+    assert 'href="https://example.org/code"' in page
+    assert "CodaLab: sted97" in page
 
 
 # ------------------------------------------------------------------------------------------------------------- caching
