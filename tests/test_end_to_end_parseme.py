@@ -78,7 +78,7 @@ def test_unseen_f1_on_the_boards_of_its_track_is_the_official_one(server: Server
                 value = row["cells"][places[metric, "macro/unseen"]]["value"]
                 assert value == pytest.approx(expected[name], abs=5e-5), "printed with four decimals"
             assert row["cells"][places["languages", "macro"]]["value"] == 1
-        assert board_rows(aoife, f"{PHASE}/boards/unseen-closed") == {}
+        assert "aoife" not in board_rows(aoife, f"{PHASE}/boards/unseen-closed")
 
 
 def test_the_text_report_is_the_official_one_line_by_line(server: Server, task: Parseme) -> None:
@@ -97,10 +97,11 @@ def test_the_heat_map_has_the_official_f1_of_every_category(server: Server, task
         form = {"username": "cormac", "password": PASSWORD, "csrf_token": csrf_of(browser.get("/login").text)}
         assert "Log out" in browser.post("/login", data=form).text
         found = browser.get(f"{page}/report", params={"view": "categories"}).raise_for_status().text
-    names = re.findall(r"<bdi>([\w.]+)</bdi>", found.split("<thead>")[1].split("</thead>")[0])[1:]
-    (cells,) = re.findall(rf"<tr><th scope=\"row\"><bdi>{task.language}</bdi></th>(.*?)</tr>", found, re.DOTALL)
-    values = re.findall(r'<td class="num tone-\d+"[^>]*>([\d.]+)</td>', cells)
-    shown = dict(zip(names, map(float, values), strict=True))
+    names = re.findall(r"<bdi>([^<]+)</bdi>", found.split("<thead>")[1].split("</thead>")[0])[1:]
+    (row,) = re.findall(rf"<tr><th scope=\"row\"><bdi>{task.language}</bdi></th>(.*?)</tr>", found, re.DOTALL)
+    values = re.findall(r'<td class="num tone-\d+"[^>]*>([\d.]+)</td>', row)
+    cells = zip(names, map(float, values), strict=True)
+    shown = {name: value for name, value in cells if f"{name}: MWE-based" in task.scores}  # some have no category
     assert shown == {name: pytest.approx(100 * task.scores[f"{name}: MWE-based"]["F"], abs=0.06) for name in shown}
     assert {"LVC.full", "VID"} <= set(shown)
 
