@@ -57,17 +57,20 @@ def bertscore(
     idf: bool = False,
     baseline: tuple[float, float, float] | None = None,
     compatibility: Compatibility = "batch-independent",
+    gold_sha256: str | None = None,
+    advance: Callable[[float], None] = lambda share: None,
 ) -> PairScores:
     """Precision, recall and F1 of n candidates, each the best over its references (for each of the three separately).
 
     references: n times one or more texts. idf: tokens weigh log((m + 1) / (c + 1)) where c of the m references have
     them. baseline: for precision, recall and F1 what unrelated texts have; x becomes (x - b) / (1 - b). An empty text
-    on either side scores 0 before rescaling. Texts beyond the encoder's `max_tokens` are cut off.
+    on either side scores 0 before rescaling. Texts beyond the encoder's `max_tokens` are cut off. gold_sha256, advance:
+    as for `embed`.
     Deviation from upstream: precision or recall are 0, not NaN, where all tokens of a text weigh nothing.
     """
     flat = [reference for group in references for reference in group]
     repeated = [text for text, group in zip(candidates, references, strict=True) for _ in group]
-    vectors = embed(encoder, flat, repeated)
+    vectors = embed(encoder, flat, repeated, gold_sha256=gold_sha256, advance=advance)
     weighted = weigh(encoder, vectors, flat if idf else None)
     pairs = match(weighted, repeated, flat, compatibility)
     starts = np.concatenate([[0], np.cumsum([len(group) for group in references])])[:-1].astype(np.intp)

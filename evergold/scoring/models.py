@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from evergold.scoring.errors import ScoringError
+from evergold.scoring.errors import ScoringError, shorten
 
 Precision = Literal["fp32", "bf16", "fp16"]
 
@@ -161,6 +161,13 @@ def usual_layer(name: str, files: ModelFiles) -> int:
         return int(config.get("num_hidden_layers") or config["n_layers"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BrokenModel(f"{name}: {CONFIG} does not say how many layers there are") from error
+
+
+def model_name(name: str) -> str:
+    """The name, if it can be one; else a ValueError that says so: for options of task types."""
+    if not MODEL_NAME.fullmatch(name):
+        raise ValueError(f"{shorten(name)!r} is no name of a model")
+    return name
 
 
 def _folder(name: str, models_dir: Path | None) -> Path:

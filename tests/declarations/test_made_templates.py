@@ -29,6 +29,7 @@ CONSTANTS = {
     "meaning-matching": "1",
     "multi-label": "joy|fear",
     "table": "idiom",
+    "text-generation": "In other words.",
 }
 ROWS = ["ID,Language,Setting,Label", "1,EN,zero_shot,", "2,PT,zero_shot,", "3,EN,zero_shot,"]
 
@@ -163,7 +164,8 @@ def test_none_is_made_of_very_large_items(
 
 
 def options_of(name: str) -> dict[str, object]:
-    document = json.loads((GOLDEN / name / "expected.json").read_text(encoding="utf-8"))
+    expected = GOLDEN / name / "expected.json"
+    document = json.loads(expected.read_text(encoding="utf-8")) if expected.is_file() else {}
     return document.get("options") or {}
 
 

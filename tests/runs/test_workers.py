@@ -171,12 +171,12 @@ def test_types_whose_queue_nobody_listens_to_are_unheard(engine: Engine, ada: Us
         with reading(engine) as session:
             return unserved_task_types(session, now)
 
-    assert unserved(NOW) == {TYPE, "mwe-paraphrase"}
+    assert unserved(NOW) == {TYPE, "mwe-paraphrase", "text-generation"}
     announce(engine, "lean", "cpu")
-    assert unserved(NOW) == {TYPE, "mwe-paraphrase"}
+    assert unserved(NOW) == {TYPE, "mwe-paraphrase", "text-generation"}
     announce(engine, "able", "cpu", "gpu")
     assert unserved(NOW) == frozenset()
-    assert unserved(NOW + SILENCE) == {TYPE, "mwe-paraphrase"}
+    assert unserved(NOW + SILENCE) == {TYPE, "mwe-paraphrase", "text-generation"}
 
 
 def test_each_queue_has_a_line_of_its_own(engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:

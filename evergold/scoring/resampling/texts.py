@@ -60,5 +60,6 @@ def _where_any(sums: Floats, value: Floats) -> Floats:
     return found
 
 
-_OF_ITEMS = ("exact_match", "rouge_1", "rouge_2", "rouge_l")
+_BERTSCORES = ("bertscore_f1", "bertscore_precision", "bertscore_recall")
+_OF_ITEMS = ("exact_match", "rouge_1", "rouge_2", "rouge_l", *_BERTSCORES)
 TEXT_SCORES = {"bleu": bleu, "chrf": chrf, "ter": ter, **dict.fromkeys(_OF_ITEMS, mean_of_sums)}

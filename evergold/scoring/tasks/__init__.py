@@ -21,6 +21,7 @@ from evergold.scoring.tasks import (
     ranking,
     sequence_labelling,
     table,
+    text_generation,
 )
 
 
@@ -49,6 +50,7 @@ TASKS = TaskTypes(
             ranking.TASK,
             sequence_labelling.TASK,
             table.TASK,
+            text_generation.TASK,
         )
     }
 )

@@ -28,7 +28,7 @@ from pydantic import AfterValidator, Field, model_validator
 from evergold.scoring.bertscore import Compatibility, bertscore_signature
 from evergold.scoring.encoders import Encoder, load_encoder
 from evergold.scoring.errors import InvalidGold, InvalidOptions, Problem, shorten
-from evergold.scoring.models import LAYERS, MODEL_NAME, Precision, current_settings
+from evergold.scoring.models import LAYERS, Precision, current_settings, model_name
 from evergold.scoring.paraphrase import ID, BlindFile, GoldFile, blind, read_blind_files, read_gold_files
 from evergold.scoring.paraphrase_languages import (
     BERTSCORE,
@@ -75,12 +75,6 @@ def _types(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def _model(name: str) -> str:
-    if not MODEL_NAME.fullmatch(name):
-        raise ValueError(f"{shorten(name)!r} is no name of a model")
-    return name
-
-
 Baseline = Annotated[float, Field(gt=-1, lt=1)]
 
 
@@ -95,7 +89,7 @@ class Options(TaskOptions):
     languages: Annotated[LanguageNames, AfterValidator(_languages)] | None = None
     language: Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$", max_length=40)] | None = None
     types: Annotated[Texts, AfterValidator(_types), Field(min_length=1)] = ("VID", "NID", "AdjID")
-    model: Annotated[str, AfterValidator(_model)] = "bert-base-multilingual-cased"
+    model: Annotated[str, AfterValidator(model_name)] = "bert-base-multilingual-cased"
     layer: Annotated[int, Field(ge=0, le=100)] | None = None
     precision: Precision = "fp32"
     idf: bool = False

@@ -142,17 +142,22 @@ def score(gold: Gold, prediction: Prediction, options: TableOptions) -> list[Sco
     None with a reason where a metric is undefined (`table_metrics`) or a group has no items. Raises InvalidGold when
     the prediction was checked against an items file that lacks items of the gold.
     """
-    predicted = _in_order_of(gold, prediction)
+    return scores_as(NAME, VERSION, gold, prediction, options)
+
+
+def scores_as(name: str, version: int, gold: Gold, prediction: Prediction, options: TableOptions) -> list[Score]:
+    """The same, signed as this version of a task type that has them, too."""
+    predicted = in_order_of(gold, prediction)
     scores: list[Score] = []
     for metric in options.metrics:
         parts = _signature_parts(metric, options)
         found = {split: _measure(metric, gold, predicted, where, options) for split, where in gold.splits.items()}
-        for split in _splits(options):
+        for split in splits_of(options):
             column, _, group = split.partition("/")
-            value, reason = _group_mean(column, found, options) if group == MEAN else found[split]
+            value, reason = group_mean(column, found, options) if group == MEAN else found[split]
             groups = {"groups": options.groups[column]} if group == MEAN else {}
             scores.append(
-                Score(metric, split, value, reason, signature(NAME, VERSION, metric, split, **parts, **groups))
+                Score(metric, split, value, reason, signature(name, version, metric, split, **parts, **groups))
             )
     return scores
 
@@ -162,7 +167,7 @@ def outcomes(gold: Gold, prediction: Prediction, options: TableOptions) -> dict[
     for labels, `"labels": names, "gold": numbers of labels, "predicted": …`; for numbers `"gold"` and `"predicted"`;
     for texts `"statistics": {metric: see resampling.texts}`. Raises InvalidGold as `score` does.
     """
-    predicted = _in_order_of(gold, prediction)
+    predicted = in_order_of(gold, prediction)
     groups = {
         column: {group: gold.splits[f"{column}/{group}"].tolist() for group in of_column}
         for column, of_column in options.groups.items()
@@ -177,7 +182,7 @@ def item_results(gold: Gold, prediction: Prediction, options: TableOptions) -> l
     Labels are right or wrong. Numbers have an error, predicted minus gold. Texts are cut to TEXT_CHARACTERS, and right
     or wrong only where `exact_match` is among the metrics; gold is the first reference. Raises InvalidGold as `score`.
     """
-    predicted = _in_order_of(gold, prediction)
+    predicted = in_order_of(gold, prediction)
     splits: list[list[str]] = [[] for _ in predicted]
     for split, places in gold.splits.items():
         for place in places.tolist() if split != ALL else ():
@@ -198,7 +203,7 @@ def _item_result(gold: Gold, place: int, splits: tuple[str, ...], own: str, opti
     return ItemResult(id_, splits, value[:TEXT_CHARACTERS], own[:TEXT_CHARACTERS], is_right=is_right)
 
 
-def _in_order_of(gold: Gold, prediction: Prediction) -> tuple[str, ...]:
+def in_order_of(gold: Gold, prediction: Prediction) -> tuple[str, ...]:
     """The predicted values in gold's order; raises InvalidGold unless there is one for each of its items."""
     if missing := [id_ for id_ in gold.items.ids if id_ not in prediction.values]:
         message = f"{len(missing)} gold items are not in the items file: {listed(missing)}"
@@ -211,7 +216,7 @@ def columns(options: TableOptions) -> tuple[Column, ...]:
     return tuple(
         Column(metric, split, METRICS[metric].title + ("" if split == ALL else f", {split.replace('/', ' ')}"))
         for metric in options.metrics
-        for split in _splits(options)
+        for split in splits_of(options)
     )
 
 
@@ -224,7 +229,8 @@ def template(items: Items, options: TableOptions) -> str:
     return text.getvalue()
 
 
-def _splits(options: TableOptions) -> Iterator[str]:
+def splits_of(options: TableOptions) -> Iterator[str]:
+    """`all`, and of each column its groups and their mean."""
     yield ALL
     for column, groups in options.groups.items():
         yield from (f"{column}/{group}" for group in (*groups, MEAN))
@@ -257,7 +263,8 @@ def _compared(gold: Gold, predicted: Sequence[str], options: TableOptions) -> di
     return {"labels": labels, **{side: [number[label] for label in values] for side, values in sides.items()}}
 
 
-def _group_mean(column: str, found: Mapping[str, Found], options: TableOptions) -> Found:
+def group_mean(column: str, found: Mapping[str, Found], options: TableOptions) -> Found:
+    """The mean of a column's groups, undefined where one of them is. found: of each split."""
     values = [found[f"{column}/{group}"][0] for group in options.groups[column]]
     known = [value for value in values if value is not None]
     if len(known) < len(values):

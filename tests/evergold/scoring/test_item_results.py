@@ -24,6 +24,7 @@ CASES = {
     "sequence-labelling": ("gold.conll", "prediction.conll"),
     "mwe-identification": ("gold", "prediction"),
     "table": ("gold.csv", "prediction.csv"),
+    "text-generation": ("gold.csv", "prediction.csv"),
 }
 
 

@@ -1,0 +1,172 @@
+"""text-generation: a text per id, compared with one or more references by BERTScore, and by what `table` has for texts.
+
+Files, checks, groups and the other metrics are those of the task type `table`; BERTScore is computed as for
+mwe-paraphrase (`bertscore`): of several references the best, for precision, recall and F1 separately; over items, the
+mean. An empty prediction, where it is allowed, scores 0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+import numpy as np
+from pydantic import AfterValidator, Field, model_validator
+
+from evergold.scoring.bertscore import Compatibility, bertscore, bertscore_signature
+from evergold.scoring.encoders import Encoder, load_encoder
+from evergold.scoring.models import LAYERS, Precision, current_settings, model_name
+from evergold.scoring.progress import report_progress
+from evergold.scoring.samples.table import sample
+from evergold.scoring.settings import Texts
+from evergold.scoring.table_metrics import METRICS as TABLE_METRICS, NO_ITEMS, TEXT_METRICS, Found
+from evergold.scoring.table_options import ALL, MEAN, TableOptions
+from evergold.scoring.task import Column, Metric, Score, Task, signature
+from evergold.scoring.tasks import table
+from evergold.scoring.tasks.table import Gold, Items, Prediction
+
+NAME, VERSION = "text-generation", 1
+BERTSCORES = ("bertscore_f1", "bertscore_precision", "bertscore_recall")
+
+#: Of every item, by metric.
+Numbers = Mapping[str, "np.ndarray[Any, np.dtype[np.float64]]"]
+
+
+class TextOptions(TableOptions):
+    """What organisers set besides what `table` has for texts; metrics: those beside BERTScore.
+
+    model, layer: the encoder and the layer of its vectors (None: as bert-score recommends for the model); precision: of
+    the encoder; idf: whether rare tokens weigh more; baseline: what unrelated texts have, to rescale with;
+    compatibility: `upstream-64` to reproduce what bert-score prints by default.
+    """
+
+    metrics: Annotated[Texts, Field(min_length=1)] = ("chrf",)
+    value: str = Field("text", min_length=1)
+    model: Annotated[str, AfterValidator(model_name)] = "bert-base-multilingual-cased"
+    layer: Annotated[int, Field(ge=0, le=100)] | None = None
+    precision: Precision = "fp32"
+    idf: bool = False
+    baseline: Annotated[float, Field(gt=-1, lt=1)] | None = None
+    compatibility: Compatibility = "batch-independent"
+
+    @model_validator(mode="after")
+    def _of_texts(self) -> Self:
+        if self.kind != "texts":
+            raise ValueError(f"the metrics beside BERTScore are those of texts: {', '.join(TEXT_METRICS)}")
+        if self.layer is None and self.model not in LAYERS:
+            raise ValueError(f"give layer: for {self.model} none is recommended")
+        return self
+
+    @property
+    def used_layer(self) -> int:
+        """The layer, given or recommended."""
+        return LAYERS[self.model] if self.layer is None else self.layer
+
+
+def score(gold: Gold, prediction: Prediction, options: TextOptions) -> list[Score]:
+    """BERTScore's F1, precision and recall, then the other metrics, each for all items, for groups and their means.
+
+    BERTScore is at most 1, and seldom below 0. Raises InvalidGold as `table.score` does, and what `load_encoder` does.
+    """
+    return score_with_outcomes(gold, prediction, options)[0]
+
+
+def score_with_outcomes(gold: Gold, prediction: Prediction, options: TextOptions) -> tuple[list[Score], dict[str, Any]]:
+    """The scores, and what they follow from, as `table.outcomes` has it."""
+    encoder, numbers = _bertscores(gold, prediction, options)
+    scores = [score for metric in BERTSCORES for score in _scores(metric, numbers, gold, encoder, options)]
+    scores += table.scores_as(NAME, VERSION, gold, prediction, options)
+    found = table.outcomes(gold, prediction, options)
+    statistics = {name: [[float(value)] for value in numbers[name]] for name in BERTSCORES}
+    metrics = {"metrics": [*BERTSCORES, *options.metrics], "statistics": statistics | found["statistics"]}
+    return scores, found | metrics
+
+
+def outcomes(gold: Gold, prediction: Prediction, options: TextOptions) -> dict[str, Any]:
+    """See `score_with_outcomes`."""
+    return score_with_outcomes(gold, prediction, options)[1]
+
+
+def _bertscores(gold: Gold, prediction: Prediction, options: TextOptions) -> tuple[Encoder, Numbers]:
+    texts = table.in_order_of(gold, prediction)
+    references = [[reference for reference in of_item if reference] for of_item in gold.references]
+    encoder = load_encoder(options.model, options.used_layer, options.precision, current_settings())
+    pairs = bertscore(
+        encoder,
+        texts,
+        references,
+        idf=options.idf,
+        baseline=None if options.baseline is None else (options.baseline,) * 3,
+        compatibility=options.compatibility,
+        gold_sha256=hashlib.sha256(repr(references).encode()).hexdigest(),
+        advance=lambda share: report_progress(int(share * len(texts)), len(texts)),
+    )
+    # Rounding makes the scores of equal texts 1.0000001 now and then.
+    best = (np.minimum(values.astype(np.float64), 1.0) for values in (pairs.f1, pairs.precision, pairs.recall))
+    return encoder, dict(zip(BERTSCORES, best, strict=True))
+
+
+def _scores(metric: str, numbers: Numbers, gold: Gold, encoder: Encoder, options: TextOptions) -> list[Score]:
+    found: dict[str, Found] = {
+        split: (float(numbers[metric][where].mean()), None) if len(where) else (None, NO_ITEMS)
+        for split, where in gold.splits.items()
+    }
+    parts = bertscore_signature(encoder, idf=options.idf, compatibility=options.compatibility)
+    parts |= {"baseline": options.baseline, "nrefs": 1 + len(options.references)}
+    scores = []
+    for split in table.splits_of(options):
+        column, _, group = split.partition("/")
+        value, reason = table.group_mean(column, found, options) if group == MEAN else found[split]
+        groups = {"groups": options.groups[column]} if group == MEAN else {}
+        signed = signature(NAME, VERSION, metric, split, **parts, **groups)
+        scores.append(Score(metric, split, value, reason, signed))
+    return scores
+
+
+def columns(options: TextOptions) -> tuple[Column, ...]:
+    """BERTScore's F1 of every split, the other metrics', then BERTScore's precision and recall."""
+    of_others = table.columns(options)
+    own = [
+        Column(metric, split, METRICS[metric].title + ("" if split == ALL else f", {split.replace('/', ' ')}"))
+        for metric in BERTSCORES
+        for split in table.splits_of(options)
+    ]
+    first = len(own) // len(BERTSCORES)
+    return (*own[:first], *of_others, *own[first:])
+
+
+METRICS = {
+    **{
+        metric.name: metric
+        for metric in (
+            Metric("bertscore_f1", "BERTScore", "F1 of tokens matched by their vectors, the mean over items.", None),
+            Metric("bertscore_precision", "BERTScore, precision", "Of the predicted text's tokens.", None),
+            Metric("bertscore_recall", "BERTScore, recall", "Of the reference's tokens.", None),
+        )
+    },
+    **{name: TABLE_METRICS[name] for name in TEXT_METRICS},
+}
+
+
+TASK = Task(
+    name=NAME,
+    version=VERSION,
+    title="Text generation",
+    summary="A text per id, compared with references by BERTScore, ROUGE, chrF, BLEU and TER, in groups.",
+    options=TextOptions,
+    metrics=METRICS,
+    columns=columns,
+    read_items=table.read_items,
+    read_gold=table.read_gold,
+    items_of=table.items_of,
+    demands=Items.demands,
+    read_prediction=table.read_prediction,
+    score=score,
+    outcomes=outcomes,
+    score_with_outcomes=score_with_outcomes,
+    sample=sample,
+    item_results=table.item_results,
+    template=table.template,
+    needs_gpu=True,
+)
