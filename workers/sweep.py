@@ -37,6 +37,7 @@ from evergold.scoring.tasks import TASKS, needs_gpu
 from workers.check_sweep import look_after_gold, look_after_validations
 from workers.climbing import watch_climbing
 from workers.post import posting
+from workers.statistics_sweep import look_after_statistics
 
 #: How often storage is looked through for files that nothing names.
 CLEAR_SECONDS = 3600.0
@@ -66,6 +67,7 @@ def sweep(engine: Engine, now: datetime) -> int:
         beat(session, SWEEP, now, {**done, "announced": len(sent)})
     if sent:
         log.info("sweep_announced", runs=len(sent))
+    look_after_statistics(engine, now)
     _freeze(engine, now)
     watch_climbing(engine, now)
     look_after_validations(engine, now)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TURN_TASK = "workers.turns.take_turn"
 GOLD_TASK = "workers.version_check.check_gold_version"
+STATISTICS_TASK = "workers.board_statistics.compute_statistics"
 CPU_QUEUE = "cpu"
 GPU_QUEUE = "gpu"
 #: A priority of Celery's on Redis, where 0 goes first and is what a message has that says nothing.
@@ -85,6 +86,11 @@ def send_validation(validation_id: UUID, *, needs_gpu: bool = False) -> bool:
 def send_gold_check(version_id: int) -> bool:
     """Tell a worker about a version of gold to look at before it is used; False as for runs."""
     return _send(GOLD_TASK, (version_id,), CPU_QUEUE, None, gold_version_id=version_id)
+
+
+def send_statistics(phase_task_id: int) -> bool:
+    """Tell a worker, after everything else, that boards of a task have changed; False as for runs."""
+    return _send(STATISTICS_TASK, (phase_task_id,), CPU_QUEUE, LATER, phase_task_id=phase_task_id)
 
 
 def _turn(announced: int | str, needs_gpu: bool, priority: int | None, **logged: int | str) -> bool:

@@ -20,6 +20,7 @@ from app.boards.entries import marked_again, rows_of
 from app.boards.human_scores import with_human_scores
 from app.boards.marks import has_hidden, is_hidden, marks_of
 from app.boards.rows import Cell, CommittedGold, Leaderboard, LeaderboardRow, RowKind
+from app.boards.statistics import Statistics, statistics_of
 from app.boards.view import Sight, Source, WholeBoard, show
 from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn, further_columns, visible_columns
@@ -30,6 +31,7 @@ from app.models import (
     Board,
     BoardShown,
     Competition,
+    EntryRule,
     HistoricRow,
     Phase,
     PhaseTask,
@@ -121,7 +123,7 @@ def _version(board: Board, asked: Sequence[EntrySource], sight: Sight, shown: Le
         return f"{start}-{view.key}"
     if shown is not None:
         rows = [replace(row, is_mine=False, submission_id=None) for row in shown.rows]
-        told = repr([rows, shown.columns, shown.card_columns, shown.gold_version, shown.sealed_gold])
+        told = repr([rows, shown.columns, shown.card_columns, shown.gold_version, shown.sealed_gold, shown.statistics])
         return f"{start}-{hashlib.sha256(told.encode()).hexdigest()[:16]}-{view.key}"
     seen_of = [(asked[0], view), *((one, sight.carried[one.phase.name].view) for one in asked[1:])]
     parts = [
@@ -206,6 +208,7 @@ def whole_board(
             CommittedGold(one.number, one.commitment)
             for one in published_gold(session, own.phase.id, own.phase_task.task_id)
         ),
+        statistics=_statistics(session, sources, board) if until is None and rescoring is None else None,
     )
     return with_cards(session, competition, with_human_scores(session, own.phase, board, whole))
 
@@ -230,6 +233,16 @@ def _live_rows(
     place = (asked.phase_task.id, board.id)
     standings = standings_of(session, *place, rules, only, Bounds(until=until, rescoring=rescoring))
     return rows_of(session, asked.phase_task, standings, columns, rank_by, gold)
+
+
+def _statistics(session: Session, sources: Sequence[EntrySource], board: Board) -> Statistics | None:
+    return None if has_ladder(sources) else statistics_of(session, sources[0].phase_task.id, board.id)
+
+
+def has_ladder(sources: Sequence[EntrySource]) -> bool:
+    """Whether any of the rows is on a Ladder: what is told of that is no score that was computed, so that there are no
+    statistics of it."""
+    return any(entry_settings(one.phase, one.phase_task).rule is EntryRule.LADDER for one in sources)
 
 
 def _gold(session: Session, phase_task: PhaseTask, rescoring: Rescored | None) -> str | None:

@@ -15,15 +15,32 @@ from app.competitions.visibility import View
 from app.models import EntryRule, RowStatus
 
 RowKind = Literal["team", "baseline", "historic"]
+#: Of a board's statistics, for its viewer: they belong to all rows shown; they are being computed for some (ranges and
+#: clusters are missing so far); they would tell more than the board does; there are none.
+StatisticsState = Literal["current", "pending", "withheld", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Where the score of other items of this kind would lie, `level` of the times; method: how it was computed."""
+
+    low: float
+    high: float
+    level: float
+    method: str
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A value, or None with the reason; historic cells have no signature: nobody knows how they were computed."""
+    """A value, or None with the reason; historic cells have no signature: nobody knows how they were computed.
+
+    interval: None where there is none, or none to see.
+    """
 
     value: float | None
     reason: str | None
     signature: str | None
+    interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +58,7 @@ class LeaderboardRow:
     many scored submissions the team has here, None where that is not shown; carried_from: name of the phase that it was
     carried over from; run_id, team_id: whose report and team these are (live rows only; for us, never for readers);
     task_version, is_outdated: of the task type that scored it; that this was against other gold than the one in use.
+    rank_range: the best and the worst rank that it may have; cluster: from 1 at the top; None: see `StatisticsState`.
     """
 
     rank: int | None
@@ -65,6 +83,8 @@ class LeaderboardRow:
     status: RowStatus | None = None
     note: str = ""
     card: MethodCard | None = None
+    rank_range: tuple[int, int] | None = None
+    cluster: int | None = None
 
     @property
     def competes(self) -> bool:
@@ -99,6 +119,7 @@ class Leaderboard:
     has_tracks: whether submissions belong to tracks, which rows then name. view: what its viewer may see of it;
     precision: decimals of the values, None for all. gold_version: what the organisers call the gold;
     sealed_gold: its published versions, oldest first. card_columns: what method cards say that stands on the board.
+    statistics: whether there are intervals, ranges of ranks and clusters.
     """
 
     columns: tuple[BoardColumn, ...]
@@ -112,6 +133,7 @@ class Leaderboard:
     gold_version: str = ""
     sealed_gold: tuple[CommittedGold, ...] = ()
     card_columns: tuple[CardColumn, ...] = ()
+    statistics: StatisticsState = "none"
 
     @property
     def footnotes(self) -> tuple[Footnote, ...]:

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session, joinedload
 from app.base.errors import NotFound
 from app.boards.leaderboard import EntrySource, entry_sources, sight_of, whole_board, whole_sight
 from app.boards.rows import CardColumn, Cell, CommittedGold, Leaderboard, LeaderboardRow
+from app.boards.statistics import read_statistics, statistics_document
 from app.boards.view import Sight, Source, WholeBoard, show
 from app.cards.form import card_from
 from app.competitions.columns import BoardColumn
@@ -210,14 +211,16 @@ def _document(session: Session, whole: WholeBoard, asked: Sequence[EntrySource])
         "sealed_gold": [asdict(gold) for gold in whole.sealed_gold],
         "card_columns": [asdict(column) for column in whole.card_columns],
         "carried": [one.phase.id for one in asked[1:]],
+        "statistics": statistics_document(whole.statistics) if whole.statistics else None,
         "rows": [_row_document(replace(row, team_id=teams[row.submission_id])) for row in ordered.rows],
     }
 
 
 def _row_document(row: LeaderboardRow) -> dict[str, Any]:
+    of_viewers = ("interval", "rank_range", "cluster")  # made of the statistics for whoever looks
     return {
-        **asdict(row),
-        "cells": [asdict(cell) for cell in row.cells],
+        **{name: value for name, value in asdict(row).items() if name not in of_viewers},
+        "cells": [{name: value for name, value in asdict(c).items() if name not in of_viewers} for c in row.cells],
         "achieved_at": row.achieved_at.isoformat() if row.achieved_at else None,
         "submission_id": str(row.submission_id) if row.submission_id else None,
         "page_id": None,
@@ -225,6 +228,7 @@ def _row_document(row: LeaderboardRow) -> dict[str, Any]:
 
 
 def _whole(document: dict[str, Any]) -> WholeBoard:
+    statistics = document.get("statistics")
     return WholeBoard(
         columns=tuple(BoardColumn(**column) for column in document["columns"]),
         rank_by=document["rank_by"],
@@ -234,6 +238,7 @@ def _whole(document: dict[str, Any]) -> WholeBoard:
         gold_version=document["gold_version"],
         sealed_gold=tuple(CommittedGold(**gold) for gold in document.get("sealed_gold", ())),
         card_columns=tuple(CardColumn(**column) for column in document.get("card_columns", ())),
+        statistics=read_statistics(statistics) if statistics else None,
     )
 
 

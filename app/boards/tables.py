@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.competitions.columns import BoardColumn
@@ -39,6 +41,7 @@ class _Table:
     bold: list[list[bool]]
     texts: int  # so many columns from the left are text, the others numbers
     notes: list[str]
+    lines: frozenset[int] = frozenset()  # between clusters: above which rows
 
 
 def chosen_columns(board: Leaderboard, names: Sequence[str], decimals: int | None) -> Leaderboard:
@@ -58,17 +61,20 @@ def chosen_columns(board: Leaderboard, names: Sequence[str], decimals: int | Non
     return replace(board, columns=columns, rows=rows, rank_by=0, card_columns=cards)
 
 
-def markdown_table(board: Leaderboard) -> str:
-    """A table as GitHub and Pandoc read it."""
-    table = _table(board, _markdown_text, "\N{MINUS SIGN}", "<sup>{}</sup>")
+def markdown_table(board: Leaderboard, *, intervals: bool = False) -> str:
+    """A table as GitHub and Pandoc read it. intervals: with ± where there is one, and with ranges of ranks."""
+    table = _table(board, _markdown_text, "\N{MINUS SIGN}", "<sup>{}</sup>", " ± " if intervals else None)
     head = [table.head, [":--" if at < table.texts else "--:" for at in range(len(table.head))]]
     rows = [_bold(cells, bold, "**{}**") for cells, bold in zip(table.rows, table.bold, strict=True)]
     return "".join([*(f"| {' | '.join(cells)} |\n" for cells in [*head, *rows]), *(f"\n{n}\n" for n in table.notes)])
 
 
-def latex_table(board: Leaderboard, caption: str, label: str) -> str:
-    """A `table` with booktabs' rules, to be put into a paper as it is; needs `\\usepackage{booktabs}` and UTF-8."""
-    table = _table(board, latex_text, "$-$", r"\textsuperscript{{{}}}")
+def latex_table(board: Leaderboard, caption: str, label: str, *, intervals: bool = False) -> str:
+    """A `table` with booktabs' rules, to be put into a paper as it is; needs `\\usepackage{booktabs}` and UTF-8.
+
+    intervals: as for Markdown, and with a rule between clusters.
+    """
+    table = _table(board, latex_text, "$-$", r"\textsuperscript{{{}}}", r" $\pm$ " if intervals else None)
     rows = [_bold(cells, bold, r"\textbf{{{}}}") for cells, bold in zip(table.rows, table.bold, strict=True)]
     kinds = "l" * table.texts + "r" * (len(table.head) - table.texts)
     lines = [
@@ -78,7 +84,7 @@ def latex_table(board: Leaderboard, caption: str, label: str) -> str:
         r"    \toprule",
         *(f"    {' & '.join(cells)} \\\\" for cells in [table.head]),
         r"    \midrule",
-        *(f"    {' & '.join(cells)} \\\\" for cells in rows),
+        *(f"{rule}    {' & '.join(cells)} \\\\" for rule, cells in zip(_rules(table), rows, strict=True)),
         r"    \bottomrule",
         r"  \end{tabular}",
         *(rf"  \par\smallskip{{\footnotesize {note}}}" for note in table.notes),
@@ -94,8 +100,15 @@ def latex_text(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
 
 
-def _table(board: Leaderboard, escaped: Callable[[str], str], minus: str, raised: str) -> _Table:
-    """raised: how the mark of a footnote is written."""
+def _rules(table: _Table) -> list[str]:
+    """What stands before each row."""
+    return ["    \\midrule\n" if at in table.lines else "" for at in range(len(table.rows))]
+
+
+def _table(
+    board: Leaderboard, escaped: Callable[[str], str], minus: str, raised: str, margin: str | None = None
+) -> _Table:
+    """raised: how the mark of a footnote is written; margin: what stands before half of an interval, None for none."""
     track = ["Track"] if board.has_tracks else []
     said = [column.title for column in board.card_columns]
     head = [escaped(text) for text in ["#", "Team", *track, *said, *(_title(column) for column in board.columns)]]
@@ -103,15 +116,57 @@ def _table(board: Leaderboard, escaped: Callable[[str], str], minus: str, raised
     best = [_best(board, at) for at in range(len(board.columns))]
     for row in board.rows:
         answers = [answer.text if (answer := row.answer(one.name)) else "" for one in board.card_columns]
-        texts = ["" if row.rank is None else str(row.rank), _team(row), *([row.track or ""] if track else []), *answers]
+        texts = [_rank(row, with_range=margin is not None), _team(row), *([row.track or ""] if track else []), *answers]
         shown = [format_cell(cell, column) for cell, column in zip(row.cells, board.columns, strict=True)]
         written = [escaped(text) for text in texts]
         written[1] += raised.format(board.mark(row)) if row.status else ""
-        rows.append([*written, *(text.replace("-", minus) for text in shown)])
+        halves = [_margin(cell, column, margin) for cell, column in zip(row.cells, board.columns, strict=True)]
+        rows.append([*written, *(text.replace("-", minus) + half for text, half in zip(shown, halves, strict=True))])
         is_best = [row.competes and text == found for text, found in zip(shown, best, strict=True)]
         bold.append([False] * len(texts) + is_best)
     notes = [f"{raised.format(note.mark)} {escaped(note.text)}" for note in board.footnotes]
-    return _Table(head, rows, bold, 2 + len(track) + len(said), notes)
+    if margin is None:
+        return _Table(head, rows, bold, 2 + len(track) + len(said), notes)
+    notes += [escaped(text) for text in _margin_words(board)]
+    return _Table(head, rows, bold, 2 + len(track) + len(said), notes, cluster_lines(board.rows))
+
+
+def cluster_lines(rows: Sequence[LeaderboardRow]) -> frozenset[int]:
+    """Above which rows a line stands: everybody above it is significantly better than everybody below.
+
+    None where rows are not in the order of their ranks.
+    """
+    ranks = [row.rank for row in rows if row.rank is not None]
+    if ranks != sorted(ranks):
+        return frozenset()
+    of_clusters = [(at, row.cluster) for at, row in enumerate(rows) if row.cluster is not None]
+    return frozenset(at for (_, above), (at, cluster) in pairwise(of_clusters) if above != cluster)
+
+
+def _margin_words(board: Leaderboard) -> list[str]:
+    """What ± and ranges are, below a table; nothing where there are none."""
+    levels = [cell.interval.level for row in board.rows for cell in row.cells if cell.interval]
+    words = [f"±: half of the {100 * levels[0]:g} % interval."] if levels else []
+    if any(row.rank_range for row in board.rows):
+        words.append("Ranks: those that paired permutation tests with Holm's correction leave (5 %).")
+    return words
+
+
+def _rank(row: LeaderboardRow, *, with_range: bool) -> str:
+    """`2–5` where it may be any of them."""
+    if row.rank is None:
+        return ""
+    best, worst = row.rank_range if row.rank_range and with_range else (row.rank, row.rank)
+    return str(best) if best == worst else f"{best}–{worst}"
+
+
+def _margin(cell: Cell, column: BoardColumn, margin: str | None) -> str:
+    """Half of the interval, rounded up to the digits of the value."""
+    if margin is None or cell.interval is None or column.out_of is not None:
+        return ""
+    half = (cell.interval.high - cell.interval.low) / 2 * (100 if column.percent else 1)
+    scale = 10**column.decimals
+    return f"{margin}{math.ceil(half * scale - 1e-9) / scale:.{column.decimals}f}"
 
 
 def _best(board: Leaderboard, at: int) -> str | None:

@@ -9,7 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.boards.neutral_names import neutral_name
-from app.boards.rows import CardColumn, Cell, CommittedGold, Leaderboard, LeaderboardRow, ranked, with_decimals
+from app.boards.rank_ranges import RankRange, rank_ranges_of
+from app.boards.rows import (
+    CardColumn,
+    Cell,
+    CommittedGold,
+    Leaderboard,
+    LeaderboardRow,
+    StatisticsState,
+    ranked,
+    with_decimals,
+)
+from app.boards.statistics import Statistics
 from app.competitions.columns import BoardColumn
 from app.competitions.ordering import decimals_of, goodness, sign_of
 from app.competitions.visibility import View, coarser, rounded, until_words
@@ -21,7 +32,10 @@ DISQUALIFIED = "disqualified"
 
 @dataclass(frozen=True, slots=True)
 class WholeBoard:
-    """Everything that stands on a board, in no order and without ranks; rows carried over name their phase."""
+    """Everything that stands on a board, in no order and without ranks; rows carried over name their phase.
+
+    statistics: None where there are none.
+    """
 
     columns: tuple[BoardColumn, ...]
     rank_by: int
@@ -31,6 +45,7 @@ class WholeBoard:
     gold_version: str = ""
     sealed_gold: tuple[CommittedGold, ...] = ()
     card_columns: tuple[CardColumn, ...] = ()
+    statistics: Statistics | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +96,18 @@ def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
     for source in dict.fromkeys(line.source for line in lines):
         precision, ranks_by = coarser(precision, source.view.precision), coarser(ranks_by, source.view.ranks_by)
     kept = _columns_kept(whole, view)
+    ordered = _in_order(lines, whole, view, ranks_by)
+    statistics = whole.statistics if _tells_statistics(whole, view, precision) else None
+    ranges = _ranges(ordered, whole, statistics)
     return Leaderboard(
         columns=tuple(with_decimals(whole.columns[place], precision) for place in kept),
         rank_by=kept.index(whole.rank_by),
         rows=tuple(
-            _row(line, rank, sight, _cells(line, view, whole, kept, precision))
-            for line, rank in _in_order(lines, whole, view, ranks_by)
+            _with_range(
+                _row(line, rank, sight, _cells(line, view, whole, kept, precision, statistics)),
+                ranges.get(line.row.run_id or 0) if rank is not None else None,
+            )
+            for line, rank in ordered
         ),
         version="",
         entry_rule=whole.entry_rule,
@@ -96,7 +117,39 @@ def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
         gold_version=whole.gold_version,
         sealed_gold=whole.sealed_gold,
         card_columns=whole.card_columns if view.board is BoardShown.PUBLIC and view.names else (),
+        statistics=_state(ordered, whole, view, statistics),
     )
+
+
+def _tells_statistics(whole: WholeBoard, view: View, precision: int | None) -> bool:
+    """Where scores are shown, with all digits. Ends of intervals, and what is significant, follow from digits that are
+    hidden; so does who is better than a record's holder of what a Ladder does not tell."""
+    return view.board is BoardShown.PUBLIC and precision is None and whole.entry_rule is not EntryRule.LADDER
+
+
+def _ranges(ordered: Sequence[_Ranked], whole: WholeBoard, statistics: Statistics | None) -> Mapping[int, RankRange]:
+    """By run, among the rows with ranks that this viewer sees."""
+    if statistics is None:
+        return {}
+    higher = whole.columns[whole.rank_by].higher_is_better
+    return rank_ranges_of(statistics, _ranked_runs(ordered), higher_is_better=higher)
+
+
+def _ranked_runs(ordered: Sequence[_Ranked]) -> list[int]:
+    return [line.row.run_id or 0 for line, rank in ordered if rank is not None]
+
+
+def _with_range(row: LeaderboardRow, found: RankRange | None) -> LeaderboardRow:
+    return replace(row, rank_range=(found.best, found.worst), cluster=found.cluster) if found else row
+
+
+def _state(ordered: Sequence[_Ranked], whole: WholeBoard, view: View, statistics: Statistics | None) -> StatisticsState:
+    """Of the rows that are seen, whatever else was looked at."""
+    if whole.statistics is None or view.board is not BoardShown.PUBLIC:
+        return "none"
+    if statistics is None:
+        return "withheld"
+    return "current" if statistics.covers(_ranked_runs(ordered)) else "pending"
 
 
 def _lines(whole: WholeBoard, sight: Sight) -> list[_Line]:
@@ -182,7 +235,14 @@ def _row(line: _Line, rank: int | None, sight: Sight, cells: tuple[Cell, ...]) -
     )
 
 
-def _cells(line: _Line, view: View, whole: WholeBoard, kept: Sequence[int], precision: int | None) -> tuple[Cell, ...]:
+def _cells(
+    line: _Line,
+    view: View,
+    whole: WholeBoard,
+    kept: Sequence[int],
+    precision: int | None,
+    statistics: Statistics | None,
+) -> tuple[Cell, ...]:
     if view.board is not BoardShown.PUBLIC:
         return tuple(Cell(None, f"hidden {until_words(view.board_at)}", None) for _ in kept)
     if line.row.status is RowStatus.DISQUALIFIED:
@@ -194,5 +254,13 @@ def _cells(line: _Line, view: View, whole: WholeBoard, kept: Sequence[int], prec
             cells.append(Cell(None, NOT_SHOWN, None))
         else:
             decimals = decimals_of(column, precision)
-            cells.append(cell if decimals is None else replace(cell, value=rounded(cell.value, decimals)))
+            cell = cell if decimals is None else replace(cell, value=rounded(cell.value, decimals))
+            cells.append(_with_interval(cell, column, line.row.run_id, statistics))
     return tuple(cells)
+
+
+def _with_interval(cell: Cell, column: BoardColumn, run_id: int | None, statistics: Statistics | None) -> Cell:
+    """A score that is not defined has none."""
+    if statistics is None or cell.value is None:
+        return cell
+    return replace(cell, interval=statistics.interval(run_id, column.metric, column.split))

@@ -735,6 +735,33 @@ def _make_boards() -> None:
         sa.PrimaryKeyConstraint("phase_task_id", "board_id", name=op.f("pk_kept_boards")),
     )
     op.create_table(
+        "board_statistics",
+        sa.Column("phase_task_id", sa.Integer(), nullable=False),
+        sa.Column("board_id", sa.Integer(), nullable=False),
+        sa.Column("document", Json, nullable=False),
+        sa.ForeignKeyConstraint(["board_id"], ["boards.id"], name=op.f("fk_board_statistics_board_id_boards")),
+        sa.ForeignKeyConstraint(
+            ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_board_statistics_phase_task_id_phase_tasks")
+        ),
+        sa.PrimaryKeyConstraint("phase_task_id", "board_id", name=op.f("pk_board_statistics")),
+    )
+    op.create_table(
+        "statistics_work",
+        sa.Column("phase_task_id", sa.Integer(), nullable=False),
+        sa.Column("computed_for", sa.String(length=50), nullable=True),
+        sa.Column("seen", sa.String(length=50), nullable=False),
+        sa.Column("seen_at", UtcDateTime(), nullable=False),
+        sa.Column("waiting_since", UtcDateTime(), nullable=True),
+        sa.Column("sent_at", UtcDateTime(), nullable=True),
+        sa.Column("lease_expires_at", UtcDateTime(), nullable=True),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("failure", sa.Text(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_statistics_work_phase_task_id_phase_tasks")
+        ),
+        sa.PrimaryKeyConstraint("phase_task_id", name=op.f("pk_statistics_work")),
+    )
+    op.create_table(
         "snapshots",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("phase_id", sa.Integer(), nullable=False),
@@ -1093,6 +1120,8 @@ TABLES = (
     "entry_choices",
     "standings",
     "kept_boards",
+    "board_statistics",
+    "statistics_work",
     "snapshots",
     "method_cards",
     "row_marks",

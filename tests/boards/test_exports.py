@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.boards.rows import Cell, Leaderboard, LeaderboardRow
+from app.boards.rows import Cell, Interval, Leaderboard, LeaderboardRow
 from app.boards.tables import chosen_columns, latex_table, latex_text, markdown_table
 from app.competitions.columns import BoardColumn
 from app.models import EntryRule
+from app.web.boards.schemas import board_csv
 
 F1 = BoardColumn("macro_f1", "all", "Macro F1", 2, True, True, "")
 ERROR = BoardColumn("rmse", "all", "RMSE", 3, False, False, "")
@@ -44,6 +45,58 @@ def test_markdown_has_the_best_of_teams_in_bold_ties_as_shown_included() -> None
         "| 2 | a\\|b \\*c\\* | **70.37** | **0.000** | **14/14** |\n"
         "|  | late | – | – | 1/14 |\n"
     )
+
+
+def sure(
+    rank: int, team: str, value: float, ends: tuple[float, float], ranks: tuple[int, int], cluster: int
+) -> LeaderboardRow:
+    cell = Cell(value, None, None, Interval(*ends, 0.95, "by hand"))
+    return LeaderboardRow(rank, team, "team", (cell,), None, "", 1, rank_range=ranks, cluster=cluster)
+
+
+SURE = replace(
+    BOARD,
+    columns=(F1,),
+    rows=(
+        sure(1, "kiwi", 0.75, (0.70, 0.79), (1, 2), 1),
+        replace(row(None, "copy", 0.74, kind="baseline")),
+        sure(2, "ibis", 0.74, (0.70, 0.78001), (1, 2), 1),
+        sure(3, "emu", 0.60, (0.55, 0.65), (3, 3), 2),
+    ),
+)
+
+
+def test_with_intervals_a_table_has_halves_rounded_up_ranges_and_rules_between_clusters() -> None:
+    assert markdown_table(SURE, intervals=True) == (
+        "| \\# | Team | Macro F1 (%) |\n"
+        "| :-- | :-- | --: |\n"
+        "| 1–2 | kiwi | **75.00 ± 4.50** |\n"
+        "|  | copy (baseline) | 74.00 |\n"
+        "| 1–2 | ibis | 74.00 ± 4.01 |\n"
+        "| 3 | emu | 60.00 ± 5.00 |\n"
+        "\n±: half of the 95 % interval.\n"
+        "\nRanks: those that paired permutation tests with Holm's correction leave (5 %).\n"
+    )
+    lines = latex_table(SURE, "Sure", "tab:sure", intervals=True).splitlines()
+    start = lines.index("    \\midrule") + 1
+    assert lines[start : start + 6] == [
+        "    1–2 & kiwi & \\textbf{75.00 $\\pm$ 4.50} \\\\",
+        "     & copy (baseline) & 74.00 \\\\",
+        "    1–2 & ibis & 74.00 $\\pm$ 4.01 \\\\",
+        "    \\midrule",
+        "    3 & emu & 60.00 $\\pm$ 5.00 \\\\",
+        "    \\bottomrule",
+    ]
+    assert "±" not in markdown_table(SURE)
+    assert "1–2" not in markdown_table(SURE)
+
+
+def test_csv_has_ranges_clusters_and_both_ends_where_there_are_any() -> None:
+    head, *rows = board_csv(SURE).splitlines()
+    assert head.endswith(",macro_f1 all,rank_low,rank_high,cluster,macro_f1 all low,macro_f1 all high")
+    assert rows[0].endswith(",0.75,1,2,1,0.7,0.79")
+    assert rows[1].endswith(",0.74,,,,,"), "a baseline without a rank, of which no outcomes are kept"
+    assert "low" not in board_csv(BOARD)
 
 
 def test_latex_is_a_whole_table_with_everything_escaped() -> None:

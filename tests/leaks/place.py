@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import combinations
 from typing import Any
 from uuid import UUID
 
@@ -22,12 +23,15 @@ from sqlalchemy.orm import Session
 from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
 from app.base.storage import StoredFile, store_upload
+from app.boards.rows import Interval
+from app.boards.statistics import Statistics, statistics_document
+from app.boards.statistics_work import record_statistics
 from app.competitions.find import find_competition, find_phase_task
 from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import find_round, publish_round
 from app.messages.announcements import AnnouncementForm, publish
 from app.messages.questions import QuestionForm, ask
-from app.models import ApiToken, PublicFile, Role, RunStatus, ScoringRun, Submission, TokenScope, User
+from app.models import ApiToken, Board, PublicFile, Role, RunStatus, ScoringRun, Submission, TokenScope, User
 from app.people import auth
 from app.people.roles import grant_role
 from app.rescoring.sets import start_rescoring
@@ -40,6 +44,7 @@ from app.web.http.context import Server
 from app.web.http.identity import SESSION_COOKIE
 from app.web.http.rate_limits import RateLimits
 from evergold.scoring.errors import Problem
+from evergold.scoring.resampling.pairs import Difference
 from evergold.scoring.task import NOT_ENTERED, Score
 from tests import world
 from tests.competitions.embargo import add_phase, freeze, hide
@@ -221,6 +226,7 @@ def reveal(place: Place, hidden: Hidden = HIDDEN, visibility: Mapping[str, Any] 
             world.reject(engine, run_id, CLOSE - MINUTE)
         else:
             _score(engine, run_id, values)
+    keep_statistics(engine, {place.submitted[team][1]: values for team, values in hidden.items() if values})
     freeze(engine, NOW)
 
 
@@ -358,6 +364,31 @@ def _score(engine: Engine, run_id: int, values: tuple[float | None, float | None
             now=NOW - 30 * MINUTE,
         )
     assert recorded
+
+
+def keep_statistics(engine: Engine, values: Mapping[int, tuple[float | None, float | None]]) -> None:
+    """What a worker would keep of the evaluation's boards, and of those that its rows are carried over to: intervals
+    around these scores, by run, and who is better than whom by them."""
+    level = 0.95, "jackknife-logit-t:1|units:sentence,40"
+    means = {run: sum(one or 0.0 for one in of_run) / 2 for run, of_run in sorted(values.items())}
+    scores = {run: {"en": of_run[0], "pt": of_run[1], "macro": means[run]} for run, of_run in values.items()}
+    intervals = {
+        run: {("bertscore", split): Interval(one * 0.97, one * 0.99 + 0.01, *level) for split, one in of.items() if one}
+        for run, of in scores.items()
+    }
+    pairs = {(first, second): _difference(a, b) for (first, a), (second, b) in combinations(means.items(), 2)}
+    document = statistics_document(Statistics("key", frozenset(values), intervals, pairs))
+    with writing(engine) as session:
+        boards = list(session.scalars(select(Board.id)))
+        for phase in (PHASE, "post"):
+            phase_task_id = find_phase_task(session, COMPETITION, phase, TASK).id
+            record_statistics(session, phase_task_id, "0", {board: document for board in boards})
+
+
+def _difference(a: float, b: float) -> Difference:
+    p = 1e-4 if abs(b - a) > 0.001 else 0.6
+    method = "paired:1|resamples:10000|units:sentence,40|seed:0"
+    return Difference(a, b, b - a, b - a - 0.01, b - a + 0.01, p, 0, 10_000, 0.95, method)
 
 
 def _have_checked(engine: Engine) -> str:

@@ -26,7 +26,7 @@ BOARD = "/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot"
 RESCORING = "/competitions/idioms/rescoring"
 #: Asked in other ways, too: as a table for a paper, with borrowed eyes, sorted.
 QUERIES = {
-    "/table": ("?format=markdown", "?format=latex", "?format=csv"),
+    "/table": ("?format=markdown&intervals=true", "?format=latex&intervals=true", "?format=csv"),
     "/citation": ("?format=bibtex", "?format=cff"),
     "/official": ("?format=csv",),
     "/pictures": ("?as=participant", "?as=public"),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from sqlalchemy import delete, select
 
+from app.boards.statistics_work import forget_statistics
 from app.declarations.apply.changes import Work
 from app.declarations.model import CompetitionDeclaration
 from app.models import (
     Board,
+    BoardStatistics,
     Competition,
     CompetitionTask,
     EntryChoice,
@@ -17,6 +19,7 @@ from app.models import (
     PhaseTask,
     PublicFile,
     Snapshot,
+    StatisticsWork,
     Submission,
 )
 from app.standings.renew import forget_board
@@ -63,7 +66,8 @@ def _settle_phase_tasks(work: Work, competition: Competition, declared: Competit
             work.changes.note(f"left alone: {what} {_USED}")
             continue
         work.session.execute(delete(PublicFile).where(PublicFile.phase_task_id == phase_task.id))
-        work.session.execute(delete(KeptBoard).where(KeptBoard.phase_task_id == phase_task.id))
+        for table in (KeptBoard, BoardStatistics, StatisticsWork):
+            work.session.execute(delete(table).where(table.phase_task_id == phase_task.id))
         work.session.delete(phase_task)
         work.changes.add(f"removed task {what}: {_UNUSED}")
     work.session.flush()
@@ -108,6 +112,7 @@ def _settle_boards(work: Work, competition: Competition, declared: set[str], tas
             continue
         work.session.execute(delete(EntryChoice).where(EntryChoice.board_id == board.id))
         forget_board(work.session, board.id)
+        forget_statistics(work.session, board.id)
         work.session.execute(delete(HistoricRow).where(HistoricRow.board_id == board.id))
         work.session.delete(board)
         work.changes.add(f"removed {what}")

@@ -77,12 +77,17 @@ def export_board(
     column: Annotated[list[str] | None, Query(description="`metric split`; default: all columns")] = None,
     decimals: Annotated[int | None, Query(ge=0, le=6, description="default: as the board shows")] = None,
     official: Annotated[bool, Query(description="the board as it was when its phase closed")] = False,
+    intervals: Annotated[
+        bool, Query(description="with ± where there are intervals, ranges of ranks, and rules between clusters")
+    ] = False,
 ) -> Response:
     found = _found(server, viewer, (competition, phase, board), official)
     table = _chosen(found.leaderboard, column or [], decimals)
     writers: dict[TableFormat, Callable[[], str]] = {
-        "markdown": lambda: markdown_table(table),
-        "latex": lambda: latex_table(table, _caption(found, official), f"tab:{competition}-{board}"),
+        "markdown": lambda: markdown_table(table, intervals=intervals),
+        "latex": lambda: latex_table(
+            table, _caption(found, official), f"tab:{competition}-{board}", intervals=intervals
+        ),
     }
     media, ending = _MEDIA[format]
     name = "-".join([competition, phase, board, *(["official"] if official else [])])

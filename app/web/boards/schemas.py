@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
+from dataclasses import asdict
 from uuid import UUID
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from pydantic import Field
 from app.base import links
 from app.base.text import spreadsheet_safe
 from app.boards.leaderboard import Cell, Leaderboard, LeaderboardRow, RowKind
-from app.boards.rows import scored_with
+from app.boards.rows import StatisticsState, scored_with
 from app.competitions.columns import BoardColumn
 from app.models import Board, Competition, EntryRule, Phase, RowStatus, Snapshot
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
@@ -34,12 +35,41 @@ class ColumnOut(ApiModel):
     out_of: int | None = Field(None, description="the most there can be, of a number that pages show as `9/14`")
 
 
+class IntervalOut(ApiModel):
+    """Where the score of other items of this kind would lie, `level` of the times."""
+
+    low: float
+    high: float
+    level: float
+    method: str = Field(description="how it was computed, from how many units of what kind")
+
+
 class CellOut(ApiModel):
     """A value, or null with the reason; published results of old have no signature."""
 
     value: float | None
     reason: str | None
     signature: str | None
+    interval: IntervalOut | None = Field(
+        None, description="null: none is kept, or shown here, or the score does not depend on which items there are"
+    )
+
+
+class RankRangeOut(ApiModel):
+    """The best rank is 1 + the teams that are significantly better, the worst their number - those that are worse."""
+
+    best: int
+    worst: int
+
+
+class StatisticsOut(ApiModel):
+    """Whether intervals, ranges of ranks and clusters stand on the board, and which version of it they belong to."""
+
+    state: StatisticsState = Field(
+        description="`current`: they belong to these very rows; `pending`: a row is new, ranges and clusters are being "
+        "computed; `withheld`: they would tell more than the board (hidden digits, a Ladder); `none`"
+    )
+    version: str | None = Field(description="of the board that ranges and clusters belong to; null: there are none")
 
 
 class RowOut(ApiModel):
@@ -66,6 +96,12 @@ class RowOut(ApiModel):
     carried_from: str | None = Field(description="the phase that this entry was carried over from; null: this one")
     is_outdated: bool = Field(description="scored against another gold than the one in use")
     sealed_gold: int | None = Field(description="the version of sealed gold that it was scored against")
+    rank_range: RankRangeOut | None = Field(
+        None, description="the ranks that it may have, as far as these items tell; null: see `statistics` of the board"
+    )
+    cluster: int | None = Field(
+        None, description="from 1 at the top: everybody in it is significantly better than everybody in those below"
+    )
 
 
 class CommittedGoldOut(ApiModel):
@@ -121,6 +157,12 @@ class BoardOut(Named):
                             "value": 0.7037,
                             "reason": None,
                             "signature": "idiom-detection:1|macro_f1|zero_shot/all|labels:0,1",
+                            "interval": {
+                                "low": 0.6791,
+                                "high": 0.7272,
+                                "level": 0.95,
+                                "method": "jackknife-logit-t:1|units:item,2342",
+                            },
                         }
                     ],
                     "achieved_at": "2026-01-11T09:00:00Z",
@@ -136,6 +178,8 @@ class BoardOut(Named):
                     "carried_from": None,
                     "is_outdated": False,
                     "sealed_gold": 1,
+                    "rank_range": {"best": 1, "worst": 2},
+                    "cluster": 1,
                 }
             ],
             "card_columns": [{"name": "parameters", "title": "Parameters (millions)"}],
@@ -143,6 +187,7 @@ class BoardOut(Named):
             "sealed_gold": [{"version": 1, "commitment": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c"}],
             "task_versions": [1],
             "outdated_rows": 0,
+            "statistics": {"state": "current", "version": "2-1-17-8c1f20e3"},
             "visibility": EXAMPLE_VISIBILITY,
             "official": None,
             "version": "2-1-17-8c1f20e3",
@@ -166,6 +211,7 @@ class BoardOut(Named):
     outdated_rows: int = Field(
         description="how many were scored against another gold than the one in use, and wait to be scored anew"
     )
+    statistics: StatisticsOut
     visibility: VisibilityOut
     official: OfficialOut | None = Field(description="the board as it was when its phase closed; null: there is none")
     version: str = Field(description="changes whenever the board does")
@@ -196,6 +242,7 @@ def board_out(
         ],
         task_versions=scored_with(leaderboard).task_versions,
         outdated_rows=scored_with(leaderboard).outdated,
+        statistics=statistics_out(leaderboard),
         visibility=visibility_out(leaderboard.view),
         official=_official(place, snapshot) if snapshot else None,
         version=leaderboard.version,
@@ -218,7 +265,8 @@ def board_csv(leaderboard: Leaderboard) -> str:
 
     There is a column for tracks where the competition has tracks, one for phases where entries are carried over, two
     for the version of the gold and its commitment where that is sealed, two for statuses and their notes where a row
-    has one, and one for each answer of method cards that stands on the board.
+    has one, one for each answer of method cards that stands on the board, and where there are statistics, the best and
+    worst rank, the cluster, and both ends of each score's interval (of a score that has one in any row).
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -230,8 +278,11 @@ def board_csv(leaderboard: Leaderboard) -> str:
     gold = ["sealed_gold", "commitment"] if versions else []
     status = ["status", "note"] if any(row.status for row in leaderboard.rows) else []
     cards = [f"card {column.name}" for column in leaderboard.card_columns]
+    ranges = ["rank_low", "rank_high", "cluster"] if any(row.rank_range for row in leaderboard.rows) else []
+    sure = [at for at in range(len(scores)) if any(row.cells and row.cells[at].interval for row in leaderboard.rows)]
+    ends = [f"{scores[at]} {end}" for at in sure for end in ("low", "high")]
     start = ["rank", "team", "kind", "achieved_at", *track, *phase, *gold, *status]
-    writer.writerow([*start, "method", "entries", "source", *cards, *scores])
+    writer.writerow([*start, "method", "entries", "source", *cards, *scores, *ranges, *ends])
     for row in leaderboard.rows:
         writer.writerow(
             [
@@ -248,9 +299,15 @@ def board_csv(leaderboard: Leaderboard) -> str:
                 spreadsheet_safe(row.source or ""),
                 *(_said(row, column.name) for column in leaderboard.card_columns),
                 *(cell.value for cell in row.cells),
+                *([*(row.rank_range or ("", "")), row.cluster] if ranges else []),
+                *(end for at in sure for end in _ends(row.cells[at])),
             ]
         )
     return text.getvalue()
+
+
+def _ends(cell: Cell) -> tuple[float | None, float | None]:
+    return (cell.interval.low, cell.interval.high) if cell.interval else (None, None)
 
 
 def _said(row: LeaderboardRow, name: str) -> str:
@@ -298,9 +355,18 @@ def _row(row: LeaderboardRow, versions: Mapping[str, int]) -> RowOut:
         carried_from=row.carried_from,
         is_outdated=row.is_outdated,
         sealed_gold=versions.get(row.commitment or ""),
+        rank_range=RankRangeOut(best=row.rank_range[0], worst=row.rank_range[1]) if row.rank_range else None,
+        cluster=row.cluster,
     )
 
 
 def cell_out(cell: Cell) -> CellOut:
     """A cell as JSON shows it."""
-    return CellOut(value=cell.value, reason=cell.reason, signature=cell.signature)
+    interval = IntervalOut(**asdict(cell.interval)) if cell.interval else None
+    return CellOut(value=cell.value, reason=cell.reason, signature=cell.signature, interval=interval)
+
+
+def statistics_out(leaderboard: Leaderboard) -> StatisticsOut:
+    """What JSON says of a board's statistics."""
+    has_ranges = any(row.rank_range for row in leaderboard.rows)
+    return StatisticsOut(state=leaderboard.statistics, version=leaderboard.version if has_ranges else None)

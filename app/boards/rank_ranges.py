@@ -1,0 +1,47 @@
+"""Ranges of ranks and clusters of the rows that somebody sees: of these alone, so that they tell of no other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from app.boards.statistics import RunPair, Statistics
+from evergold.scoring.resampling.pairs import Difference
+from evergold.scoring.resampling.ranking import better_than, clusters, rank_ranges
+
+
+@dataclass(frozen=True, slots=True)
+class RankRange:
+    """The best and the worst rank that a row may have, and the number of its cluster, from 1 at the top."""
+
+    best: int
+    worst: int
+    cluster: int
+
+
+def rank_ranges_of(statistics: Statistics, runs: Sequence[int], *, higher_is_better: bool) -> dict[int, RankRange]:
+    """By run, for the runs that have ranks, the best first; empty where they were not all looked at, or not compared.
+
+    Two that could not be compared (of one no outcomes are kept) count as not told apart.
+    """
+    known = compared(statistics, runs)
+    if not known or not statistics.covers(runs):
+        return {}
+    better = better_than(len(runs), known, higher_is_better=higher_is_better)
+    numbers = clusters(better, list(range(len(runs))))
+    return {
+        run: RankRange(best, worst, number)
+        for run, (best, worst), number in zip(runs, rank_ranges(better), numbers, strict=True)
+    }
+
+
+def compared(statistics: Statistics, runs: Sequence[int]) -> dict[RunPair, Difference]:
+    """Every two of these runs that were compared, by their places in `runs`, in the order in which they were."""
+    found: dict[RunPair, Difference] = {}
+    for first, second in combinations(range(len(runs)), 2):
+        low, high = sorted((first, second), key=lambda place: runs[place])
+        one = statistics.pairs.get((runs[low], runs[high]))
+        if one is not None:
+            found[low, high] = one
+    return found

@@ -1,0 +1,80 @@
+"""What workers computed about the runs of a board: an interval for each score, and every two runs compared.
+
+Kept for a set of runs, for nobody's eyes: what of it a viewer is shown, `app.boards.view` says, and `rank_ranges` makes
+ranges and clusters of the rows that this viewer sees. A Ladder's board has none: they would tell more than it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.boards.rows import Interval
+from app.models import BoardStatistics
+from evergold.scoring.resampling.pairs import Difference
+
+#: A metric and a split.
+Score = tuple[str, str]
+RunPair = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """runs: all that were looked at, also those of which no outcomes are kept. intervals: of each run's scores; pairs:
+    by two runs, the smaller number first, what the second has more than the first in the ranking score; key: what they
+    were computed with, so that numbers of another method are never taken for these."""
+
+    key: str
+    runs: frozenset[int] = frozenset()
+    intervals: Mapping[int, Mapping[Score, Interval]] = field(default_factory=dict)
+    pairs: Mapping[RunPair, Difference] = field(default_factory=dict)
+
+    def interval(self, run_id: int | None, metric: str, split: str) -> Interval | None:
+        """None where there is none."""
+        return self.intervals.get(run_id or 0, {}).get((metric, split))
+
+    def covers(self, runs: Collection[int]) -> bool:
+        """Whether all of these were looked at."""
+        return self.runs.issuperset(runs)
+
+
+def statistics_of(session: Session, phase_task_id: int, board_id: int) -> Statistics | None:
+    """Those that are kept; None where there are none."""
+    kept = session.get(BoardStatistics, (phase_task_id, board_id))
+    return read_statistics(kept.document) if kept else None
+
+
+def statistics_document(statistics: Statistics) -> dict[str, Any]:
+    """As it is kept; `read_statistics` reads it back."""
+    return {
+        "key": statistics.key,
+        "runs": sorted(statistics.runs),
+        "intervals": [
+            [run, metric, split, one.low, one.high, one.level, one.method]
+            for run, of_run in sorted(statistics.intervals.items())
+            for (metric, split), one in sorted(of_run.items())
+        ],
+        "pairs": [
+            [*pair, one.first, one.second, one.difference, one.low, one.high, one.p, one.undefined]
+            for pair, one in sorted(statistics.pairs.items())
+        ],
+        "pairs_by": _common(statistics.pairs),
+    }
+
+
+def read_statistics(document: Mapping[str, Any]) -> Statistics:
+    """Of what `statistics_document` wrote."""
+    intervals: dict[int, dict[Score, Interval]] = {}
+    for run, metric, split, *rest in document["intervals"]:
+        intervals.setdefault(run, {})[metric, split] = Interval(*rest)
+    by = document["pairs_by"]
+    pairs = {(first, second): Difference(*rest, *by) for first, second, *rest in document["pairs"]}
+    return Statistics(document["key"], frozenset(document["runs"]), intervals, pairs)
+
+
+def _common(pairs: Mapping[RunPair, Difference]) -> list[Any]:
+    """What all pairs have in common: resamples, level and method."""
+    return next(([one.resamples, one.level, one.method] for one in pairs.values()), [])

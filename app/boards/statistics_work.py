@@ -1,0 +1,170 @@
+"""Which boards' statistics are to be computed, by whom, and what came of it.
+
+A task's boards in a phase are computed together, once they have changed and been quiet, or have waited for long. What
+is recorded raises the boards' version, as everything that they show does, and belongs to that very version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import and_, delete, exists, select, update
+from sqlalchemy.orm import Session, aliased
+
+from app.competitions.changed import boards_changed
+from app.models import BoardStatistics, Phase, PhaseTask, ScoringRun, StatisticsWork, Submission
+
+#: Boards that change all the time are computed now and then, others when nothing has changed for a moment.
+QUIET = timedelta(seconds=5)
+LONGEST_WAIT = timedelta(minutes=5)
+#: Workers are told again after this time, and may take so long.
+RESEND = timedelta(minutes=10)
+LEASE = timedelta(minutes=15)
+
+
+def statistics_due(session: Session, now: datetime, *, attempts: int) -> list[int]:
+    """The phase tasks of which workers should be told now; remembers what was seen, and that they are told."""
+    works = {work.phase_task_id: work for work in session.scalars(select(StatisticsWork))}
+    due = []
+    for phase_task_id, versions in _versions(session).items():
+        work = works.get(phase_task_id)
+        if work is not None and work.computed_for == versions:
+            work.waiting_since = None
+            continue
+        if work is None:
+            work = StatisticsWork(phase_task_id=phase_task_id, seen="", seen_at=now, attempts=0)
+            session.add(work)
+        _see(session, work, versions, now)
+        if work.computed_for != versions and _is_due(work, now, attempts):
+            work.sent_at = now
+            due.append(phase_task_id)
+    return due
+
+
+def versions_of(session: Session, phase_task_id: int) -> str | None:
+    """What the boards' statistics would belong to now; None where there is no such task."""
+    return _versions(session, phase_task_id).get(phase_task_id)
+
+
+def begin_statistics(session: Session, phase_task_id: int, now: datetime, *, attempts: int) -> str | None:
+    """The versions to compute statistics for; None: another worker is at it, they are there, or it failed too often."""
+    work = session.scalar(select(StatisticsWork).where(StatisticsWork.phase_task_id == phase_task_id).with_for_update())
+    versions = versions_of(session, phase_task_id)
+    if work is None or versions is None or versions == work.computed_for or work.attempts >= attempts:
+        return None
+    if work.lease_expires_at is not None and work.lease_expires_at > now:
+        return None
+    work.lease_expires_at, work.attempts = now + LEASE, work.attempts + 1
+    return versions
+
+
+def leave_statistics(session: Session, phase_task_id: int, reason: str, *, to_others: bool = False) -> None:
+    """There is nothing yet: for another worker that has what this one lacks, which costs no attempt, or a fault."""
+    session.execute(
+        update(StatisticsWork)
+        .where(StatisticsWork.phase_task_id == phase_task_id)
+        .values(
+            failure=reason,
+            lease_expires_at=None,
+            sent_at=StatisticsWork.sent_at if to_others else None,
+            attempts=StatisticsWork.attempts - (1 if to_others else 0),
+        )
+    )
+
+
+def record_statistics(session: Session, phase_task_id: int, versions: str, documents: Mapping[int, Any]) -> bool:
+    """Keep what was computed for these versions, by board; whether it was anything new.
+
+    They belong to the version that this very change makes, unless something else came between: then they are computed
+    anew, which costs what changed.
+    """
+    # First, as everybody does who changes boards; who changes nothing waits for nobody.
+    kept = _documents(session, phase_task_id)
+    is_new = kept != dict(documents)
+    if is_new:
+        boards_changed(session, [phase_task_id])
+        session.execute(delete(BoardStatistics).where(BoardStatistics.phase_task_id == phase_task_id))
+        session.add_all(
+            BoardStatistics(phase_task_id=phase_task_id, board_id=board_id, document=document)
+            for board_id, document in documents.items()
+        )
+    session.execute(
+        update(StatisticsWork)
+        .where(StatisticsWork.phase_task_id == phase_task_id)
+        .values(
+            computed_for=_after(versions) if is_new else versions,
+            lease_expires_at=None,
+            failure=None,
+            waiting_since=None,
+        )
+    )
+    return is_new
+
+
+def forget_statistics(session: Session, board_id: int) -> None:
+    """Of a board that is no more."""
+    session.execute(delete(BoardStatistics).where(BoardStatistics.board_id == board_id))
+
+
+def _documents(session: Session, phase_task_id: int) -> dict[int, Any]:
+    here = select(BoardStatistics.board_id, BoardStatistics.document)
+    return {
+        board: document
+        for board, document in session.execute(here.where(BoardStatistics.phase_task_id == phase_task_id))
+    }
+
+
+def _after(versions: str) -> str:
+    """One change later: whoever else changed the boards meanwhile has raised theirs above that."""
+    own, *carried = versions.split("-")
+    return "-".join([str(int(own) + 1), *carried])
+
+
+def _see(session: Session, work: StatisticsWork, versions: str, now: datetime) -> None:
+    if work.seen != versions:
+        work.seen, work.seen_at, work.attempts, work.sent_at = versions, now, 0, None
+        work.waiting_since = work.waiting_since or now
+    if not _has_outcomes(session, work.phase_task_id) and not _has_statistics(session, work.phase_task_id):
+        work.computed_for, work.waiting_since = versions, None  # no worker need look
+
+
+def _is_due(work: StatisticsWork, now: datetime, attempts: int) -> bool:
+    if work.attempts >= attempts or (work.lease_expires_at is not None and work.lease_expires_at > now):
+        return False
+    if work.sent_at is not None:
+        return work.sent_at <= now - RESEND
+    waits_long = work.waiting_since is not None and work.waiting_since <= now - LONGEST_WAIT
+    return waits_long or work.seen_at <= now - QUIET
+
+
+def _versions(session: Session, phase_task_id: int | None = None) -> dict[int, str]:
+    """By phase task, those of its own boards and of the phase that it carries entries over from."""
+    other_phase, other = aliased(Phase), aliased(PhaseTask)
+    same = and_(other_phase.competition_id == Phase.competition_id, other_phase.name == Phase.carry_over)
+    query = (
+        select(PhaseTask.id, PhaseTask.board_version, other.board_version)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .outerjoin(other_phase, same)
+        .outerjoin(other, and_(other.phase_id == other_phase.id, other.task_id == PhaseTask.task_id))
+    )
+    if phase_task_id is not None:
+        query = query.where(PhaseTask.id == phase_task_id)
+    return {key: str(own) if carried is None else f"{own}-{carried}" for key, own, carried in session.execute(query)}
+
+
+def _has_outcomes(session: Session, phase_task_id: int) -> bool:
+    """Of any run in this phase or in one of the same task, whose entries may be carried over."""
+    of_same_task = select(PhaseTask.task_id).where(PhaseTask.id == phase_task_id).scalar_subquery()
+    places = select(PhaseTask.id).where(PhaseTask.task_id == of_same_task)
+    query = select(
+        exists()
+        .where(ScoringRun.submission_id == Submission.id, Submission.phase_task_id.in_(places))
+        .where(ScoringRun.outcomes_id.is_not(None))
+    )
+    return bool(session.scalar(query))
+
+
+def _has_statistics(session: Session, phase_task_id: int) -> bool:
+    return bool(session.scalar(select(exists().where(BoardStatistics.phase_task_id == phase_task_id))))

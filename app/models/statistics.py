@@ -1,0 +1,43 @@
+"""How sure a board's numbers are, as workers computed it, and which tasks wait for that.
+
+Written by `app.boards.statistics_work` only. Workers alone see what these follow from: per-item outcomes are sealed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.base.db import Base
+
+
+class BoardStatistics(Base):
+    """Of the runs that stood on a board of a phase when a worker last looked. document: see `app.boards.statistics`."""
+
+    __tablename__ = "board_statistics"
+
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
+    board_id: Mapped[int] = mapped_column(ForeignKey("boards.id"), primary_key=True)
+    document: Mapped[dict[str, Any]]
+
+
+class StatisticsWork(Base):
+    """Whether the boards of a task in a phase have changed since their statistics were computed.
+
+    Versions are those of the boards, with that of the phase whose entries are carried over: `17`, `17-5`.
+    """
+
+    __tablename__ = "statistics_work"
+
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
+    computed_for: Mapped[str | None] = mapped_column(String(50))  # the versions that the statistics belong to
+    seen: Mapped[str] = mapped_column(String(50))  # the versions when the sweep last looked …
+    seen_at: Mapped[datetime]  # … and since when they are so
+    waiting_since: Mapped[datetime | None]  # the first change that is not computed yet; None: nothing waits
+    sent_at: Mapped[datetime | None]  # when workers were last told
+    lease_expires_at: Mapped[datetime | None]  # a worker is at it until then
+    attempts: Mapped[int] = mapped_column(default=0)  # for the versions that were seen
+    failure: Mapped[str | None] = mapped_column(Text)  # for organisers: why there is nothing yet

@@ -1,0 +1,55 @@
+"""Statistics of a board as they are kept, and the ranges that follow for the rows that somebody sees; all by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.boards.rank_ranges import RankRange, rank_ranges_of
+from app.boards.rows import Interval
+from app.boards.statistics import Statistics, read_statistics, statistics_document
+from evergold.scoring.resampling.pairs import Difference
+
+
+def pair(first: float, second: float, p: float) -> Difference:
+    return Difference(first, second, second - first, None, 0.5, p, 3, 1000, 0.95, "paired:1")
+
+
+#: Runs 3, 5 and 9 with 0.9, 0.7 and 0.6; 5 and 9 are not told apart, and alone 5's p with 3 would do, not among three.
+THREE = Statistics(
+    "key",
+    frozenset({3, 5, 9, 11}),
+    {3: {("f1", "all"): Interval(0.8, 0.95, 0.95, "t")}},
+    {(3, 5): pair(0.9, 0.7, 0.02), (3, 9): pair(0.9, 0.6, 0.03), (5, 9): pair(0.7, 0.6, 0.4)},
+)
+
+
+def test_what_is_kept_is_read_back_the_same() -> None:
+    assert read_statistics(json.loads(json.dumps(statistics_document(THREE)))) == THREE
+    assert read_statistics(statistics_document(Statistics("key"))) == Statistics("key")
+
+
+def test_ranges_are_corrected_among_the_rows_that_are_seen() -> None:
+    """Of three pairs the smallest p counts thrice, 0.06, and so do the others: nobody is told apart. Where run 9 is not
+    seen there is one pair, and 0.02 is enough."""
+    three = rank_ranges_of(THREE, [3, 5, 9], higher_is_better=True)
+    assert three == {run: RankRange(1, 3, 1) for run in (3, 5, 9)}
+    two = rank_ranges_of(THREE, [3, 5], higher_is_better=True)
+    assert two == {3: RankRange(1, 1, 1), 5: RankRange(2, 2, 2)}
+
+
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_who_is_better_does_not_depend_on_which_run_came_first(higher_is_better: bool) -> None:
+    best, worst = (3, 5) if higher_is_better else (5, 3)
+    found = rank_ranges_of(THREE, [best, worst], higher_is_better=higher_is_better)
+    assert (found[best].best, found[worst].best) == (1, 2)
+
+
+def test_there_are_no_ranges_as_long_as_a_row_was_not_looked_at() -> None:
+    assert rank_ranges_of(THREE, [3, 5, 12], higher_is_better=True) == {}
+
+
+def test_a_run_that_nobody_could_compare_may_have_any_rank() -> None:
+    found = rank_ranges_of(THREE, [3, 5, 11], higher_is_better=True)
+    assert [found[run] for run in (3, 5, 11)] == [RankRange(1, 2, 1), RankRange(2, 3, 1), RankRange(1, 3, 1)]

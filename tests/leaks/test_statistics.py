@@ -1,0 +1,99 @@
+"""Intervals, ranges of ranks and clusters tell no more than the scores that stand beside them.
+
+`test_differences` compares every answer where something is hidden; here is what follows of single rules, and of rows
+that are hidden by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from app.models import EntryRule
+from tests.boards.marks import HIDDEN as HIDDEN_ROW, mark
+from tests.competitions.embargo import declare
+from tests.leaks import place
+from tests.leaks.answers import plain
+from tests.leaks.place import HIDDEN, Place
+from tests.web.site import Site
+
+BOARD = "/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot"
+PAGE = "/competitions/idioms/phases/evaluation/boards/zero-shot"
+ASKED = (BOARD, f"{BOARD}.csv", f"{BOARD}/table?intervals=true", f"{BOARD}/table?format=latex&intervals=true", PAGE)
+OUTSIDERS = ("anonymous", "participant", "other team")
+
+
+@pytest.fixture
+def unscored(quick_empty_site: Site, cheap_passwords: None) -> Iterator[Place]:
+    found = place.build(quick_empty_site)
+    yield found
+    found.saved.close()
+
+
+def seen(unscored: Place, role: str) -> dict[str, Any]:
+    with unscored.client(role) as visitor:
+        answer: dict[str, Any] = visitor.send("GET", BOARD).json()
+    return answer
+
+
+def told(board: Mapping[str, Any]) -> tuple[str, bool, bool]:
+    """The state, whether there is any interval, and whether any range or cluster."""
+    cells = [cell["interval"] for row in board["rows"] for cell in row["cells"]]
+    ranges = [row[name] for row in board["rows"] for name in ("rank_range", "cluster")]
+    has_range = any(one is not None for one in ranges)
+    assert (board["statistics"]["version"] == board["version"]) == has_range
+    return board["statistics"]["state"], any(cells), has_range
+
+
+ALL, NOTHING = ("current", True, True), ("none", False, False)
+#: What is declared, and what those see who do not organise.
+DECLARED: list[tuple[dict[str, Any], tuple[str, bool, bool]]] = [
+    ({}, ALL),
+    ({"slices": "none"}, ALL),
+    ({"board": "hidden"}, NOTHING),
+    ({"board": "ranks_only"}, NOTHING),
+    ({"precision": 2}, ("withheld", False, False)),
+]
+
+
+def test_they_are_shown_where_scores_are_with_all_digits_and_to_whom(unscored: Place) -> None:
+    for visibility, outsiders in DECLARED:
+        place.reveal(unscored, HIDDEN, visibility)
+        for role in OUTSIDERS:
+            assert told(seen(unscored, role)) == outsiders, (visibility, role)
+        assert told(seen(unscored, "organiser")) == ALL, visibility
+
+
+def test_a_ladder_tells_records_and_nobody_how_sure_they_are(unscored: Place) -> None:
+    place.reveal(unscored, HIDDEN, {})
+    declare(unscored.site.engine, entry_rule=EntryRule.LADDER, ladder_step=0.05)
+    for role in (*OUTSIDERS, "organiser"):
+        assert told(seen(unscored, role)) == NOTHING, role
+
+
+def test_nobody_learns_of_a_pair_with_a_hidden_row(unscored: Place) -> None:
+    """Gamma's row is hidden, and was compared with the others before it was: whatever came of that is told to nobody
+    who does not see the row, nor that anything did."""
+    answers = []
+    for gamma in ((0.99, 0.98), (0.01, 0.02), (0.73, 0.63)):
+        place.reveal(unscored, {**HIDDEN, "gamma": gamma}, {})
+        mark(unscored.site.engine, unscored.submitted["gamma"][0], HIDDEN_ROW)
+        with unscored.client("anonymous") as anybody, unscored.client("other team") as beta:
+            answers.append([plain(who.send("GET", path)) for who in (anybody, beta) for path in ASKED])
+        assert told(seen(unscored, "anonymous")) == ALL
+        assert [row["rank_range"] for row in seen(unscored, "anonymous")["rows"]] == [
+            {"best": 1, "worst": 1},
+            {"best": 2, "worst": 2},
+        ]
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_a_hidden_row_that_was_not_compared_yet_makes_no_board_wait(unscored: Place) -> None:
+    place.reveal(unscored, HIDDEN, {})
+    mark(unscored.site.engine, unscored.submitted["gamma"][0], HIDDEN_ROW)
+    seen_rows = {unscored.submitted[team][1]: HIDDEN[team] or (None, None) for team in ("alpha", "beta")}
+    place.keep_statistics(unscored.site.engine, seen_rows)
+    assert told(seen(unscored, "anonymous")) == ALL
+    assert told(seen(unscored, "organiser")) == ALL

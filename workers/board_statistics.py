@@ -1,0 +1,217 @@
+"""compute_statistics(phase_task_id): how sure the numbers of a task's boards are, from the sealed outcomes of runs.
+
+What was computed of a run, or of two, holds for ever: a new run on a full board costs its own interval and own pairs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from itertools import combinations
+from typing import Any
+
+import structlog
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session, joinedload
+from structlog.contextvars import bound_contextvars
+
+from app.base.config import get_settings
+from app.base.db import get_engine, reading, writing
+from app.base.queue import STATISTICS_TASK
+from app.boards.leaderboard import entry_sources, has_ladder, whole_board
+from app.boards.rows import Interval, LeaderboardRow
+from app.boards.statistics import RunPair, Score, Statistics, statistics_document, statistics_of
+from app.boards.statistics_work import begin_statistics, leave_statistics, record_statistics
+from app.boards.view import WholeBoard
+from app.gold.versions import gold_identity
+from app.models import Board, Phase, PhaseTask, RowStatus
+from evergold.scoring.resampling import intervals as run_intervals
+from evergold.scoring.resampling.draws import METHOD_VERSION, RESAMPLES, Draws
+from evergold.scoring.resampling.pairs import Difference, compare_all
+from evergold.scoring.resampling.sample import Sample
+from evergold.scoring.resampling.swaps import NotComparable
+from evergold.scoring.task import AnyTask
+from evergold.scoring.tasks import get_task
+from workers.celery_app import app
+from workers.confined import confined
+from workers.faults import logged, named
+from workers.gold_errors import SealBroken
+from workers.keys import KeyFileBroken, NoKeyForIt
+from workers.outcomes import read_outcomes
+
+log = structlog.get_logger(__name__)
+
+#: Every two of so many rows are compared; on longer boards there are intervals alone.
+MOST_COMPARED = 100
+#: What this machine lacks, and another may have.
+LACKING = (NoKeyForIt, KeyFileBroken, FileNotFoundError)
+
+
+@app.task(name=STATISTICS_TASK)
+def compute_statistics(phase_task_id: int) -> None:
+    """Compute what is missing, if no other worker is at it; telling a worker twice does no harm."""
+    with bound_contextvars(phase_task_id=phase_task_id):
+        compute(get_engine(get_settings().database_address), phase_task_id)
+
+
+def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES) -> bool:
+    """Whether anything new was computed and kept."""
+    with writing(engine) as session:
+        now = datetime.now(UTC)
+        versions = begin_statistics(session, phase_task_id, now, attempts=get_settings().attempts)
+    if versions is None:
+        return False
+    try:
+        with confined():
+            documents = _documents(engine, phase_task_id, resamples)
+    except LACKING as lacking:
+        with writing(engine) as session:
+            leave_statistics(session, phase_task_id, str(lacking), to_others=True)
+        return False
+    except Exception as error:
+        log.error("statistics_failed", phase_task_id=phase_task_id, **logged(error))
+        with writing(engine) as session:
+            leave_statistics(session, phase_task_id, named(error))
+        return False
+    with writing(engine) as session:
+        is_new = record_statistics(session, phase_task_id, versions, documents)
+    log.info("statistics_computed", phase_task_id=phase_task_id, boards=len(documents), new=is_new)
+    return is_new
+
+
+@dataclass(frozen=True, slots=True)
+class _BoardOfRuns:
+    """What a board's statistics follow from. runs: of all live rows; compared: those to compare; scores: of its
+    columns, the ranking one first; known: what was computed before."""
+
+    board_id: int
+    task: AnyTask
+    gold: str
+    runs: tuple[int, ...]
+    compared: tuple[int, ...]
+    scores: tuple[Score, ...]
+    known: Statistics
+
+    @property
+    def rank_by(self) -> Score:
+        return self.scores[0]
+
+
+def _documents(engine: Engine, phase_task_id: int, resamples: int) -> dict[int, Any]:
+    """What is kept from now on, by board."""
+    with reading(engine) as session:
+        boards = _boards(session, phase_task_id)
+    samples = _Samples(engine)
+    return {one.board_id: statistics_document(_of_board(one, samples, resamples)) for one in boards}
+
+
+def _boards(session: Session, phase_task_id: int) -> list[_BoardOfRuns]:
+    """Of the task in this phase; none where its type says nothing of single items."""
+    phase_task = session.get_one(PhaseTask, phase_task_id)
+    phase, gold = session.get_one(Phase, phase_task.phase_id), gold_identity(session, phase_task)
+    of_task = select(Board).where(Board.task_id == phase_task.task_id).options(joinedload(Board.task))
+    found = []
+    for board in session.scalars(of_task.order_by(Board.id)):
+        task = get_task(board.task.task_type)
+        sources = entry_sources(session, phase, board)
+        if task.sample is not None and gold is not None and not has_ladder(sources):
+            kept = statistics_of(session, phase_task_id, board.id)
+            found.append(_board(board.id, task, gold, whole_board(session, board, sources), kept))
+    return found
+
+
+def _board(board_id: int, task: AnyTask, gold: str, whole: WholeBoard, kept: Statistics | None) -> _BoardOfRuns:
+    runs = {row.run_id: row for row in whole.rows if row.run_id is not None}
+    compared = [run for run, row in runs.items() if _is_compared(row, whole.rank_by)]
+    columns = [whole.columns[whole.rank_by], *whole.columns]
+    scores = tuple(dict.fromkeys((column.metric, column.split) for column in columns))
+    key = _key(task, gold, scores)
+    known = kept if kept is not None and kept.key == key else Statistics(key)
+    few = compared if len(compared) <= MOST_COMPARED else []
+    return _BoardOfRuns(board_id, task, gold, tuple(sorted(runs)), tuple(sorted(few)), scores, known)
+
+
+def _is_compared(row: LeaderboardRow, rank_by: int) -> bool:
+    """Rows that are hidden or disqualified are not, nor what was scored against another gold."""
+    return row.status in (None, RowStatus.UNRANKED) and not row.is_outdated and row.cells[rank_by].value is not None
+
+
+def _key(task: AnyTask, gold: str, scores: Sequence[Score]) -> str:
+    """Equal if what was computed before is what would be computed now."""
+    told = json.dumps([task.name, task.version, run_intervals.VERSION, METHOD_VERSION, gold, scores])
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+class _Samples:
+    """What the scores of runs follow from, opened once for all boards."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._opened: dict[int, Sample | None] = {}
+
+    def of(self, run_id: int, task: AnyTask) -> Sample | None:
+        """None where no outcomes are kept that can be read."""
+        if run_id not in self._opened:
+            self._opened[run_id] = self._open(run_id, task)
+        return self._opened[run_id]
+
+    def _open(self, run_id: int, task: AnyTask) -> Sample | None:
+        try:
+            with reading(self._engine) as session:
+                outcomes = read_outcomes(session, run_id)
+        except SealBroken as broken:
+            log.error("outcomes_broken", run_id=run_id, error=str(broken))
+            return None
+        return task.sample(outcomes) if outcomes is not None and task.sample is not None else None
+
+
+def _of_board(board: _BoardOfRuns, samples: _Samples, resamples: int) -> Statistics:
+    known = board.known
+    intervals = {
+        run: known.intervals.get(run, {}) if run in known.runs else _intervals(board, run, samples)
+        for run in board.runs
+    }
+    pairs = {pair: one for pair, one in known.pairs.items() if set(pair) <= set(board.compared)}
+    missing = [pair for pair in combinations(board.compared, 2) if pair not in pairs]
+    pairs |= _pairs(board, missing, samples, resamples)
+    return Statistics(known.key, frozenset(board.runs), {run: of for run, of in intervals.items() if of}, pairs)
+
+
+def _intervals(board: _BoardOfRuns, run_id: int, samples: _Samples) -> dict[Score, Interval]:
+    sample = samples.of(run_id, board.task)
+    if sample is None:
+        return {}
+    few = sample.only([name for name in board.scores if name in sample.names])
+    found = run_intervals.intervals(few, board.task.metrics)
+    return {name: Interval(**asdict(one)) for name, one in found.items() if not isinstance(one, str)}
+
+
+def _pairs(
+    board: _BoardOfRuns, missing: Sequence[RunPair], samples: _Samples, resamples: int
+) -> dict[RunPair, Difference]:
+    """Of the ranking score; nothing of runs of which no outcomes are kept."""
+    wanted = sorted({run for pair in missing for run in pair})
+    opened = {run: sample for run in wanted if (sample := _comparable(samples.of(run, board.task), board.rank_by))}
+    place = {run: number for number, run in enumerate(opened)}
+    pairs = [(first, second) for first, second in missing if first in place and second in place]
+    if not pairs:
+        return {}
+    some = list(opened.values())
+    draws = Draws(some[0].units, board.gold, resamples)
+    try:
+        found = compare_all(some, [board.rank_by], draws, [(place[first], place[second]) for first, second in pairs])
+    except NotComparable as reason:
+        log.warning("runs_not_comparable", board_id=board.board_id, reason=str(reason))
+        return {}
+    by_place = found.get(board.rank_by, {})
+    return {pair: by_place[place[pair[0]], place[pair[1]]] for pair in pairs if by_place}
+
+
+def _comparable(sample: Sample | None, name: Score) -> Sample | None:
+    """None where it has no such score that depends on items."""
+    if sample is None or name not in sample.names or name in sample.constant:
+        return None
+    return sample if sample.only([name]).scores()[name] is not None else None
