@@ -16,6 +16,7 @@ from evergold.scoring.cupt_corpus import Mwe
 from evergold.scoring.cupt_prediction import PredictedMwes
 from evergold.scoring.mwe import GoldMwes
 from evergold.scoring.settings import Prediction as SettingsPrediction
+from evergold.scoring.spans import Span
 from evergold.scoring.table_options import ALL, TableOptions
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import (
@@ -26,6 +27,7 @@ from evergold.scoring.tasks import (
     mwe_identification,
     mwe_paraphrase,
     ranking,
+    sequence_labelling,
     table,
 )
 
@@ -139,6 +141,23 @@ def _found(gold: GoldMwes, chance: Chance) -> PredictedMwes:
     return PredictedMwes(tuple(mwes), lemmas, gold.corpus.items.fingerprint)
 
 
+def _spans(
+    gold: sequence_labelling.Gold, options: sequence_labelling.SequenceOptions, chance: Chance
+) -> sequence_labelling.Prediction:
+    """Gold's spans, of the others half cut short or, where they have one position, of another type."""
+    found: dict[str, tuple[Span, ...]] = {}
+    for name, spans in gold.spans.items():
+        kept = []
+        for span in spans:
+            if chance.random() < RIGHT:
+                kept.append(span)
+            elif chance.random() < 0.5:
+                shorter = span._replace(end=span.end - 1)
+                kept.append(shorter if shorter.end > span.start else span._replace(type=str(chance.choice(gold.types))))
+        found[name] = tuple(sorted(set(kept)))
+    return sequence_labelling.Prediction(found)
+
+
 _SIMULATED: Mapping[str, Callable[[Any, Any, Chance], Any]] = {
     idiom_detection.NAME: _detection,
     idiom_similarity.NAME: _similarity,
@@ -146,6 +165,7 @@ _SIMULATED: Mapping[str, Callable[[Any, Any, Chance], Any]] = {
     multi_label.NAME: _sets,
     mwe_identification.NAME: _mwes,
     ranking.NAME: _rankings,
+    sequence_labelling.NAME: _spans,
     table.NAME: _table,
 }
 
@@ -169,5 +189,6 @@ _SIZES: Mapping[str, Callable[[Any], Mapping[str, int]]] = {
     mwe_identification.NAME: lambda gold: {name: len(one.side.described) for name, one in gold.languages.items()},
     mwe_paraphrase.NAME: lambda gold: {name: len(one.items) for name, one in gold.languages.items()},
     ranking.NAME: lambda gold: {"all": len(gold.judgements)},
+    sequence_labelling.NAME: lambda gold: {"all": len(gold.spans)},
     table.NAME: _groups,
 }

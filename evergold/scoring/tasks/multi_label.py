@@ -42,7 +42,7 @@ from evergold.scoring.task import Column, ItemResult, Metric, Options, Score, Ta
 NAME, VERSION = "multi-label", 1
 ALL, LABEL = "all", "label/"
 NO_LABEL = "neither gold nor prediction has a label"
-_SPLIT = re.compile(r"[^\s/|,]+")
+_SPLIT = re.compile(r"[^\s/|,]{1,60}")
 
 Labels = tuple[str, ...]
 
@@ -71,7 +71,9 @@ class MultiLabelOptions(Options):
             raise ValueError("id and value are different columns")
         for label in self.labels or ():
             if not _SPLIT.fullmatch(label) or self.separator in label:
-                raise ValueError(f"{shorten(label)!r} cannot be a label: no spaces, commas, / or |, no separator")
+                raise ValueError(
+                    f"{shorten(label)!r} cannot be a label: 1 to 60 characters, no spaces, commas, / or |, no separator"
+                )
         return self
 
     @property
@@ -270,7 +272,7 @@ def _labels(
             shown = f"{shorten(label)!r} is not a label; the labels are {listed(known)}"
             faults.add("bad-value", shown, line, column, cell)
         elif not _SPLIT.fullmatch(label):
-            message = f"{shorten(label)!r} cannot be a label: not empty, no spaces, commas, / or |"
+            message = f"{shorten(label)!r} cannot be a label: 1 to 60 characters, no spaces, commas, / or |"
             faults.add("bad-value", message, line, column, cell)
     if twice := next((label for label in labels if labels.count(label) > 1), None):
         faults.add("repeated-label", f"the label {shorten(twice)!r} is there twice", line, column, cell)

@@ -154,6 +154,7 @@ def test_the_ranking_score_is_the_first_column() -> None:
     [
         ({"separator": ","}, "separator"),
         ({"labels": ["a b"]}, "'a b' cannot be a label"),
+        ({"labels": ["a" * 61]}, "cannot be a label: 1 to 60 characters"),
         ({"id": "x", "value": "x"}, "are different columns"),
     ],
 )
