@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 from urllib.parse import quote
-
-from feedgen.feed import FeedGenerator
-from icalendar import Alarm, Calendar, Event
 
 from app.base.times import in_utc
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.tables import format_cell
 from app.models import Announcement, Board, Competition, Phase, RowStatus
+
+if TYPE_CHECKING:  # read when somebody asks for a feed: with XML and time zones they take 10 MB
+    from icalendar import Alarm, Event
 
 #: A reminder so long before a deadline.
 REMINDER = timedelta(days=1)
@@ -23,6 +24,8 @@ def calendar(competition: Competition, address: str, now: datetime) -> bytes:
 
     An event keeps its identity when its date moves, so that subscribed calendars move it too.
     """
+    from icalendar import Calendar
+
     made = Calendar()
     made.add("prodid", "-//Evergold//dates//EN")
     made.add("version", "2.0")
@@ -38,6 +41,8 @@ def calendar(competition: Competition, address: str, now: datetime) -> bytes:
 
 
 def _event(competition: Competition, phase: Phase, what: str, at: datetime, address: str, now: datetime) -> Event:
+    from icalendar import Event
+
     event = Event()
     event.add("uid", f"{competition.name}-{phase.name}-{what}@evergold")
     event.add("dtstamp", now)
@@ -51,6 +56,8 @@ def _event(competition: Competition, phase: Phase, what: str, at: datetime, addr
 
 
 def _reminder() -> Alarm:
+    from icalendar import Alarm
+
     alarm = Alarm()
     alarm.add("action", "DISPLAY")
     alarm.add("description", "One day left")
@@ -68,6 +75,8 @@ def board_feed(competition: Competition, phase: Phase, board: Board, shown: Lead
         key=lambda pair: (pair[0], pair[1].team),
         reverse=True,
     )
+    from feedgen.feed import FeedGenerator
+
     made = FeedGenerator()
     made.id(page)
     made.title(f"{competition.title}: {board.title}, {phase.title}")
@@ -93,6 +102,8 @@ def announcement_feed(
 
     page, feed: addresses of the page with all of them, and of the feed itself.
     """
+    from feedgen.feed import FeedGenerator
+
     made = FeedGenerator()
     made.id(page)
     made.title(f"{competition.title}: announcements")

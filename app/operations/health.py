@@ -21,7 +21,6 @@ from app.base.config import Settings
 from app.base.db import reading
 from app.base.queue import broker_settings
 from app.models import CompetitionTask, Heartbeat, RunStatus, ScoringRun
-from app.operations.migrate import is_current
 from app.runs.claims import with_task
 from app.runs.workers import live_workers, unserved_task_types
 
@@ -45,6 +44,8 @@ class Part:
 
 def parts(engine: Engine, settings: Settings, now: datetime) -> list[Part]:
     """Every part, asked one by one."""
+    from app.operations.migrate import is_current  # with Alembic, which the sweep has no use for
+
     try:
         with reading(engine) as session:
             current = is_current(session.connection())

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Any
 
-from confusable_homoglyphs.confusables import confusables_data
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -47,9 +48,19 @@ def _prototype(letter: str) -> str:
 
     In the library's table it stands beside each of these alone, and all of these stand beside it.
     """
-    alike = confusables_data.get(letter, [])
+    table = _confusables()
+    alike = table.get(letter, [])
     if len(alike) != 1:
         return letter
     found: str = alike[0]["c"]
-    is_prototype = len(confusables_data.get(found, [])) > 1
+    is_prototype = len(table.get(found, [])) > 1
     return found if is_prototype else min(letter, found)
+
+
+@cache
+def _confusables() -> Mapping[str, list[dict[str, Any]]]:
+    """Unicode's table, read when the first name is compared: it takes 7 MB, and most processes never ask."""
+    from confusable_homoglyphs.confusables import confusables_data
+
+    table: Mapping[str, list[dict[str, Any]]] = confusables_data
+    return table
