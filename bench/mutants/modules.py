@@ -27,6 +27,7 @@ TESTS: Mapping[str, tuple[str, ...]] = {
         "tests/boards/test_view.py",
         "tests/boards/test_version.py",
         "tests/boards/test_marks.py",
+        "tests/boards/test_snapshots.py",
     ),
     "app/boards/marks.py": ("tests/boards/test_marks_said.py", "tests/boards/test_marks.py"),
     "app/boards/snapshots.py": ("tests/boards/test_snapshots.py", "tests/boards/test_marks.py"),

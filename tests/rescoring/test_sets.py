@@ -10,11 +10,12 @@ from sqlalchemy import Engine, func, select, update
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
 from app.boards.snapshots import AFTER_CLOSE, list_snapshots
-from app.competitions.find import find_board, find_competition
+from app.competitions.find import find_board, find_competition, find_phase_task
 from app.gold.versions import publish_gold
 from app.models import (
     AuditEntry,
     Board,
+    CompetitionTask,
     EntryRule,
     OutgoingMail,
     Phase,
@@ -367,6 +368,25 @@ def test_entries_that_were_carried_over_move_too(engine: Engine, people: list[Us
     assert moves == {PHASE: [("Ada", None, 1)], "post": [("Ada", PHASE, 1), ("Bob", None, 2)]}
     publish(engine, number)
     assert rows(look(engine, phase="post")) == [(1, "Ada", 0.8), (2, "Bob", 0.6)]
+
+
+def test_a_later_phase_that_asks_another_task_has_no_board_of_this_one(engine: Engine, people: list[User]) -> None:
+    """Although it says that it carries over: of that task there is nothing to carry."""
+    add_phase(engine, "post", starts_at=NOW, carry_over=PHASE)
+    with writing(engine) as session:
+        here = find_competition(session, COMPETITION)
+        other = CompetitionTask(
+            competition_id=here.id, name="other", task_type="idiom-detection", title="Other", options={}
+        )
+        session.add(other)
+        session.flush()
+        find_phase_task(session, COMPETITION, "post", TASK).task_id = other.id
+    ada = enter(engine, people[0], 0.4)
+    number = start(engine, PHASE)
+    score_set(engine, number, {ada: 0.8})
+    assert {board.phase for board in difference(engine, number).boards} == {PHASE}
+    publish(engine, number)
+    assert rows(look(engine)) == [(1, "Ada", 0.8)]
 
 
 # --------------------------------------------------------------------------------------------------------- publishing

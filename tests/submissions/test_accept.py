@@ -94,6 +94,16 @@ def test_of_a_file_name_the_showable_last_part_is_kept(engine: Engine, sent: str
         assert session.get_one(Submission, accepted.submission.id).filename == kept
 
 
+def test_what_was_sent_without_a_name_has_none(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine)
+    ada = add_user(sqlite_engine, "ada")
+    with writing(sqlite_engine) as session:
+        accepted = accept_submission(
+            session, user=ada, phase_task=the_phase_task(session), upload=upload_of("x"), now=NOW
+        )
+        assert (accepted.submission.filename, accepted.submission.method, accepted.submission.description) == ("",) * 3
+
+
 def test_words_are_bounded_and_said_by_field(engine: Engine) -> None:
     add_competition(engine)
     ada = add_user(engine, "ada")

@@ -249,6 +249,28 @@ def test_only_the_captain_invites_renames_removes_and_hands_over(engine: Engine,
     assert team_of(engine, ada) is None
 
 
+def test_every_deed_stands_in_the_log_with_who_did_it_and_when(engine: Engine, people: list[User]) -> None:
+    ada, bob, _ = people
+    found(engine, ada, "Two")
+    join(engine, bob, link_of(engine, ada))
+    transfer(engine, ada, "bob")
+    remove(engine, bob, "ada")
+    leave(engine, bob)
+    with reading(engine) as session:
+        mine = select(AuditEntry).where(AuditEntry.subject == f"competition {COMPETITION}").order_by(AuditEntry.id)
+        entries = [entry for entry in session.scalars(mine) if entry.action.startswith("team.")]
+    assert {entry.at for entry in entries} == {NOW}
+    assert [(entry.action, entry.actor) for entry in entries] == [
+        ("team.create", "ada"),
+        ("team.invite", "ada"),
+        ("team.join", "bob"),
+        ("team.transfer", "ada"),
+        ("team.remove", "bob"),
+        ("team.leave", "bob"),
+    ]
+    assert entries[3].details["to"] == "bob"
+
+
 def test_who_is_removed_does_not_come_back_with_the_old_link(engine: Engine, people: list[User]) -> None:
     ada, bob, _ = people
     found(engine, ada, "Two")
