@@ -35,6 +35,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.base.db import Json, UtcDateTime, make_engine, reading
 from app.boards.leaderboard import build_leaderboard
+from app.boards.rows import Interval
 from app.competitions.find import find_board, find_competition
 from app.models import User
 from app.operations import migrate
@@ -288,6 +289,19 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         }
         for number, (submission, status) in enumerate(((SUBMISSION, "scored"), (REJECTED, "rejected")), start=1)
     ],
+    "board_statistics": [
+        {
+            "phase_task_id": 1,
+            "board_id": 1,
+            "document": {
+                "key": "k",
+                "runs": [1],
+                "intervals": [[1, "macro_f1", "zero_shot/all", 0.5, 0.9, 0.95, "jackknife-logit-t:1"]],
+                "pairs": [],
+                "pairs_by": [],
+            },
+        }
+    ],
     "scores": [
         {
             "id": number,
@@ -437,6 +451,7 @@ def test_after_upgrading_boards_show_what_they_showed(old: Engine) -> None:
     live, historic = found.rows
     assert (live.rank, live.team, live.method, live.entries) == (1, "Ada", "XLM-R", 1)
     assert [(cell.value, cell.signature) for cell in live.cells] == [(0.1 + 0.2, SIGNATURE)]
+    assert live.cells[0].interval == Interval(0.5, 0.9, 0.95, "jackknife-logit-t:1")
     assert (historic.kind, historic.cells[0].value) == ("historic", 0.25)
     assert json.dumps(live.cells[0].value) == "0.30000000000000004"
 

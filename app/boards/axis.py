@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.boards.rows import Leaderboard
+from app.boards.rows import Cell, Leaderboard
 
 #: An axis has at most so many steps, each 1, 2 or 5 times a power of ten.
 _STEPS = 6
@@ -39,13 +39,26 @@ class Spread:
 
 
 def axis_of(board: Leaderboard) -> Axis | None:
-    """For all rows that have a ranking score, with round ends; None where there is nothing to tell apart."""
+    """For all rows that have a ranking score, intervals and all, with round ends; None where there is nothing to tell
+    apart."""
     column = board.columns[board.rank_by]
-    values = [value for row in board.rows if (value := row.cells[board.rank_by].value) is not None]
+    cells = [row.cells[board.rank_by] for row in board.rows]
+    values = [cell.value for cell in cells if cell.value is not None]
     if len(set(values)) < 2:
         return None
+    values += [end for cell in cells if cell.interval for end in (cell.interval.low, cell.interval.high)]
     low, high = _round_ends(values)
     return Axis(low, high) if column.higher_is_better else Axis(high, low)
+
+
+def spread_of(axis: Axis, cell: Cell) -> Spread | None:
+    """Where a value lies with its interval, the left end first; None where it is undefined."""
+    if cell.value is None:
+        return None
+    if cell.interval is None:
+        return Spread(axis.place(cell.value))
+    low, high = sorted(axis.place(end) for end in (cell.interval.low, cell.interval.high))
+    return Spread(axis.place(cell.value), low, high)
 
 
 def baseline_value(board: Leaderboard) -> float | None:

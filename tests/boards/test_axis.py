@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.boards.axis import Axis, axis_of, baseline_value
-from app.boards.rows import Leaderboard
+from app.boards.axis import Axis, Spread, axis_of, baseline_value, spread_of
+from app.boards.rows import Cell, Interval, Leaderboard
 from tests.boards.test_query import BOARD, COLUMNS, row
 
 
@@ -34,6 +34,15 @@ def test_better_is_to_the_right_whichever_end_wins() -> None:
     assert axis_of(board(2.0, 8.0, higher_is_better=False)) == Axis(8.0, 2.0)
     assert Axis(8.0, 2.0).place(2.0) == 100.0
     assert Axis(8.0, 2.0).place(6.5) == 25.0
+
+
+def test_intervals_lie_within_the_axis_the_left_end_first() -> None:
+    cell = Cell(0.5, None, None, Interval(0.31, 0.72, 0.95, "t"))
+    rows = (row("a", 0.6), replace(row("b", 0.6), cells=(cell,)))
+    assert axis_of(replace(board(), rows=rows)) == Axis(0.3, 0.8)
+    assert spread_of(Axis(0.3, 0.8), cell) == Spread(40.0, 2.0, 84.0)
+    assert spread_of(Axis(0.8, 0.3), cell) == Spread(60.0, 16.0, 98.0)
+    assert spread_of(Axis(0.3, 0.8), Cell(None, "not entered", None)) is None
 
 
 @pytest.mark.parametrize("values", [(), (0.5,), (0.5, 0.5), (None, 0.5), (None, None)])

@@ -97,3 +97,16 @@ def test_a_hidden_row_that_was_not_compared_yet_makes_no_board_wait(unscored: Pl
     place.keep_statistics(unscored.site.engine, seen_rows)
     assert told(seen(unscored, "anonymous")) == ALL
     assert told(seen(unscored, "organiser")) == ALL
+
+
+def test_a_page_says_it_in_words_and_draws_it(unscored: Place) -> None:
+    place.reveal(unscored, HIDDEN, {})
+    with unscored.client("anonymous") as anybody:
+        page = anybody.send("GET", PAGE).text
+    assert page.count('class="interval"') == 3
+    assert page.count(' cluster"') == 2, "three teams, each better than the next"
+    assert "95 % interval: " in page
+    place.reveal(unscored, HIDDEN, {"precision": 2})
+    with unscored.client("anonymous") as anybody:
+        page = anybody.send("GET", PAGE).text
+    assert "interval" not in page.partition("<tbody>")[2]

@@ -4,12 +4,13 @@ form. The ranking column comes first, whatever its place on the board.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 from urllib.parse import urlencode
 
-from app.boards.axis import Axis, Spread, axis_of, baseline_value
+from app.boards.axis import Axis, Spread, axis_of, baseline_value, spread_of
 from app.boards.compare import Move, difference, is_better, reference_row, references, row_key
 from app.boards.human_scores import METRIC as HUMAN
 from app.boards.query import (
@@ -26,6 +27,7 @@ from app.boards.query import (
     visible_languages,
 )
 from app.boards.rows import Cell, LeaderboardRow
+from app.boards.tables import cluster_lines
 from app.competitions.columns import BoardColumn
 from app.competitions.tracks import Track
 from app.models import Board, BoardShown
@@ -59,19 +61,22 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class CellShown:
-    """text: empty where there is no value, which `reason` explains; look: classes; delta: to the row compared with."""
+    """text: empty where there is no value, which `reason` explains; look: classes; delta: to the row compared with;
+    interval: `95 % interval: 70.1 to 78.2`, empty where there is none."""
 
     text: str
     reason: str
     look: str
     delta: str = ""
     is_better: bool = False
+    interval: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RowShown:
     """A row with its cells. move: how its rank changed, None where nobody asked; spread: on the axis; is_pinned: it
-    stays in view, as the first of the viewer's own; is_long: its names are cut where there is no room."""
+    stays in view, as the first of the viewer's own; is_long: its names are cut where there is no room; ranks: `2–5`
+    where it may be any of these; begins_cluster: everybody above is significantly better than whoever follows."""
 
     row: LeaderboardRow
     cells: tuple[CellShown, ...]
@@ -79,6 +84,8 @@ class RowShown:
     spread: Spread | None = None
     is_pinned: bool = False
     is_long: bool = False
+    ranks: str = ""
+    begins_cluster: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +133,11 @@ class TableShown:
         return not self.query.column or column in self.query.column
 
     @property
+    def has_ranges(self) -> bool:
+        """Whether any rank is a range, or any line stands between rows."""
+        return any(row.ranks or row.begins_cluster for row in self.rows)
+
+    @property
     def is_asked(self) -> bool:
         """Whether the table has other rows, columns or order than the board as it is."""
         return bool(replace(self.query, compact=False).pairs())
@@ -150,11 +162,13 @@ def table_of(
     reference = reference_row(arranged.whole, asked.delta)
     axis = axis_of(arranged.whole)
     pinned = next((row for row in arranged.board.rows if row.is_mine), None)
+    rows = [_row(arranged, row, reference, moved, axis, is_pinned=row is pinned) for row in arranged.board.rows]
+    lines = cluster_lines(arranged.board.rows) if arranged.is_ranked else frozenset[int]()
     return TableShown(
         query=asked,
         headings=headings,
         others={name: _other_heading(arranged, asked, name, kept) for name in (RANK, "team", "entries", "date")},
-        rows=tuple(_row(arranged, row, reference, moved, axis, is_pinned=row is pinned) for row in arranged.board.rows),
+        rows=tuple(replace(row, begins_cluster=at in lines) for at, row in enumerate(rows)),
         choices=_choices(arranged, board, languages, tracks),
         problems=list(arranged.problems.values()),
         count=_count(arranged, asked),
@@ -257,14 +271,14 @@ def _row(
         )
         for place in _order(found)
     )
-    value = row.cells[found.board.rank_by].value
     return RowShown(
         row,
         cells,
         moved.get(row_key(found.whole, row)) if moved is not None else None,
-        Spread(axis.place(value)) if axis is not None and value is not None else None,
+        spread_of(axis, row.cells[found.board.rank_by]) if axis is not None else None,
         is_pinned,
         is_long=len(row.team) + len(row.method) + 8 * _badges(row) > LONG_CHARACTERS,
+        ranks="–".join(map(str, row.rank_range)) if row.rank_range and len(set(row.rank_range)) > 1 else "",
     )
 
 
@@ -302,9 +316,20 @@ def _cell(cell: Cell, column: BoardColumn, against: Cell | None, *, is_ranking: 
     if cell.value is None:
         return CellShown("", cell.reason or "", look)
     delta = difference(cell, against) if against is not None else None
+    plain = CellShown(format_score(cell.value, column), "", look, interval=_interval_words(cell, column))
     if delta is None:
-        return CellShown(format_score(cell.value, column), "", look)
-    return CellShown(format_score(cell.value, column), "", look, delta_words(delta, column), is_better(delta, column))
+        return plain
+    return replace(plain, delta=delta_words(delta, column), is_better=is_better(delta, column))
+
+
+def _interval_words(cell: Cell, column: BoardColumn) -> str:
+    """Rounded outward, as the column shows its values."""
+    if cell.interval is None:
+        return ""
+    scale = 10**column.decimals * (100 if column.percent else 1)
+    low, high = math.floor(cell.interval.low * scale + 1e-9), math.ceil(cell.interval.high * scale - 1e-9)
+    ends = [format_score(end / scale, column) for end in (low, high)]
+    return f"{100 * cell.interval.level:g} % interval: {ends[0]} to {ends[1]}"
 
 
 def delta_words(delta: float, column: BoardColumn) -> str:
