@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from evergold.scoring.resampling.sample import Sample
 from evergold.scoring.resampling.swaps import NotComparable
 from evergold.scoring.resampling.units import Units, group_items
 from evergold.scoring.samples.tables import label_sums, mean_sums
-from tests.evergold.scoring.resampling.cases import golden_run, table_run
+from tests.evergold.scoring.resampling.cases import GOLDEN, golden_run, run_of, table_run
 
 RESAMPLES = 4000
 #: Four standard errors of a share of 0.5 from 4,000 permutations on either side.
@@ -232,3 +233,21 @@ def test_signature_says_how_and_with_which_seed() -> None:
     found: Difference = compare(labels_of(gold, first), labels_of(gold, second), draws)["accuracy", "all"]
     assert found.method == f"paired:1|resamples:60|units:item,200|seed:{draws.seed}"
     assert (found.resamples, found.level, found.undefined) == (60, 0.95, 0)
+
+
+def test_a_language_that_one_system_left_out_counts_in_the_macro_mean_alone(tmp_path: Path) -> None:
+    case = GOLDEN / "mwe-identification"
+    both = tmp_path / "both"
+    shutil.copytree(case / "prediction", both)
+    (both / "HR").mkdir()
+    shutil.copy(case / "gold/HR/test.cupt", both / "HR/test.system.cupt")
+    one, other = (run_of("mwe-identification", case / "gold", path) for path in (case / "prediction", both))
+    found = compare(one.sample, other.sample, Draws(one.sample.units, "x", 200))
+    assert {split.partition("/")[0] for _, split in found} == {"fr", "macro"}
+    macro = found["mwe_f1", "macro"]
+    assert macro.second > macro.first
+    # Swapped are whole sentences: had the first system HR's, it would have what the second has.
+    assert found["mwe_f1", "fr"].difference == 0
+    assert found["mwe_f1", "fr"].p == 1
+    assert 0 < macro.p <= 1
+    assert found["richness", "macro"].difference == other.sample.scores()["richness", "hr"] / 2  # type: ignore[operator]
