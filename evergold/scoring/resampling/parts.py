@@ -18,6 +18,8 @@ from evergold.scoring.resampling.formulas import mean_of_sums, pearson_of_sums
 from evergold.scoring.resampling.units import Positions
 
 Floats = npt.NDArray[np.float64]
+#: Resamples that are ranked at a time: so many of some thousand items stay near the processor.
+_BLOCK = 32
 #: A score: metric and split.
 Name = tuple[str, str]
 
@@ -115,19 +117,27 @@ class Ranks:
 
     def weighted(self, weights: Floats) -> Floats:
         """The scores: resamples × 1, or what finish makes of it."""
-        items = weights[:, self.places]
-        size = items.sum(axis=1)
+        blocks = [self._of_block(weights[start : start + _BLOCK]) for start in range(0, len(weights), _BLOCK)]
+        found = np.concatenate(blocks) if blocks else np.empty((0, 2))
+        return found[:, :1] if self.finish is None else self.finish(found)
+
+    def _of_block(self, weights: Floats) -> Floats:
+        """rho and the weight of all items: resamples × 2. Inside it is items × resamples: rows move as they are."""
+        items = np.ascontiguousarray(weights.T)[self.places]
+        size = items.sum(axis=0)
         a, b = (order.centred_ranks(items, size) for order in self._orders)
         with np.errstate(divide="ignore", invalid="ignore"):
-            rho = np.einsum("ij,ij,ij->i", items, a, b) / np.sqrt(_squares(items, a) * _squares(items, b))
-        rho = np.where(np.isfinite(rho), np.clip(rho, -1.0, 1.0), np.nan)
-        return rho[:, None] if self.finish is None else self.finish(np.stack([rho, size], axis=1))
+            weighted = items * b
+            rho = np.einsum("ij,ij->j", weighted, a) / np.sqrt(
+                np.einsum("ij,ij,ij->j", items, a, a) * np.einsum("ij,ij->j", weighted, b)
+            )
+        return np.stack([np.where(np.isfinite(rho), np.clip(rho, -1.0, 1.0), np.nan), size], axis=1)
 
     def sums(self) -> Sums:
         """Ranks are given once within each system, and these are swapped: its scale must not matter."""
-        ones = np.ones((1, len(self.places)))
-        size = ones.sum(axis=1)
-        a, b = (order.centred_ranks(ones, size)[0] / max(len(self.places), 1) for order in self._orders)
+        ones = np.ones((len(self.places), 1))
+        size = ones.sum(axis=0)
+        a, b = (order.centred_ranks(ones, size)[:, 0] / max(len(self.places), 1) for order in self._orders)
         block = table(self.places, [np.ones_like(a), a, b, a * a, b * b, a * b])
         return Sums(self.names[:1], (block,), pearson_of_sums, tuple(range(6)))
 
@@ -206,15 +216,13 @@ class _Order:
         return cls(items, edges[group], edges[group + 1])
 
     def centred_ranks(self, weights: Floats, size: Floats) -> Floats:
-        """Twice the average ranks of weighted items less their mean: exact integers for weights that are integers."""
-        upto = np.zeros((len(weights), weights.shape[1] + 1))
-        np.cumsum(weights[:, self.items], axis=1, out=upto[:, 1:])
-        return upto[:, self.before] + upto[:, self.behind] - size[:, None]
-
-
-def _squares(weights: Floats, values: Floats) -> Floats:
-    found: Floats = np.einsum("ij,ij,ij->i", weights, values, values)
-    return found
+        """Twice the average ranks of items (weights: items × resamples) less their mean: integers for such weights."""
+        upto = np.zeros((len(weights) + 1, weights.shape[1]))
+        np.cumsum(weights[self.items], axis=0, out=upto[1:])
+        ranks = upto[self.before]
+        ranks += upto[self.behind]
+        ranks -= size
+        return ranks
 
 
 def _untied(group: Positions, weights: Floats) -> Floats:
