@@ -27,6 +27,7 @@ DOCS = APP.parent / "docs"
 GUIDES = {
     "submitting": ("Submitting", "For teams: from the first file to the entry that counts."),
     "tasks": ("Tasks", "For teams and organisers: each task's files, checks and scores."),
+    "statistics": ("How sure is a score?", "For everybody who compares systems: intervals, tests, ranges of ranks."),
     "annotating": ("Annotating", "For annotators: judging paraphrases without knowing whose they are."),
     "organising": ("Organising", "For organisers: a competition from the first idea to the everlasting board."),
     "phases-yaml": ("phases.yaml", "For organisers: every key."),
