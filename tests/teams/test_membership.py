@@ -254,6 +254,7 @@ def test_every_deed_stands_in_the_log_with_who_did_it_and_when(engine: Engine, p
     ada, bob, _ = people
     found(engine, ada, "Two")
     join(engine, bob, link_of(engine, ada))
+    revoke(engine, ada)
     transfer(engine, ada, "bob")
     remove(engine, bob, "ada")
     leave(engine, bob)
@@ -265,11 +266,12 @@ def test_every_deed_stands_in_the_log_with_who_did_it_and_when(engine: Engine, p
         ("team.create", "ada"),
         ("team.invite", "ada"),
         ("team.join", "bob"),
+        ("team.revoke_invitation", "ada"),
         ("team.transfer", "ada"),
         ("team.remove", "bob"),
         ("team.leave", "bob"),
     ]
-    assert entries[3].details["to"] == "bob"
+    assert entries[4].details["to"] == "bob"
 
 
 def test_who_is_removed_does_not_come_back_with_the_old_link(engine: Engine, people: list[User]) -> None:
