@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
-from sqlalchemy import Select, or_, select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session, contains_eager, selectinload
 
 from app.base.errors import NotFound
@@ -69,25 +68,6 @@ def find_phase_task(session: Session, competition: str, phase: str, task: str, *
     if wanted is None:
         raise _no_such_phase_task(session, *names)
     return wanted
-
-
-def other_open_tasks(session: Session, phase_task: PhaseTask, now: datetime) -> list[PhaseTask]:
-    """Where else in its competition a file can be sent now, in the organiser's order."""
-    found = session.scalars(
-        select(PhaseTask)
-        .join(PhaseTask.phase)
-        .join(PhaseTask.task)
-        .where(
-            Phase.competition_id == phase_task.phase.competition_id,
-            PhaseTask.id != phase_task.id,
-            PhaseTask.gold.is_not(None),
-            Phase.starts_at <= now,
-            or_(Phase.ends_at.is_(None), Phase.ends_at > now),
-        )
-        .options(contains_eager(PhaseTask.phase), contains_eager(PhaseTask.task))
-        .order_by(Phase.starts_at, Phase.id, CompetitionTask.id)
-    )
-    return list(found)
 
 
 def _no_such_phase_task(session: Session, competition: str, phase: str, task: str) -> NotFound:

@@ -63,6 +63,8 @@ class UploadForm {
 
   fileChosen() {
     if (this.wasTried) this.takeNewKey();  // another file is another submission
+    this.part("again").hidden = true;
+    this.part("again").querySelector("input").checked = false;
     this.part("too-large").hidden = !this.isTooLarge();
     this.refuse("");
     const [chosen] = this.file.files;
@@ -154,6 +156,7 @@ class UploadForm {
     const alerts = [...page.querySelectorAll("main [role=alert]")];
     const alert = alerts.find((one) => !one.hidden && one.textContent.trim());
     const told = alert ?? page.querySelector("main h1 ~ p") ?? page.querySelector("main h1");
+    this.part("again").hidden = page.querySelector("[data-again]:not([hidden])") === null;
     const fields = [...page.querySelectorAll(".field.wrong .error[id]")].map((one) => one.textContent.trim());
     this.say("");
     this.refuse([...new Set([told?.textContent.trim() || "The server did not take it.", ...fields])].join(" "));

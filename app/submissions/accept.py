@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
-from app.base.errors import IdempotencyConflict, InvalidForm
+from app.base.errors import EvergoldError, IdempotencyConflict, InvalidForm
 from app.base.storage import StoredFile
+from app.base.times import in_utc
 from app.cards.edits import keep_card
 from app.cards.form import CardPart, read_document
 from app.cards.kept import form_of
-from app.competitions.limits import check_gold_present, check_phase_open, check_submission_limit
+from app.competitions.limits import FREE_OF_CHARGE, check_gold_present, check_phase_open, check_submission_limit
 from app.competitions.tracks import check_track
 from app.models import PhaseTask, ScoringRun, Submission, Team, User
 from app.submissions.find import current_run
@@ -56,11 +57,13 @@ def accept_submission(
     description: str = "",
     card: Mapping[str, Any] | None = None,
     idempotency_key: str | None = None,
+    asks_again: bool = False,
     now: datetime,
 ) -> Accepted:
     """The submission and its queued run; the caller commits, then sends. `phase_task` as `find_phase_task` gives it.
 
-    card: more about the system, as `app.cards.form.read_document` reads it.
+    card: more about the system, as `app.cards.form.read_document` reads it; asks_again: whether a file that the team
+    sent before is refused, for people to confirm.
     """
     check_words(method, description, idempotency_key)
     idempotency_key = idempotency_key or None  # an empty header is no key
@@ -70,6 +73,8 @@ def accept_submission(
     if idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
         return _replayed(earlier, phase_task, upload, track)
     registered = check_registered(session, competition, user)
+    if asks_again:
+        check_is_new(session, team, phase_task, upload.sha256)
     document = check_submission_form(phase_task, track=track, method=method, description=description, card=card or {})
     gold = check_gold_present(phase_task)
     check_phase_open(phase_task.phase, now)
@@ -161,6 +166,35 @@ def check_words(method: str, description: str, idempotency_key: str | None) -> N
     wrong |= {name: "NUL characters cannot be kept." for name, (text, _) in bounds.items() if "\0" in text}
     if wrong:
         raise InvalidForm("Please correct what is marked.", fields=wrong)
+
+
+class SameFile(EvergoldError):
+    """The team has sent this very file before; whoever confirms sends it again."""
+
+    status = 409
+    code = "same_file"
+
+
+def check_is_new(session: Session, team: Team, phase_task: PhaseTask, sha256: str) -> None:
+    """Raises SameFile for a file that the team sent here already, and that was not in vain."""
+    earlier = session.scalars(
+        select(Submission)
+        .join(ScoringRun, and_(ScoringRun.submission_id == Submission.id, ScoringRun.is_current))
+        .where(
+            Submission.team_id == team.id,
+            Submission.phase_task_id == phase_task.id,
+            Submission.sha256 == sha256,
+            ScoringRun.status.not_in(FREE_OF_CHARGE),
+        )
+        .order_by(Submission.submitted_at.desc())
+        .limit(1)
+    ).first()
+    if earlier is not None:
+        raise SameFile(
+            f"Your team sent this very file at {in_utc(earlier.submitted_at.replace(microsecond=0))} already. "
+            "Sending it again uses your quota once more.",
+            submission=str(earlier.id),
+        )
 
 
 def find_replay(session: Session, user: User, idempotency_key: str) -> Submission | None:

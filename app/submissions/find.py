@@ -90,6 +90,17 @@ def list_submissions(
     return found[:limit], (found[limit - 1].id if len(found) > limit else None)
 
 
+def runs_beside(session: Session, submission: Submission, limit: int) -> list[Submission]:
+    """The newest submissions of its team to the same task of the same phase, newest first."""
+    query = (
+        _whole_submissions()
+        .where(Submission.team_id == submission.team_id, Submission.phase_task_id == submission.phase_task_id)
+        .order_by(Submission.submitted_at.desc(), Submission.id.desc())
+        .limit(limit)
+    )
+    return list(session.scalars(query).unique())
+
+
 def _older_than(session: Session, user: User, submission_id: UUID) -> ColumnElement[bool]:
     own = select(Submission.submitted_at).where(Submission.id == submission_id, is_ones_own(user))
     moment = session.scalar(own)

@@ -39,6 +39,7 @@ from app.web.submissions import (
     failed,
     list as submissions,
     page as submission,
+    runs_page as runs,
     submit,
     validation_page as validation,
 )
@@ -60,6 +61,7 @@ for part in (
     results,
     submit,
     submissions,
+    runs,
     submission,
     cards,
     rows,

@@ -108,8 +108,17 @@ def status(
     if as_json:
         print_json({"submissions": listed})
         return
-    rows = [(s["id"], _when(s["submitted_at"]), _where(s), s["status"], s["method"]) for s in listed]
-    print_table(["Id", "Submitted (UTC)", "Task", "Status", "Method"], rows)
+    rows = [(s["id"], _when(s["submitted_at"]), _where(s), s["status"], _standings(s), s["method"]) for s in listed]
+    print_table(["Id", "Submitted (UTC)", "Task", "Status", "Scores", "Method"], rows)
+
+
+def _standings(submission: Json) -> str:
+    """Each board's ranking score, and whether it counts there."""
+    scores = []
+    for one in submission.get("standings", []):  # an older server tells none
+        value = "–" if one["value"] is None else f"{one['value']:.4f}"
+        scores.append(f"{one['board']} {value}{' counts' if one['counts'] else ''}")
+    return "; ".join(scores)
 
 
 def _show_board(document: Json) -> None:

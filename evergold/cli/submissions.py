@@ -91,12 +91,41 @@ def show_submission(submission: Json, as_json: bool) -> None:
         print_json(submission)
         return
     say(_in_words(submission))
+    show_standings(submission.get("standings", []))  # an older server tells none
     if submission["scores"]:
         show_scores(submission["scores"], submission["visibility"]["precision"])
     if submission["problems"]:
         if submission["status"] == "scored":
             say("Noticed in the file:")
         print_problems(submission["problems"], submission["problems_omitted"])
+
+
+def show_standings(standings: list[Json]) -> None:
+    """A line for each board: score, rank, what changed, and whether it counts."""
+    if not standings:
+        return
+    rows = [
+        (
+            one["board"],
+            _digits(one["value"]),
+            _signed(one["change"]),
+            _signed(one["to_best"]),
+            "" if one["rank_then"] is None else str(one["rank_then"]),
+            "" if one["rank"] is None else f"{one['rank']} of {one['of']}",
+            f"yes: {one['why']}" if one["counts"] else "" if one["counts"] is None else "no",
+        )
+        for one in standings
+    ]
+    heads = ["Board", "Score", "Change", "To best", "Rank then", "Now", "Counts"]
+    print_table(heads, rows, numbers=["Score", "Change", "To best", "Rank then"])
+
+
+def _digits(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _signed(value: float | None) -> str:
+    return "" if value is None else f"{value:+.4f}"
 
 
 def show_scores(scores: list[Json], precision: int | None) -> None:

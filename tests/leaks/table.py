@@ -198,6 +198,7 @@ POST   /competitions/{competition}/rescoring                                    
 GET    /competitions/{competition}/rescoring/{rescoring}                                                  303 403 403 403 403 200 200
 POST   /competitions/{competition}/rescoring/{rescoring}/drop                                             303 403 403 403 403 303 303
 POST   /competitions/{competition}/rescoring/{rescoring}/publish                                          303 403 403 403 403 303 303
+GET    /competitions/{competition}/runs                                                                   303 200 200 200 200 200 200
 GET    /competitions/{competition}/submit                                                                 303 303 303 303 303 303 303
 GET    /competitions/{competition}/tasks/{task}/results                                                   200 200 200 200 200 200 200
 GET    /competitions/{competition}/team                                                                   303 200 200 200 200 200 200

@@ -172,6 +172,8 @@ IDIOMS = [
     Visit("/competitions/{competition}/exports", f"{COMPETITION_PAGE}/exports", OLGA),
     Visit("/mail/unsubscribe", "{unsubscribe}"),
     Visit("/submissions", who=ADA),
+    Visit("/competitions/{competition}/runs", f"{COMPETITION_PAGE}/runs?phase={PHASE}&task={TASK}", ADA),
+    Visit("/competitions/{competition}/runs", f"{COMPETITION_PAGE}/runs", OLGA),
     Visit("/submissions", f"/submissions?phase={PHASE}&status=scored", ADA),
     Visit("/submissions/compare", "{compare}", ADA),
     Visit("/validations/{validation_id}", "{check}", ADA),

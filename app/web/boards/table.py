@@ -31,7 +31,7 @@ from app.boards.tables import cluster_lines
 from app.competitions.columns import BoardColumn
 from app.competitions.tracks import Track
 from app.models import Board, BoardShown
-from app.web.html.words import ROW_KINDS, format_score, plural
+from app.web.html.words import ROW_KINDS, format_difference, format_score, plural
 from evergold.scoring.task import Metric
 from evergold.scoring.tasks import TASKS
 
@@ -319,7 +319,7 @@ def _cell(cell: Cell, column: BoardColumn, against: Cell | None, *, is_ranking: 
     plain = CellShown(format_score(cell.value, column), "", look, interval=_interval_words(cell, column))
     if delta is None:
         return plain
-    return replace(plain, delta=delta_words(delta, column), is_better=is_better(delta, column))
+    return replace(plain, delta=format_difference(delta, column), is_better=is_better(delta, column))
 
 
 def _interval_words(cell: Cell, column: BoardColumn) -> str:
@@ -330,15 +330,6 @@ def _interval_words(cell: Cell, column: BoardColumn) -> str:
     low, high = math.floor(cell.interval.low * scale + 1e-9), math.ceil(cell.interval.high * scale - 1e-9)
     ends = [format_score(end / scale, column) for end in (low, high)]
     return f"{100 * cell.interval.level:g} % interval: {ends[0]} to {ends[1]}"
-
-
-def delta_words(delta: float, column: BoardColumn) -> str:
-    """`+1.20`, with a real minus sign; `±0` for what looks equal."""
-    if column.out_of is not None:
-        text = f"{delta:+.0f}"
-    else:
-        text = f"{100 * delta if column.percent else delta:+.{column.decimals}f}"
-    return "±0" if float(text) == 0 else text.replace("-", _MINUS)
 
 
 # ------------------------------------------------------------------------------------------------------------ the form

@@ -45,8 +45,8 @@ CHANGES_SHOWN = 12
 CHECK_STATES = {
     ValidationStatus.QUEUED: "Queued",
     ValidationStatus.RUNNING: "Checking",
-    ValidationStatus.VALID: "In order",
-    ValidationStatus.INVALID: "Not in order",
+    ValidationStatus.VALID: "Valid",
+    ValidationStatus.INVALID: "Has errors",
     ValidationStatus.FAILED: "Failed",
 }
 ENTRY_RULES = {
@@ -142,6 +142,15 @@ def format_score(value: float, column: BoardColumn) -> str:
     if column.out_of is not None:
         return f"{value:.0f}/{column.out_of}"
     return f"{100 * value if column.percent else value:.{column.decimals}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def format_difference(value: float, column: BoardColumn) -> str:
+    """`+1.20`, with a real minus sign; `±0` for what looks equal."""
+    if column.out_of is not None:
+        text = f"{value:+.0f}"
+    else:
+        text = f"{100 * value if column.percent else value:+.{column.decimals}f}"
+    return "±0" if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
 
 
 def how_many_problems(problems: Sequence[Mapping[str, Any]], omitted: int) -> str:

@@ -13,6 +13,7 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.feedback.scores import own_scores_of, own_scores_of_all, own_scores_of_new
+from app.feedback.standings import standings_of_all, standings_of_one
 from app.models import RunStatus, User
 from app.runs.stages import stage_of
 from app.submissions.accept import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
@@ -126,8 +127,14 @@ def read_submissions(
         found, cursor = list_submissions(session, user, **filters, status=status, after=after, limit=limit)
         now = server.clock()
         own = own_scores_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as)
+        standings = standings_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as)
         listed = [
-            submission_out(one, stage_of(session, current_run(one), one.phase_task.task.task_type, now), own[one.id])
+            submission_out(
+                one,
+                stage_of(session, current_run(one), one.phase_task.task.task_type, now),
+                own[one.id],
+                standings[one.id],
+            )
             for one in found
         ]
     following = None
@@ -215,7 +222,7 @@ def _accepted_submission(server: Server, received: Received, user: User) -> Subm
     with reading(server.engine) as session:
         session.add(received.new)
         stage = stage_of(session, current_run(received.new), received.new.phase_task.task.task_type, now)
-        return submission_out(received.new, stage, own_scores_of_new(session, received.new, user, now))
+        return submission_out(received.new, stage, own_scores_of_new(session, received.new, user, now), [])
 
 
 def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> SubmissionOut:
@@ -225,4 +232,5 @@ def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> Subm
         submission = get_submission(session, submission_id, viewer.user)
         stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, now)
         own = own_scores_of(session, submission, viewer.user, now, seen_as=viewer.seen_as)
-        return submission_out(submission, stage, own)
+        standings = standings_of_one(session, submission, viewer.user, now, seen_as=viewer.seen_as)
+        return submission_out(submission, stage, own, standings)

@@ -8,19 +8,18 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
-from markupsafe import Markup
 
 from app.base import links
 from app.base.db import reading
-from app.feedback.chart import chart_svg
 from app.feedback.compare import NotComparable, compare
-from app.feedback.history import MOST_SHOWN, History, Place, history_of, places_of
+from app.feedback.history import MOST_SHOWN, Place, history_of, places_of
 from app.feedback.items import ComparedItem, ItemComparison, Showing, compare_items
 from app.models import RunStatus, Submission
 from app.submissions.find import current_run, get_submission, list_submissions
 from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
+from app.web.submissions.chart import chart_of
 
 router = APIRouter()
 
@@ -98,7 +97,7 @@ def read_submissions(
         is_filtered=any((competition, phase, task, state)),
         states=list(RunStatus),
         history=history,
-        chart=_chart(history),
+        chart=chart_of(history),
         following=_following(filters, board, cursor) if cursor else None,
         is_first=after is None,
     )
@@ -163,14 +162,6 @@ def _one_before(one: Submission, newest_first: Sequence[Submission]) -> UUID | N
     before = [other for other in rest if other.submitted_at <= one.submitted_at]
     same_phase = [other for other in before if other.phase_task_id == one.phase_task_id]
     return next((other.id for other in [*same_phase, *before, *rest]), None)
-
-
-def _chart(history: History | None) -> Markup | None:
-    """Of two or more: one point is no course."""
-    if history is None or len(history.attempts) < 2:
-        return None
-    title = f"{history.board.title}, {history.place.phase_title}: scores over time"
-    return Markup(chart_svg(history.attempts, history.column, title))  # noqa: S704 - escaped by ElementTree
 
 
 def _following(filters: Filters, board: str, cursor: UUID) -> str:

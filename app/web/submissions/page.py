@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -13,25 +12,25 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import reading, writing
 from app.boards.marks import mark_of_submission
-from app.boards.rows import with_decimals
 from app.cards.edits import frozen_by, is_of_team
 from app.cards.kept import card_of_submission
-from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.find import boards_of, find_competition
-from app.competitions.ordering import decimals_of
-from app.competitions.visibility import rounded
 from app.feedback.scores import OwnScores, own_scores_of
-from app.models import TERMINAL, Board, RunStatus, ScoringRun, Submission, User
+from app.feedback.standings import RunStanding, standings_of_one
+from app.models import TERMINAL, Board, RunStatus, User
 from app.people.roles import may_organise
 from app.runs.stages import stage_of
 from app.submissions.choices import NoChoice, boards_entered, choose_entry, withdraw_choice
 from app.submissions.find import current_run, get_submission
 from app.web.html.forms import PageForm
-from app.web.html.guards import PageUser, form_again, form_guard
+from app.web.html.guards import PageUser, form_again, form_guard, local_path
 from app.web.html.rendering import render
+from app.web.html.words import RUN_STATES, format_score
+from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.viewer import Viewer, ViewerHere, viewer_as
+from app.web.submissions.score_table import score_table
 from app.web.submissions.waiting import check_visible, wait_for_change
 from evergold.scoring.task import Score
 from evergold.scoring.tasks import TASKS
@@ -45,20 +44,11 @@ SCORES_SHOWN = 60
 
 
 class ChoiceForm(PageForm):
-    """board: the one on which it shall count; empty: all."""
+    """board: the one on which it shall count; empty: all. back: the list of runs, if the form stands there."""
 
     board: str = ""
     action: str = "choose"
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What a scored submission means for a board: the score in its ranking column; whether its team chose it there."""
-
-    board: Board
-    column: BoardColumn
-    score: Score
-    is_chosen: bool
+    back: str = ""
 
 
 @router.get("/submissions/{submission_id}")
@@ -89,7 +79,7 @@ def choose(
             withdraw_choice(session, submission_id, user, now)
         else:
             choose_entry(session, submission_id, user, now, board=form.board or None)
-    return RedirectResponse(links.submission(submission_id), 303)
+    return RedirectResponse(local_path(form.back) if form.back else links.submission(submission_id), 303)
 
 
 @router.get("/submissions/{submission_id}/live")
@@ -123,8 +113,13 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: NoChoice 
         is_editable = frozen_by(session, submission) is None and is_of_team(session, submission, viewer.user)
         is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition)
         competition = find_competition(session, submission.phase_task.phase.competition.name)
+        standings = standings_of_one(session, submission, viewer.user, now, seen_as=viewer.seen_as)
+        where = Place(submission.phase_task.phase, submission.phase_task.task)
+        workspace = workspace_of(session, competition, viewer, now, "runs", where)
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
-    boards = [board for board in boards_of(competition, phase) if _stands_on(submission, board)]
+    boards = [board for board in boards_of(competition, phase) if board.task_id == submission.phase_task.task_id]
+    metrics = TASKS[submission.phase_task.task.task_type].metrics
+    scores = _scores(boards, own)
     return {
         "submission": submission,
         "run": run,
@@ -143,16 +138,23 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: NoChoice 
         "choosable": choosable,
         "seen_as": viewer.seen_as,
         "error": error,
-        "standings": _standings(boards, run, own),
-        "scores": _scores(boards, own),
+        "standings": standings,
+        "workspace": workspace,
+        "title": _title(RunStatus(run.status), standings),
+        "scores": scores,
+        "score_table": score_table(scores, metrics, own.view.precision),
         "errors": [problem for problem in run.problems if problem.get("severity") != "warning"],
         "warnings": [problem for problem in run.problems if problem.get("severity") == "warning"],
-        "metrics": TASKS[submission.phase_task.task.task_type].metrics,
+        "metrics": metrics,
     }
 
 
-def _stands_on(submission: Submission, board: Board) -> bool:
-    return board.task_id == submission.phase_task.task_id and board.track in (None, submission.track)
+def _title(status: RunStatus, standings: list[RunStanding]) -> str:
+    """`Scored 0.743`: what a tab of the browser tells from afar."""
+    first = next((one for one in standings if one.score.value is not None), None)
+    if first is None or first.score.value is None:
+        return RUN_STATES[status]
+    return f"{RUN_STATES[status]} {format_score(first.score.value, first.column)}"
 
 
 def _scores(boards: list[Board], own: OwnScores) -> list[Score]:
@@ -161,19 +163,3 @@ def _scores(boards: list[Board], own: OwnScores) -> list[Score]:
         return list(own.scores)
     on_boards = {(column["metric"], column["split"]) for board in boards for column in board.columns}
     return [score for score in own.scores if (score.metric, score.split) in on_boards]
-
-
-def _standings(boards: list[Board], run: ScoringRun, own: OwnScores) -> list[Standing]:
-    if not own.view.own_scores:
-        return []
-    scores = {(score.metric, score.split): score for score in run.scores}
-    precision, found = own.view.precision, []
-    for board in boards:
-        score = scores.get((board.rank_metric, board.rank_split))
-        column = next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
-        if score is not None:
-            value = rounded(score.value, decimals_of(column, precision))
-            shown = Score(score.metric, score.split, value, score.reason, score.signature)
-            is_chosen = board.name in own.chosen_for
-            found.append(Standing(board, with_decimals(column, precision), shown, is_chosen))
-    return found

@@ -45,6 +45,8 @@ from evergold.scoring.tasks import needs_gpu
 log = structlog.get_logger(__name__)
 
 
+#: The box of a form: send this file though it was sent before.
+AGAIN = "again"
 #: What an upload may say beside its file.
 UPLOAD_FIELDS = frozenset({"track", "method", "description"})
 
@@ -89,8 +91,10 @@ async def receive_submission(
     idempotency_key: str | None = None,
     more_fields: frozenset[str] = frozenset(),
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
+    asks_again: bool = False,
 ) -> Received:
-    """The accepted submission. `more_fields`: what a form sends besides; `before_file` sees them before the file."""
+    """The accepted submission. `more_fields`: what a form sends besides; `before_file` sees them before the file, and
+    once more with all that came behind it. asks_again: a file that the team sent before needs the field AGAIN."""
     expected = await run_sync(_refuse_early, request, server, user, target, idempotency_key)
     incoming, arrived_at = incoming_of(request), list[datetime]()
     upload = await receive_upload(
@@ -99,9 +103,20 @@ async def receive_submission(
         limit_bytes=expected.limit_bytes,
         fields=more_fields | UPLOAD_FIELDS | field_names(expected.form),
         before_file=before_file,
-        before_storing=expected.check,
+        before_storing=_both(before_file, expected.check),
     )
-    return await run_sync(_accept, server, user, target, upload, idempotency_key, arrived_at[0])
+    asks_again = asks_again and not upload.fields.get(AGAIN)
+    return await run_sync(_accept, server, user, target, upload, idempotency_key, arrived_at[0], asks_again)
+
+
+def _both(
+    first: Callable[[Mapping[str, str]], None], second: Callable[[Mapping[str, str]], None]
+) -> Callable[[Mapping[str, str]], None]:
+    def check(fields: Mapping[str, str]) -> None:
+        first(fields)
+        second(fields)
+
+    return check
 
 
 async def _noting_the_end(
@@ -146,7 +161,9 @@ def submission_form(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]
     }
 
 
-def _accept(server: Server, user: User, target: Target, upload: Upload, key: str | None, now: datetime) -> Received:
+def _accept(
+    server: Server, user: User, target: Target, upload: Upload, key: str | None, now: datetime, asks_again: bool
+) -> Received:
     # What was declared is looked up before the turn to write: while one writes, others wait.
     with reading(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
@@ -161,6 +178,7 @@ def _accept(server: Server, user: User, target: Target, upload: Upload, key: str
             filename=upload.filename,
             **form,
             idempotency_key=key,
+            asks_again=asks_again,
             now=now,
         ),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from pydantic import Field
 from app.base import links
 from app.base.queue import GPU_QUEUE
 from app.feedback.scores import OwnScores
+from app.feedback.standings import RunStanding
 from app.models import RunStatus, Submission
 from app.runs.rescored import Rescored
 from app.runs.stages import STATUS_WORDS, Stage, StageName
@@ -56,6 +58,24 @@ _EXAMPLE = {
             "reason": "not entered",
             "signature": "idiom-detection:1|macro_f1|one_shot/all|labels:0,1",
         },
+    ],
+    "standings": [
+        {
+            "board": "detection-zero-shot",
+            "metric": "macro_f1",
+            "split": "zero_shot/all",
+            "value": 0.7037,
+            "reason": None,
+            "change": 0.0312,
+            "to_best": 0.0312,
+            "to_baseline": 0.3017,
+            "rank": 4,
+            "of": 34,
+            "rank_then": 4,
+            "up": 2,
+            "counts": True,
+            "why": "newest counts",
+        }
     ],
     "problems": [],
     "problems_omitted": 0,
@@ -131,6 +151,25 @@ class RescoredOut(ApiModel):
     scores_before: list[ScoreOut] = Field(description="those that are others now, as far as the phase shows scores")
 
 
+class StandingOut(ApiModel):
+    """What a scored run means for one board, in the column that ranks it, as far as the phase shows it to its team."""
+
+    board: str
+    metric: str
+    split: str
+    value: float | None
+    reason: str | None
+    change: float | None = Field(description="to the team's run before; null for its first")
+    to_best: float | None = Field(description="to the best of the team's other runs")
+    to_baseline: float | None = Field(description="to the best baseline on the board")
+    rank: int | None = Field(description="where this run would stand today, or stands if it counts")
+    of: int | None = Field(description="among so many")
+    rank_then: int | None = Field(description="of the team, right after this run; null in lists")
+    up: int | None = Field(description="how many places the team rose by this run; null in lists")
+    counts: bool | None = Field(description="whether the team stands with this run; null where that is not told")
+    why: str = Field(description="the rule by which a run counts", examples=["newest counts"])
+
+
 class SubmissionLinks(ApiModel):
     """Where to go from a submission."""
 
@@ -173,6 +212,7 @@ class SubmissionOut(ApiModel):
     method: str
     description: str
     scores: list[ScoreOut] = Field(description="as far as the phase shows them to teams, see `visibility`")
+    standings: list[StandingOut] = Field(description="one for each board that it entered; empty until it is scored")
     problems: list[ProblemOut]
     problems_omitted: int = Field(description="how many more problems were only counted")
     visibility: VisibilityOut
@@ -190,7 +230,9 @@ class SubmissionList(ApiModel):
     next: str | None = Field(description="the next page, as in the Link header; null: this is the last")
 
 
-def submission_out(submission: Submission, stage: Stage, own: OwnScores) -> SubmissionOut:
+def submission_out(
+    submission: Submission, stage: Stage, own: OwnScores, standings: Sequence[RunStanding]
+) -> SubmissionOut:
     """A submission as `get_submission` gives it, where its current run is, and what of its scores is shown."""
     run = current_run(submission)
     status = RunStatus(run.status)
@@ -219,6 +261,7 @@ def submission_out(submission: Submission, stage: Stage, own: OwnScores) -> Subm
         method=submission.method,
         description=submission.description,
         scores=[score_out(score) for score in own.scores],
+        standings=[_standing(one) for one in standings],
         problems=[ProblemOut(**known_problem(problem)) for problem in run.problems],
         problems_omitted=run.problems_omitted,
         visibility=visibility_out(own.view),
@@ -232,6 +275,25 @@ def submission_out(submission: Submission, stage: Stage, own: OwnScores) -> Subm
             task=links.api_task(phase.competition.name, phase.name, task.name),
             page=links.submission(submission.id),
         ),
+    )
+
+
+def _standing(one: RunStanding) -> StandingOut:
+    return StandingOut(
+        board=one.board.name,
+        metric=one.score.metric,
+        split=one.score.split,
+        value=one.score.value,
+        reason=one.score.reason,
+        change=one.change,
+        to_best=one.to_best,
+        to_baseline=one.to_baseline,
+        rank=one.ranks.now,
+        of=one.ranks.of,
+        rank_then=one.ranks.then,
+        up=one.ranks.up,
+        counts=one.counts,
+        why=one.why,
     )
 
 

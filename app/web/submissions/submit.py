@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading
 from app.base.errors import EvergoldError, Forbidden, NotFound
 from app.base.storage import stored_path
-from app.cards.kept import form_of
-from app.competitions.find import find_phase_task, other_open_tasks
+from app.cards.kept import card_of_submission, form_of
+from app.competitions.find import find_competition, find_phase_task
 from app.competitions.limits import Quota, declared_limits, phase_state, quota
 from app.competitions.tracks import tracks_of
-from app.models import PhaseTask, PublicFile, User
+from app.feedback.history import MOST_SHOWN
+from app.feedback.standings import standings_of_all
+from app.models import PhaseTask, PublicFile, Submission, User
 from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS
 from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.teams.find import find_team
 from app.teams.registration import RegistrationNeeded, Standing, standing
 from app.web.html.guards import SentUpload, UploadHere, form_again, upload_guard
 from app.web.html.rendering import render
+from app.web.html.workspace import Place, workspace_of
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
-from app.web.submissions.receiving import UPLOAD_FIELDS, Target, receive_submission
+from app.web.http.viewer import Viewer
+from app.web.submissions.card_pages import fields_of
+from app.web.submissions.effect import effect_words, latest_run, phase_options, scored_runs, task_options
+from app.web.submissions.receiving import AGAIN, UPLOAD_FIELDS, Target, receive_submission
 from app.web.submissions.validation_receiving import receive_validation
 from evergold.scoring.tasks import TASKS
 
@@ -54,10 +61,11 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What was typed, and what was wrong with it."""
+    """What was typed, and what was wrong with it; is_prefilled: nothing was, and it says what the last card says."""
 
     fields: Mapping[str, str]
     error: EvergoldError | None = None
+    is_prefilled: bool = False
 
 
 @router.get(SUBMIT)
@@ -99,8 +107,9 @@ async def send_form(
         upload.user,
         Target(competition, phase, task),
         idempotency_key=_own_key(key),
-        more_fields=frozenset({csrf.FORM_FIELD}),
+        more_fields=frozenset({csrf.FORM_FIELD, AGAIN}),
         before_file=upload.check,
+        asks_again=True,
     )
     return RedirectResponse(links.submission(received.submission_id), 303)
 
@@ -123,7 +132,7 @@ async def send_to_check(
         upload.user,
         Target(competition, phase, task),
         idempotency_key=_own_key(key),
-        more_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD},
+        more_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD, AGAIN},
         before_file=upload.check,
     )
     return RedirectResponse(links.validation(received.validation_id), 303)
@@ -140,14 +149,26 @@ def _page(request: Request, server: Server, user: User | None, target: Target, f
         team = find_team(session, user, phase_task.phase.competition_id) if user else None
         used = quota(session, team, phase_task, now, user=user)
         mine = standing(session, phase_task.phase.competition, user) if user else None
-        elsewhere = other_open_tasks(session, phase_task, now)
         competition = phase_task.phase.competition
         files = file_access(competition, phase_task.phase, phase_task, file_viewer(session, competition, user), now)
+        found = find_competition(session, competition.name)
+        here = Place(phase_task.phase, phase_task.task)
+        workspace = workspace_of(session, found, Viewer(user, None), now, "submit", here)
+        latest = latest_run(session, user, phase_task) if user else None
+        form = _prefilled(session, form, latest)
+        scored = scored_runs(session, user, phase_task, MOST_SHOWN) if user else []
+        standings = [one for some in standings_of_all(session, scored, user, now).values() for one in some]
     phase = phase_task.phase
     response = render(
         request,
         "submissions/submit.html",
         phase_task=phase_task,
+        competition=competition,
+        workspace=workspace,
+        phase_options=phase_options(found, phase_task, now),
+        task_options=task_options(found, phase_task),
+        effect=effect_words(phase_task, [one for one in standings if one.counts], is_first=not scored),
+        same_system=latest if form.is_prefilled else None,
         card_form=form_of(phase_task),
         phase=phase,
         task=phase_task.task,
@@ -159,7 +180,6 @@ def _page(request: Request, server: Server, user: User | None, target: Target, f
         missing=mine.missing if mine else None,
         files=files,
         previews=_previews(server, files, phase_task.items_sha256),
-        elsewhere=elsewhere,
         tracks=tracks_of(phase.competition),
         form=form,
         form_key=secrets.token_urlsafe(18),
@@ -169,6 +189,14 @@ def _page(request: Request, server: Server, user: User | None, target: Target, f
     )
     response.headers["Cache-Control"] = "no-store"  # the form's key is for one file: going back gets a new form
     return response
+
+
+def _prefilled(session: Session, form: Form, latest: Submission | None) -> Form:
+    """An empty form says of the system what the team's last card says."""
+    if form.fields or form.error or latest is None:
+        return form
+    fields = fields_of(card_of_submission(session, latest), form_of(latest.phase_task))
+    return replace(form, fields=fields, is_prefilled=any(fields.values()))
 
 
 def _obstacle(user: User | None, mine: Standing | None, used: Quota, phase_task: PhaseTask) -> str:

@@ -266,7 +266,8 @@ def test_boards_show_what_is_asked_for_them(site: Site, ada: Person) -> None:
     scored(site, ada, card=json.dumps({"fields": {"parameters": 560}}))
     with site.client(Accept="text/html") as anybody:
         page = anybody.get(BOARD.removeprefix("/api/v1")).text
-        assert "Parameters (millions): <bdi>560</bdi>" in page
+        assert '<th scope="col">Parameters (millions)</th>' in page
+        assert '<td class="answer"><bdi>560</bdi></td>' in page
 
 
 def test_a_public_board_from_memory_follows_a_change(site: Site, ada: Person) -> None:

@@ -268,7 +268,7 @@ def test_a_file_in_order_is_said_to_be(site: Site) -> None:
         address = browser.post(**form_of(browser)).url
         end(site, only(site))
         found = text_of(browser.get(address).text)
-    assert "In order Your file can be scored." in found
+    assert "Valid Your file can be scored." in found
     assert "Submit it" in found
 
 
@@ -285,7 +285,7 @@ def test_the_live_part_says_when_it_is_over(site: Site) -> None:
         assert "seen=queued" in browser.get(f"{path}/live?seen=running").text
         end(site, only(site))
         part = browser.get(f"{path}/live?seen=queued").text
-        assert 'hx-swap-oob="innerHTML">In order.' in part
+        assert 'hx-swap-oob="innerHTML">Valid.' in part
         assert "hx-get" not in part
     with log_in(site, "eve") as other:
         assert other.get(path).status_code == 404

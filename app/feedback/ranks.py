@@ -1,0 +1,126 @@
+"""A team's rank on a board after each of its runs, and where each run would stand today.
+
+Only of boards that show everything: who can read all scores and dates could work it out, and nobody else is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from app.boards.marks import Marks, marks_of
+from app.boards.rows import Leaderboard
+from app.competitions.ordering import decimals_of
+from app.competitions.visibility import rounded
+from app.models import Board, BoardShown, EntryRule, Phase, PhaseTask, Submission
+from app.standings.choose import Rules, Try, choose, rules_of
+from app.standings.tries import Bounds, choices_of, tries_of
+
+
+@dataclass(frozen=True, slots=True)
+class RunRanks:
+    """before: of the team, until this run came; then: right after it; now: where the run would stand today, among the
+    `of` that are ranked. None: without a rank, or not told."""
+
+    before: int | None = None
+    then: int | None = None
+    now: int | None = None
+    of: int | None = None
+
+    @property
+    def up(self) -> int | None:
+        """How many places the team rose by this run; None where it had no rank before."""
+        return None if self.before is None or self.then is None else self.before - self.then
+
+
+def is_told(board: Leaderboard) -> bool:
+    """Whether this viewer may learn more than the ranks of today."""
+    return board.view.board is BoardShown.PUBLIC
+
+
+def rank_now(board: Leaderboard, value: float | None, *, counts: bool) -> RunRanks:
+    """Of a score of the viewer's own on the board as it is shown; where scores are not, only of the run that counts."""
+    ranked = [row for row in board.rows if row.rank is not None]
+    mine = [row for row in board.rows if row.is_mine]
+    if board.view.board is BoardShown.RANKS_ONLY and counts and len(mine) == 1:
+        return RunRanks(now=mine[0].rank, of=len(ranked))
+    if not is_told(board) or value is None or (mine and all(row.rank is None for row in mine)):
+        return RunRanks()
+    column = board.columns[board.rank_by]
+    decimals = decimals_of(column, board.view.ranks_by)
+    others = [rounded(row.cells[board.rank_by].value, decimals) for row in ranked if not row.is_mine]
+    ahead = _count_better(others, rounded(value, decimals), higher_is_better=column.higher_is_better)
+    return RunRanks(now=ahead + 1, of=len(others) + 1)
+
+
+def ranks_over_time(
+    session: Session, phase: Phase, phase_task: PhaseTask, board: Board, shown: Leaderboard, own: Sequence[Submission]
+) -> dict[UUID, tuple[int | None, int | None]]:
+    """The team's rank before and right after each of these runs of one team, by submission.
+
+    What counted at each moment is chosen by the entry rule and by the marks of today; rows carried over from another
+    phase stood there from the beginning.
+    """
+    rules = rules_of(phase, phase_task, board)
+    if rules is None or not is_told(shown) or not own:
+        return {}
+    tries = tries_of(session, phase_task.id, [rules])[rules]
+    carried = [row.cells[shown.rank_by].value for row in shown.rows if row.carried_from and row.rank is not None]
+    decimals = rules.decimals
+    course = _Course(tries, rules, marks_of(session, phase_task), frozenset(phase_task.ranked_baselines))
+    fixed = [rounded(value, decimals) for value in carried]
+    place = {one.submission_id: index for index, one in enumerate(tries)}
+    found: dict[UUID, tuple[int | None, int | None]] = {}
+    for submission in own:
+        if submission.id not in place:
+            continue
+        end = place[submission.id]
+        until = Bounds(until=submission.submitted_at)
+        choices = choices_of(session, phase_task.id, [(board.id, rules)], until)[board.id]
+        found[submission.id] = (
+            course.rank(tries[:end], submission.team_id, choices, fixed),
+            course.rank(tries[: end + 1], submission.team_id, choices, fixed),
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    tries: Sequence[Try]
+    rules: Rules
+    marks: Marks
+    ranked_baselines: frozenset[int]
+
+    def rank(
+        self, so_far: Sequence[Try], team_id: int, choices: Mapping[int, UUID], fixed: Sequence[float | None]
+    ) -> int | None:
+        """Of the team with what was there so far; under the rule that all count, of its last run."""
+        by_run = {one.run_id: one for one in so_far}
+        others: list[float | None] = list(fixed)
+        mine: float | None = None
+        for standing in choose(so_far, self.rules, choices):
+            one = by_run[standing.run_id]
+            if not self._competes(one):
+                continue
+            value = rounded(one.value if standing.ladder_value is None else standing.ladder_value, self.rules.decimals)
+            is_last = self.rules.rule is not EntryRule.ALL or one is so_far[-1]
+            if one.team_id == team_id and is_last:
+                mine = value
+            else:
+                others.append(value)
+        if mine is None:
+            return None
+        return _count_better(others, mine, higher_is_better=self.rules.higher_is_better) + 1
+
+    def _competes(self, one: Try) -> bool:
+        is_marked = one.status is not None or one.team_id in self.marks.teams
+        return not is_marked and (not one.is_baseline or one.team_id in self.ranked_baselines)
+
+
+def _count_better(values: Sequence[float | None], mine: float | None, *, higher_is_better: bool) -> int:
+    if mine is None:
+        return 0
+    return sum(value is not None and (value > mine if higher_is_better else value < mine) for value in values)

@@ -1,0 +1,246 @@
+"""What a team's runs mean for each board: score, what changed, rank then and now, which run counts and why.
+
+One answer for the page of a submission, the list of runs, the API and the command line; each part of it as far as the
+phase shows it to teams.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
+
+from app.boards.axis import baseline_value
+from app.boards.leaderboard import build_leaderboard
+from app.boards.rows import Leaderboard, LeaderboardRow, with_decimals
+from app.competitions.columns import BoardColumn, board_columns
+from app.competitions.entry_rules import EntrySettings
+from app.competitions.ordering import decimals_of
+from app.competitions.visibility import SeenAs, rounded
+from app.feedback.history import MOST_SHOWN
+from app.feedback.ranks import RunRanks, is_told, rank_now, ranks_over_time
+from app.feedback.scores import OwnScores, own_scores_of_all
+from app.models import Board, EntryRule, RunStatus, Submission, User
+from app.submissions.find import current_run, runs_beside
+from evergold.scoring.task import NOT_ENTERED, Score
+
+#: Why a run counts, or what would.
+WHY = {
+    EntryRule.BEST: "best counts",
+    EntryRule.LAST: "newest counts",
+    EntryRule.CHOSEN: "your choice counts",
+    EntryRule.ALL: "every run counts",
+    EntryRule.LADDER: "the record counts",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NextTeam:
+    """The team above: its name as the board shows it, and how far it is ahead."""
+
+    team: str
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunStanding:
+    """A run on one board. column: the ranking one, as it is shown here.
+
+    change: to the team's run before; to_best: to the best of its other runs; to_baseline: to the best baseline; ahead:
+    the next team above. counts: whether the team stands with this run, None where that is not told; why: the rule.
+    """
+
+    board: Board
+    column: BoardColumn
+    score: Score
+    ranks: RunRanks
+    change: float | None = None
+    to_best: float | None = None
+    to_baseline: float | None = None
+    ahead: NextTeam | None = None
+    counts: bool | None = None
+    is_chosen: bool = False
+    why: str = ""
+
+
+def standings_of_one(
+    session: Session,
+    submission: Submission,
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
+) -> list[RunStanding]:
+    """Of a submission as `get_submission` gives it; nothing until it is scored, or where its scores are not shown."""
+    return standings_of_all(session, [submission], viewer, now, seen_as=seen_as, with_history=True)[submission.id]
+
+
+def standings_of_all(
+    session: Session,
+    submissions: Sequence[Submission],
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
+    with_history: bool = False,
+) -> dict[UUID, list[RunStanding]]:
+    """Of several, wherever they were sent to; without the ranks of then, unless these are wanted."""
+    found: dict[UUID, list[RunStanding]] = {one.id: [] for one in submissions}
+    by_place: defaultdict[tuple[int, int], list[Submission]] = defaultdict(list)
+    for one in submissions:
+        if current_run(one).status == RunStatus.SCORED:
+            by_place[one.phase_task_id, one.team_id].append(one)
+    for some in by_place.values():
+        siblings = _with(some, runs_beside(session, some[0], MOST_SHOWN))
+        own = own_scores_of_all(session, siblings, viewer, now, seen_as=seen_as)
+        found |= standings_of(session, some, siblings, own, viewer, now, seen_as=seen_as, with_history=with_history)
+    return found
+
+
+def _with(wanted: Sequence[Submission], siblings: Sequence[Submission]) -> list[Submission]:
+    """Very old ones are among their siblings, too."""
+    known = {one.id for one in siblings}
+    return [*siblings, *(one for one in wanted if one.id not in known)]
+
+
+def standings_of(
+    session: Session,
+    wanted: Sequence[Submission],
+    siblings: Sequence[Submission],
+    own: dict[UUID, OwnScores],
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
+    with_history: bool = True,
+) -> dict[UUID, list[RunStanding]]:
+    """By submission, on the boards that it entered, in the organisers' order; nothing where own scores are not shown.
+
+    siblings: all runs of the same team in the same place, newest first, `wanted` among them; own: of each of them.
+    with_history: also the ranks of then.
+    """
+    found: dict[UUID, list[RunStanding]] = {one.id: [] for one in wanted}
+    if not wanted:
+        return found
+    for board in boards_of_run(session, wanted[0]):
+        oldest_first = [one for one in reversed(siblings) if _is_on(one, board, own[one.id])]
+        here = [one for one in wanted if any(one.id == other.id for other in oldest_first)]
+        if not here:
+            continue
+        asked = wanted[0].phase_task
+        shown = _with_own(
+            build_leaderboard(session, asked.phase, board, viewer, now, seen_as=seen_as), {one.id for one in siblings}
+        )
+        then = ranks_over_time(session, asked.phase, asked, board, shown, here) if with_history else {}
+        for one in here:
+            found[one.id].append(_standing(one, board, oldest_first, own, shown, then.get(one.id)))
+    return found
+
+
+def _with_own(board: Leaderboard, runs: Collection[UUID]) -> Leaderboard:
+    """Where an organiser looks at a team's runs, that team's row is the one to compare with."""
+    rows = (replace(row, is_mine=row.is_mine or row.submission_id in runs) for row in board.rows)
+    return replace(board, rows=tuple(rows))
+
+
+def boards_of_run(session: Session, submission: Submission) -> list[Board]:
+    """Of its task, in the organisers' order, those of other tracks left out."""
+    asked = submission.phase_task
+    query = select(Board).where(Board.competition_id == asked.phase.competition_id, Board.task_id == asked.task_id)
+    return list(session.scalars(query.options(joinedload(Board.task)).order_by(Board.position, Board.id)))
+
+
+def _is_on(submission: Submission, board: Board, own: OwnScores) -> bool:
+    if current_run(submission).status != RunStatus.SCORED or not own.view.own_scores:
+        return False
+    return (
+        board.track in (None, submission.track)
+        and (score := _score(board, own)) is not None
+        and (score.reason != NOT_ENTERED)
+    )
+
+
+def _score(board: Board, own: OwnScores) -> Score | None:
+    return next((one for one in own.scores if (one.metric, one.split) == (board.rank_metric, board.rank_split)), None)
+
+
+def _value(board: Board, own: OwnScores, column: BoardColumn) -> float | None:
+    score = _score(board, own)
+    return rounded(score.value, decimals_of(column, own.view.precision)) if score else None
+
+
+def _standing(
+    submission: Submission,
+    board: Board,
+    oldest_first: Sequence[Submission],
+    own: dict[UUID, OwnScores],
+    shown: Leaderboard,
+    then: tuple[int | None, int | None] | None,
+) -> RunStanding:
+    column = next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
+    mine, view = own[submission.id], own[submission.id].view
+    score = next(one for one in mine.scores if (one.metric, one.split) == (board.rank_metric, board.rank_split))
+    values = {one.id: _value(board, own[one.id], column) for one in oldest_first}
+    value = values[submission.id]
+    place = next(index for index, one in enumerate(oldest_first) if one.id == submission.id)
+    before = values[oldest_first[place - 1].id] if place else None
+    counts = _counts(shown, submission)
+    now = rank_now(shown, value, counts=bool(counts))
+    return RunStanding(
+        board=board,
+        column=with_decimals(column, view.precision),
+        score=Score(score.metric, score.split, value, score.reason, score.signature),
+        ranks=RunRanks(*(then or (None, None)), now=now.now, of=now.of),
+        change=_difference(value, before),
+        to_best=_difference(value, _best([v for key, v in values.items() if key != submission.id], column)),
+        to_baseline=_difference(value, baseline_value(shown)) if is_told(shown) else None,
+        ahead=_ahead(shown, value),
+        counts=counts,
+        is_chosen=board.name in mine.chosen_for,
+        why=_why(mine.settings, is_chosen=_any_chosen(board, own)),
+    )
+
+
+def _difference(value: float | None, other: float | None) -> float | None:
+    return None if value is None or other is None else value - other
+
+
+def _best(values: Sequence[float | None], column: BoardColumn) -> float | None:
+    known = [value for value in values if value is not None]
+    return (max if column.higher_is_better else min)(known, default=None)
+
+
+def _ahead(board: Leaderboard, value: float | None) -> NextTeam | None:
+    """Among the ranked rows of others, as they are shown."""
+    if value is None or not is_told(board):
+        return None
+    column, place = board.columns[board.rank_by], board.rank_by
+    sign = 1 if column.higher_is_better else -1
+
+    def lead(row: LeaderboardRow) -> float:
+        return sign * ((row.cells[place].value or 0.0) - value)
+
+    others = [row for row in board.rows if row.rank is not None and not row.is_mine and lead(row) > 0]
+    nearest = min(others, key=lead, default=None)
+    return NextTeam(nearest.team, (nearest.cells[place].value or 0.0) - value) if nearest else None
+
+
+def _counts(board: Leaderboard, submission: Submission) -> bool | None:
+    """By the row that the viewer is shown as their own, and by nothing else."""
+    rows = [row for row in board.rows if row.is_mine and row.submission_id is not None]
+    return any(row.submission_id == submission.id for row in rows) if rows else None
+
+
+def _any_chosen(board: Board, own: dict[UUID, OwnScores]) -> bool:
+    return any(board.name in one.chosen_for for one in own.values())
+
+
+def _why(settings: EntrySettings, *, is_chosen: bool) -> str:
+    if settings.rule is EntryRule.CHOSEN and not is_chosen:
+        return f"{WHY[settings.without_choice]}, as you have not chosen"
+    return WHY[settings.rule]

@@ -1,0 +1,22 @@
+"""English names of languages by their ISO 639 codes, as far as treebanks and shared tasks have them."""
+
+from __future__ import annotations
+
+_NAMES = """
+af Afrikaans; am Amharic; ar Arabic; az Azerbaijani; be Belarusian; bg Bulgarian; bn Bengali; br Breton; bs Bosnian;
+ca Catalan; cs Czech; cy Welsh; da Danish; de German; el Greek; en English; eo Esperanto; es Spanish; et Estonian;
+eu Basque; fa Persian; fi Finnish; fo Faroese; fr French; fy Frisian; ga Irish; gd Scottish Gaelic; gl Galician;
+grc Ancient Greek; gu Gujarati; ha Hausa; he Hebrew; hi Hindi; hr Croatian; ht Haitian Creole; hu Hungarian;
+hy Armenian; id Indonesian; ig Igbo; is Icelandic; it Italian; ja Japanese; ka Georgian; kk Kazakh; ko Korean;
+ku Kurdish; ky Kyrgyz; la Latin; lb Luxembourgish; lt Lithuanian; lv Latvian; mk Macedonian; ml Malayalam; mn Mongolian;
+mr Marathi; mt Maltese; nb Norwegian Bokmål; ne Nepali; nl Dutch; nn Norwegian Nynorsk; no Norwegian; oc Occitan;
+pa Punjabi; pl Polish; ps Pashto; pt Portuguese; ro Romanian; ru Russian; sa Sanskrit; sk Slovak; sl Slovenian;
+sq Albanian; sr Serbian; sv Swedish; sw Swahili; ta Tamil; te Telugu; th Thai; tr Turkish; uk Ukrainian; ur Urdu;
+uz Uzbek; vi Vietnamese; wo Wolof; xh Xhosa; yo Yoruba; zh Chinese; zu Zulu; egy Ancient Egyptian
+"""
+LANGUAGE_NAMES = dict(entry.split(maxsplit=1) for entry in " ".join(_NAMES.split()).split("; "))
+
+
+def language_name(code: str) -> str:
+    """`Portuguese` for `pt` or `PT`; empty for what is no language we know."""
+    return LANGUAGE_NAMES.get(code.lower(), "")

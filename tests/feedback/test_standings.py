@@ -1,0 +1,155 @@
+"""What a team's runs mean for a board: scores, changes, ranks then and now, which run counts, and who is told what."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine
+
+from app.base.db import reading
+from app.feedback.standings import RunStanding, standings_of_all, standings_of_one
+from app.models import EntryRule, RowStatus, TeamKind, User
+from app.submissions.find import get_submission
+from tests import world
+from tests.boards.marks import mark
+from tests.competitions.embargo import declare, enter, hide
+from tests.world import HOUR, NOW
+
+
+def told(engine: Engine, viewer: User, submission: UUID, now: datetime = NOW + HOUR) -> RunStanding:
+    """Of one run on the first board."""
+    with reading(engine) as session:
+        found = standings_of_one(session, get_submission(session, submission, viewer), viewer, now)
+    return next(one for one in found if one.board.name == "zero-shot")
+
+
+def ranks(one: RunStanding) -> tuple[int | None, int | None, int | None, int | None]:
+    return one.ranks.before, one.ranks.then, one.ranks.now, one.ranks.of
+
+
+@pytest.fixture
+def runs(engine: Engine, people: list[User]) -> dict[str, UUID]:
+    """ada: 0.5, then 0.7, then 0.6; bob 0.65 and cat 0.55 between; a baseline of 0.4 before all."""
+    ada, bob, cat = people[:3]
+    bot = world.add_user(engine, "bot")
+    world.add_team(engine, bot, name="Majority", kind=TeamKind.BASELINE)
+    enter(engine, bot, 0.4)
+    found = {"first": enter(engine, ada, 0.5, minute=1)}
+    enter(engine, bob, 0.65, minute=2)
+    enter(engine, cat, 0.55, minute=3)
+    found["second"] = enter(engine, ada, 0.7, minute=4)
+    found["third"] = enter(engine, ada, 0.6, minute=5)
+    return found
+
+
+def test_ranks_then_are_those_of_the_moment_and_now_those_of_today(
+    engine: Engine, people: list[User], runs: dict[str, UUID]
+) -> None:
+    ada = people[0]
+    assert ranks(told(engine, ada, runs["first"])) == (None, 1, 3, 3)  # alone then; behind 0.65 and 0.55 today
+    second = told(engine, ada, runs["second"])
+    assert ranks(second) == (3, 1, 1, 3)
+    assert second.ranks.up == 2
+    assert ranks(told(engine, ada, runs["third"])) == (1, 1, 2, 3)  # the best still counted: no rank was lost
+
+
+def test_changes_are_to_the_run_before_the_best_other_the_baseline_and_the_next_above(
+    engine: Engine, people: list[User], runs: dict[str, UUID]
+) -> None:
+    first, second, third = (told(engine, people[0], runs[name]) for name in ("first", "second", "third"))
+    assert first.change is None
+    assert [second.change, third.change] == pytest.approx([0.2, -0.1])
+    assert [first.to_best, second.to_best] == pytest.approx([-0.2, 0.1])
+    assert second.to_baseline == pytest.approx(0.3)
+    assert second.ahead is None, "nobody is above the first"
+    assert third.ahead is not None
+    assert third.ahead.team == "Bob"
+    assert third.ahead.delta == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("rule", "counting", "why"), [(EntryRule.BEST, "second", "best counts"), (EntryRule.LAST, "third", "newest counts")]
+)
+def test_the_run_that_counts_is_the_one_on_the_board_and_says_why(
+    engine: Engine, people: list[User], runs: dict[str, UUID], rule: EntryRule, counting: str, why: str
+) -> None:
+    declare(engine, entry_rule=rule)
+    found = {name: told(engine, people[0], submission) for name, submission in runs.items()}
+    assert {name for name, one in found.items() if one.counts} == {counting}
+    assert {one.why for one in found.values()} == {why}
+
+
+def test_where_the_newest_counts_a_worse_run_costs_ranks(
+    engine: Engine, people: list[User], runs: dict[str, UUID]
+) -> None:
+    declare(engine, entry_rule=EntryRule.LAST)
+    third = told(engine, people[0], runs["third"])
+    assert ranks(third) == (1, 2, 2, 3)
+    assert third.ranks.up == -1
+
+
+def test_lists_leave_out_the_ranks_of_then_and_nothing_else(
+    engine: Engine, people: list[User], runs: dict[str, UUID]
+) -> None:
+    ada = people[0]
+    with reading(engine) as session:
+        listed = [get_submission(session, one, ada) for one in runs.values()]
+        found = standings_of_all(session, listed, ada, NOW + HOUR)
+    for submission in runs.values():
+        whole = told(engine, ada, submission)
+        listed_one = found[submission][0]
+        assert (listed_one.ranks.then, listed_one.ranks.before) == (None, None)
+        assert (listed_one.ranks.now, listed_one.change, listed_one.to_best, listed_one.counts) == (
+            whole.ranks.now,
+            whole.change,
+            whole.to_best,
+            whole.counts,
+        )
+
+
+def test_a_hidden_board_tells_no_rank_and_nothing_of_others(
+    engine: Engine, people: list[User], runs: dict[str, UUID]
+) -> None:
+    hide(engine, board="hidden")
+    third = told(engine, people[0], runs["third"])
+    assert third.score.value == 0.6, "own scores are shown"
+    assert third.change == pytest.approx(-0.1)
+    assert ranks(third) == (None, None, None, None)
+    assert (third.to_baseline, third.ahead, third.counts) == (None, None, None)
+
+
+def test_a_board_of_ranks_alone_tells_the_rank_it_shows(
+    engine: Engine, people: list[User], runs: dict[str, UUID]
+) -> None:
+    hide(engine, board="ranks_only")
+    second, third = told(engine, people[0], runs["second"]), told(engine, people[0], runs["third"])
+    assert (ranks(second), ranks(third)) == ((None, None, 1, 3), (None, None, None, None))
+    assert (third.to_baseline, third.ahead) == (None, None)
+
+
+def test_nothing_is_told_where_teams_do_not_see_their_scores(
+    engine: Engine, people: list[User], runs: dict[str, UUID]
+) -> None:
+    hide(engine, board="ranks_only", own_scores="never")
+    with reading(engine) as session:
+        submission = get_submission(session, runs["second"], people[0])
+        assert standings_of_one(session, submission, people[0], NOW + HOUR) == []
+
+
+def test_values_are_told_with_the_digits_of_the_phase(
+    engine: Engine, people: list[User], runs: dict[str, UUID]
+) -> None:
+    hide(engine, precision=1)
+    first, third = told(engine, people[0], runs["first"]), told(engine, people[0], runs["third"])
+    assert third.score.value == 0.6
+    assert third.ranks.now == 2, "beside cat's 0.55, which looks like 0.6"
+    assert third.ahead is not None
+    assert third.ahead.delta == pytest.approx(0.1), "bob's 0.65 looks like 0.7"
+    assert first.to_best == pytest.approx(-0.2)
+
+
+def test_who_is_unranked_has_no_rank(engine: Engine, people: list[User], runs: dict[str, UUID]) -> None:
+    mark(engine, "Ada", RowStatus.UNRANKED, "used additional data")
+    assert ranks(told(engine, people[0], runs["second"])) == (None, None, None, None)

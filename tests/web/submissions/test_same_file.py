@@ -1,0 +1,58 @@
+"""A file that a team sent before: the page asks before it uses quota, the API takes it."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from tests import world
+from tests.web.reading import SUBMIT_PAGE, text_of
+from tests.web.site import CONTENT, Site, csrf_of, log_in
+
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
+
+def send(browser: httpx.Client, content: bytes = CONTENT, **fields: str) -> httpx.Response:
+    """As the form does: the file first, what is typed behind it."""
+    page = browser.get(SUBMIT_PAGE).text
+    parts: list[tuple[str, tuple[str | None, bytes | str]]] = [
+        ("csrf_token", (None, csrf_of(page))),
+        ("file", ("predictions.csv", content)),
+    ]
+    parts += [(name, (None, value)) for name, value in fields.items()]
+    return browser.post(SUBMIT_PAGE, files=parts, follow_redirects=False)
+
+
+def test_it_is_taken_only_when_it_is_confirmed_and_nothing_typed_is_lost(site: Site) -> None:
+    with log_in(site, "ada") as ada:
+        first = send(ada, method="XLM-R")
+        assert first.status_code == 303
+        again = send(ada, method="typed behind the file")
+        assert again.status_code == 409
+        assert "sent this very file at 2026-01-10 12:00 UTC already" in text_of(again.text)
+        assert 'value="typed behind the file"' in again.text
+        assert site.submissions() == 1
+        assert send(ada, again="yes").status_code == 303
+        assert site.submissions() == 2
+
+
+def test_a_rejected_file_and_another_file_are_not_asked_about(site: Site) -> None:
+    with log_in(site, "ada") as ada:
+        send(ada, b"malformed")
+        world.reject(site.engine, 1)
+        assert send(ada, b"malformed").status_code == 303
+        assert send(ada).status_code == 303
+
+
+def test_the_form_says_what_an_upload_does_and_what_is_left_after_it(site: Site) -> None:
+    with log_in(site, "ada") as ada:
+        assert "The best run counts, and this is your first. 9 left today after it." in text_of(
+            ada.get(SUBMIT_PAGE).text
+        )
+        send(ada, method="XLM-R")
+        world.score(site.engine, 1, 0.5432)
+        page = ada.get(SUBMIT_PAGE).text
+    assert "this one replaces 0.5432 if it is better. 8 left today after it." in text_of(page)
+    assert "Same system as your run of 2026-01-10" in text_of(page)
+    assert 'value="XLM-R"' in page
+    assert page.index('id="file"') < page.index('id="method"'), "the file first"
