@@ -123,7 +123,7 @@ def test_full_precision_and_honest_gaps(site: Site) -> None:
     assert float(row["macro_f1 zero_shot/all"]) == 1 / 3
     assert row["accuracy zero_shot/all"] == ""
     [row] = board(site).json()["rows"]
-    assert row["cells"][1] == {"value": None, "reason": "not published", "signature": None}
+    assert row["cells"][1] == {"value": None, "reason": "not published", "signature": None, "interval": None}
 
 
 def test_what_is_known_of_a_published_system_stands_on_page_and_in_json(site: Site) -> None:

@@ -106,7 +106,7 @@ def test_a_cell_is_what_stands_on_the_board(scored: Site) -> None:
 
 def test_what_is_missing_says_why(scored: Site) -> None:
     by_team = {row["team"]: row for row in document(scored)["rows"]}
-    assert by_team["Eve"]["cells"][1] == {"value": None, "reason": "not entered", "signature": None}
+    assert by_team["Eve"]["cells"][1] == {"value": None, "reason": "not entered", "signature": None, "interval": None}
     assert by_team["BERT"]["cells"][3]["reason"] == "not published"
     assert (by_team["BERT"]["kind"], by_team["BERT"]["source"]) == ("historic", PUBLISHED)
     assert by_team["Ada"]["cells"][0]["signature"] == f"idiom-detection:1|macro_f1|{ZERO_SHOT}"
