@@ -86,7 +86,8 @@ def environment_of(**settings: str | Path | float) -> dict[str, str]:
     """What a child process of Evergold sees: nothing of our own EVERGOLD_ settings, only these."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("EVERGOLD_")}
     ours = {f"EVERGOLD_{name.upper()}": str(value) for name, value in settings.items()}
-    return {**inherited, "PYTHONPATH": programs.code_path(), "PYTHONUNBUFFERED": "1", **ours}
+    # Celery takes setproctitle where it is installed (mutmut brings it), which would write over what /proc tells.
+    return {**inherited, "PYTHONPATH": programs.code_path(), "PYTHONUNBUFFERED": "1", "SPT_NOENV": "1", **ours}
 
 
 def evergold(name: str, folder: Path, environment: Mapping[str, str], *arguments: str) -> Service:

@@ -149,7 +149,7 @@ function offer() {
   asking.prepend(button);
   asking.hidden = false;
   const named = decodeURIComponent(location.hash.slice(1));
-  if (named && document.getElementById(named)?.closest(".picture, .page-head")) showAll();
+  if (named && document.getElementById(named)?.closest(".picture, .room-head")) showAll();
 }
 
 function onPaper(starts) {

@@ -76,7 +76,7 @@ def go_to_leaderboard(server: ServerHere, competition: str) -> Response:
 
 @router.get("/competitions/{competition}/pictures")
 def go_to_pictures(server: ServerHere, competition: str) -> Response:
-    return RedirectResponse(links.pictures(*_board(server, competition)), 303)
+    return RedirectResponse(f"{links.pictures(*_board(server, competition))}#pictures", 303)
 
 
 @router.get("/competitions/{competition}/submit")

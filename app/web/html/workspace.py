@@ -94,7 +94,7 @@ def _tabs(
         yield "runs", "My runs", links.runs(name)
     if here.phase is not None and board is not None:
         yield "leaderboard", "Leaderboard", links.board(name, here.phase.name, board.name)
-        yield "pictures", "Pictures", links.pictures(name, here.phase.name, board.name)
+        yield "pictures", "Pictures", f"{links.pictures(name, here.phase.name, board.name)}#pictures"
     yield "questions", "Q&A", links.questions(name)
     yield "cite", "Cite", links.tab(name, "cite")
     if has_desk:

@@ -97,7 +97,7 @@ def test_published_systems_stand_among_the_others(board: Site, nobody: httpx.Cli
 
 def test_the_board_leads_to_it_and_has_no_drawing_of_its_own(board: Site) -> None:
     shown = page(board, BOARD_PAGE)
-    assert f'href="{PAGE}#pictures">In pictures</a>' in shown
+    assert f'href="{PAGE}#pictures">Pictures</a>' in shown
     assert 'id="picture"' not in shown
     assert visit(board, f"{BOARD_PAGE}/figures/{NAME}.svg").count("This board has no figures.") == 1
 

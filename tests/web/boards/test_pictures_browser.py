@@ -85,7 +85,7 @@ def test_pictures_are_drawn_when_somebody_asks_and_not_before(look: Looks, parse
 def test_the_boards_link_asks_for_them(look: Looks, parseme: Site) -> None:  # noqa: F811
     looking = look()
     looking.go(BOARD_PAGE)
-    looking.page.get_by_role("link", name="In pictures").click()
+    looking.page.get_by_role("link", name="Pictures", exact=True).click()
     wait(looking.page)
 
 
