@@ -333,10 +333,12 @@ def test_forged_form_changes_nothing(browser: httpx.Client, olga: Person) -> Non
     assert olga.client.get(f"{API}/declaration").json()["revision"]["number"] == 1
 
 
-def test_competition_page_shows_organisers_the_way(browser: httpx.Client, empty_site: Site) -> None:
-    assert EDIT in browser.get("/competitions/demo").text
+def test_the_desk_shows_organisers_the_way(browser: httpx.Client, empty_site: Site) -> None:
+    desk = "/competitions/demo/desk"
+    assert f'href="{desk}"' in browser.get("/competitions/demo").text
+    assert EDIT in browser.get(desk).text
     with empty_site.client(Accept="text/html") as nobody:
-        assert EDIT not in nobody.get("/competitions/demo").text
+        assert desk not in nobody.get("/competitions/demo").text
 
 
 def test_edited_deadline_is_on_the_public_page_at_once(empty_site: Site, olga: Person) -> None:

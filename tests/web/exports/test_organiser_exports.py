@@ -294,4 +294,4 @@ def test_the_page_leads_there(site: Site, cheap_passwords: None) -> None:
         markup.check(shown)
         assert f'action="{ZIP}"' in shown
         assert opened(browser.get(ZIP, params={"phase": "", "task": "", "only": "all"})).namelist()
-        assert "Exports" in browser.get(COMPETITION_PAGE).text
+        assert f'href="{page}"' in browser.get(f"{COMPETITION_PAGE}/desk").text
