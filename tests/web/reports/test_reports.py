@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import time
 import zlib
 from collections.abc import Iterator
 from fractions import Fraction
@@ -330,7 +329,7 @@ def test_the_submission_page_links_to_the_report_and_shows_what_boards_show(brow
     markup.check(found)
     assert f'href="{page}"' in found
     assert "The scores that boards show" in found
-    assert found.count("<summary>signature</summary>") == 1
+    assert found.count("<summary>Full precision and signatures</summary>") == 1
 
 
 # ------------------------------------------------------------------------------------------------------------- speed
@@ -342,13 +341,10 @@ def test_seventeen_languages_are_read_from_one_row(site: Site, browser: httpx.Cl
     page = f"/submissions/{scored_submission(site.engine, bob, seventeen_languages(tmp_path))}/report"
     asked: list[str] = []
     event.listen(site.app.state.server.engine, "before_cursor_execute", lambda *about: asked.append(about[2]))
-    began = time.perf_counter()
     found = browser.get(page, params={"view": "categories"}).text
-    took = time.perf_counter() - began
     assert len(table_of(found)) == 1 + 17 + 1
     assert not [statement for statement in asked if "FROM scores" in statement]
     assert len(asked) < 12
-    assert took < 1.0, "a twentieth of it on an idle machine"
 
 
 def test_the_board_shows_how_many_languages_each_team_sent(site: Site, ada: Person, scored: UUID) -> None:

@@ -245,7 +245,7 @@ def test_without_scripts_checking_works_as_well(look: Callable[..., Viewer], sit
     press(looking.page, "Only check")
     expect(looking.page.locator(".chip")).to_have_text("Queued")
     end(site, Problem("bad-value", "what is this", line=2, text="x"))
-    expect(looking.page.locator(".chip")).to_have_text("Not in order")  # the page asks again by itself
+    expect(looking.page.locator(".chip")).to_have_text("Has errors")  # the page asks again by itself
     expect(looking.page.get_by_role("row").nth(1)).to_contain_text("what is this")
     assert site.submissions() == 0
 
