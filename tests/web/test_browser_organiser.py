@@ -111,7 +111,7 @@ def test_an_organiser_opens_a_phase_previews_reveals_and_exports(
         grant_role(session, find_competition(session, "demo"), olga, Role.ORGANISER, site.now)
     looking.go(DEMO)
     page.get_by_role("link", name="Desk").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Desk")
+    expect(page.get_by_role("heading", name="Desk", exact=True)).to_be_visible()
     expect(page.locator("#main")).to_contain_text("Evaluation opens")
 
     edit(looking, SHOWN, "hidden", "As announced", said="visibility")
