@@ -36,7 +36,7 @@ def add_parseme(task: Parseme, folder: Path) -> None:
     open_to_all(folder / "imported" / "parseme" / "competition.yaml")
 
 
-@pytest.fixture(scope="module", params=["embedded", "real parts"])
+@pytest.fixture(scope="module", params=[pytest.param("embedded", marks=pytest.mark.soak), "real parts"])
 def server(request: pytest.FixtureRequest, task: Parseme) -> Iterator[Server]:
     """A running server with the shared task as `evergold import parseme` makes it."""
     if request.param == "embedded":

@@ -12,7 +12,9 @@ from app.base.config import get_settings
 from app.base.db import get_engine
 from app.base.logs import configure_logging
 from app.base.queue import CPU_QUEUE, GPU_QUEUE, broker_settings
+from workers.acknowledgement import free_places_of_lost_messages
 
+free_places_of_lost_messages()
 settings = get_settings()
 #: Behind all bounds of time, which `workers.overrun` watches from within.
 LAST_RESORT_SECONDS = 60 + max(
