@@ -73,7 +73,7 @@ def test_a_board_lists_its_pictures(parseme: Site, nobody: httpx.Client) -> None
     page = visit(parseme, PAGE)
     markup.check(page)
     assert re.findall(r'<h2 id="([^"]+)"', page) == names
-    assert f'href="{PAGE}"' in visit(parseme, BOARD_PAGE)
+    assert f'href="{PAGE}#pictures"' in visit(parseme, BOARD_PAGE)
 
 
 def test_seen_and_unseen_are_the_axes_of_a_plane(parseme: Site, nobody: httpx.Client) -> None:
