@@ -50,7 +50,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.line(conformance.summary(len(skipped)))
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Lanes are given to all; what is for `make soak` stays away; the dear ones begin."""
     for item in items:

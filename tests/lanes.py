@@ -32,16 +32,6 @@ SLOW_FIRST = (
     "tests/leaks/test_public_gold.py",
     "tests/leaks/test_routes.py",
 )
-#: Their tests share a server that takes long to start: one process of xdist takes them all, for each kind of server.
-ONE_PROCESS = (
-    "tests/server/test_serve.py",
-    "tests/chaos/test_deadly_runs.py",
-    "tests/test_end_to_end.py",
-    "tests/test_end_to_end_paraphrase.py",
-    "tests/test_end_to_end_parseme.py",
-    "tests/evergold/test_plugin.py",
-    "tests/cli/test_client.py",
-)
 #: Of processor time (this process and the children that it waited for), which neighbours on the machine do not move.
 LONGEST_SECONDS = 30.0
 #: Of the wall; pytest-timeout ends a test after `timeout` of pyproject.toml, these after as much more patience.
@@ -60,9 +50,6 @@ def mark(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.soak)
     if is_slow(item):
         item.add_marker(pytest.mark.timeout(SLOW_TIMEOUT_SECONDS))
-    if module_of(item) in ONE_PROCESS:
-        call = getattr(item, "callspec", None)
-        item.add_marker(pytest.mark.xdist_group(f"{module_of(item)} {call.params.get('server', '') if call else ''}"))
 
 
 def is_on_postgresql(item: pytest.Item) -> bool:
