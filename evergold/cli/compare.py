@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from evergold.cli.offline_options import GoldOption, ItemsOption, MetricOption, TrainOption
 from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_table, remark
 from evergold.cli.score import in_words
 from evergold.cli.validate import OptionOption, task_options
@@ -28,20 +29,11 @@ def compare(
     first: Annotated[Path, typer.Argument(metavar="FIRST", exists=True, help="A prediction, as it would be uploaded.")],
     second: Annotated[Path, typer.Argument(metavar="SECOND", exists=True, help="Another one for the same items.")],
     task: Annotated[str, typer.Option(metavar="TYPE", help="The task type, e.g. idiom-detection.")],
-    gold: Annotated[Path, typer.Option(metavar="PATH", exists=True, help="The gold: a file, or a folder of several.")],
-    items: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", exists=True, help="The blind file; default: gold says what must be covered."),
-    ] = None,
-    train: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="PATH", exists=True, help="Training data that gold is compared with; may be repeated."),
-    ] = None,
+    gold: GoldOption,
+    items: ItemsOption = None,
+    train: TrainOption = None,
     option: OptionOption = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only this: macro_f1, or 'macro_f1 zero_shot/en'; may be repeated."),
-    ] = None,
+    metric: MetricOption = None,
     resamples: Annotated[int, typer.Option(min=FEWEST_RESAMPLES, help="How often chance is asked.")] = 10_000,
     seed: Annotated[
         str, typer.Option(metavar="TEXT", help="What chance starts from: the gold's commitment, for a board's numbers.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergold.cli.compare import named_scores
+from evergold.cli.offline_options import GoldOption, ItemsOption, MetricOption, TrainOption
 from evergold.cli.output import PANEL, CommandError, JsonOption, print_json, print_table, remark
 from evergold.cli.score import in_words
 from evergold.cli.validate import OptionOption, task_options
@@ -29,24 +30,15 @@ _SYSTEMS = {
 @commands.command(rich_help_panel=PANEL)
 def power(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task type; `evergold tasks` lists them.")],
-    gold: Annotated[Path, typer.Option(metavar="PATH", exists=True, help="The gold: a file, or a folder of several.")],
+    gold: GoldOption,
     prediction: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", exists=True, help="Of systems such as are expected; may be repeated."),
     ] = None,
-    items: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", exists=True, help="The blind file; default: gold says what must be covered."),
-    ] = None,
-    train: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="PATH", exists=True, help="Training data that gold is compared with; may be repeated."),
-    ] = None,
+    items: ItemsOption = None,
+    train: TrainOption = None,
     option: OptionOption = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only this: macro_f1, or 'macro_f1 zero_shot/en'; may be repeated."),
-    ] = None,
+    metric: MetricOption = None,
     share: Annotated[
         float, typer.Option("--power", min=0.5, max=0.99, help="How often the difference has to be found.")
     ] = 0.8,

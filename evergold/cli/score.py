@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from evergold.cli.offline_options import GoldOption, ItemsOption, TrainOption
 from evergold.cli.output import TEAM_PANEL, Code, CommandError, invalid_file, print_json, remark, say
 from evergold.cli.submissions import show_scores
 from evergold.cli.validate import OptionOption, task_options
@@ -36,18 +37,12 @@ class Files:
 @commands.command(rich_help_panel=TEAM_PANEL)
 def score(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task type; `evergold tasks` lists them.")],
-    gold: Annotated[Path, typer.Option(metavar="PATH", exists=True, help="The gold: a file, or a folder of several.")],
+    gold: GoldOption,
     prediction: Annotated[
         Path, typer.Option(metavar="FILE", exists=True, help="The prediction as it would be uploaded, also zipped.")
     ],
-    items: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", exists=True, help="The blind file; default: gold says what must be covered."),
-    ] = None,
-    train: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="PATH", exists=True, help="Training data that gold is compared with; may be repeated."),
-    ] = None,
+    items: ItemsOption = None,
+    train: TrainOption = None,
     option: OptionOption = None,
     form: Annotated[
         str, typer.Option("--format", metavar="NAME", help="table, json, or a report that `evergold tasks TASK` lists.")
