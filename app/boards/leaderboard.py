@@ -123,7 +123,10 @@ def _version(board: Board, asked: Sequence[EntrySource], sight: Sight, shown: Le
         return f"{start}-{view.key}"
     if shown is not None:
         rows = [replace(row, is_mine=False, submission_id=None) for row in shown.rows]
-        told = repr([rows, shown.columns, shown.card_columns, shown.gold_version, shown.sealed_gold, shown.statistics])
+        told = repr(
+            [rows, shown.columns, shown.card_columns, shown.gold_version, shown.sealed_gold]
+            + [shown.statistics, sorted(shown.pair_tests.items())]
+        )
         return f"{start}-{hashlib.sha256(told.encode()).hexdigest()[:16]}-{view.key}"
     seen_of = [(asked[0], view), *((one, sight.carried[one.phase.name].view) for one in asked[1:])]
     parts = [

@@ -1,14 +1,17 @@
-"""Ranges of ranks and clusters of the rows that somebody sees: of these alone, so that they tell of no other."""
+"""Ranges of ranks, clusters and tested pairs of the rows that somebody sees: of these alone, so that they tell of no
+other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from uuid import UUID
 
+from app.boards.pair_tests import PairTest
 from app.boards.statistics import RunPair, Statistics
 from evergold.scoring.resampling.pairs import Difference
-from evergold.scoring.resampling.ranking import better_than, clusters, rank_ranges
+from evergold.scoring.resampling.ranking import better_than, clusters, holm, rank_ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,15 @@ class RankRange:
     best: int
     worst: int
     cluster: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """A row that may be compared: the run behind it, its page, whether it has a rank."""
+
+    run_id: int
+    page_id: UUID
+    is_ranked: bool
 
 
 def rank_ranges_of(statistics: Statistics, runs: Sequence[int], *, higher_is_better: bool) -> dict[int, RankRange]:
@@ -45,3 +57,21 @@ def compared(statistics: Statistics, runs: Sequence[int]) -> dict[RunPair, Diffe
         if one is not None:
             found[low, high] = one
     return found
+
+
+def pair_tests(statistics: Statistics, rows: Sequence[ComparedRow]) -> dict[tuple[UUID, UUID], PairTest]:
+    """Of every two rows that were compared; nothing as long as one of the ranked was not looked at."""
+    if not statistics.covers([row.run_id for row in rows if row.is_ranked]):
+        return {}
+    differences = compared(statistics, [row.run_id for row in rows])
+    ranked = [pair for pair in differences if all(rows[place].is_ranked for place in pair)]
+    corrected = dict(zip(ranked, holm([differences[pair].p for pair in ranked]), strict=True))
+    return {
+        (rows[second].page_id, rows[first].page_id): _test(one, corrected.get((first, second)))
+        for (first, second), one in differences.items()
+    }
+
+
+def _test(one: Difference, corrected: float | None) -> PairTest:
+    """A kept difference is what the second has more than the first."""
+    return PairTest(one.difference, one.low, one.high, one.level, one.p, corrected, one.method)

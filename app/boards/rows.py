@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from app.boards.pair_tests import PairTest, PairTests
 from app.cards.form import CardAnswer, MethodCard
 from app.competitions.columns import BoardColumn
 from app.competitions.ordering import decimals_of
@@ -119,7 +120,8 @@ class Leaderboard:
     has_tracks: whether submissions belong to tracks, which rows then name. view: what its viewer may see of it;
     precision: decimals of the values, None for all. gold_version: what the organisers call the gold;
     sealed_gold: its published versions, oldest first. card_columns: what method cards say that stands on the board.
-    statistics: whether there are intervals, ranges of ranks and clusters.
+    statistics: whether there are intervals, ranges of ranks and clusters; pair_tests: of every two rows of it that were
+    compared, see `pair_test`.
     """
 
     columns: tuple[BoardColumn, ...]
@@ -134,6 +136,14 @@ class Leaderboard:
     sealed_gold: tuple[CommittedGold, ...] = ()
     card_columns: tuple[CardColumn, ...] = ()
     statistics: StatisticsState = "none"
+    pair_tests: PairTests = field(default_factory=dict, repr=False)
+
+    def pair_test(self, row: LeaderboardRow, other: LeaderboardRow) -> PairTest | None:
+        """What this row has more than the other in the ranking score, tested; None where the two were not compared."""
+        if row.page_id is None or other.page_id is None:
+            return None
+        turned = self.pair_tests.get((other.page_id, row.page_id))
+        return turned.turned() if turned else self.pair_tests.get((row.page_id, other.page_id))
 
     @property
     def footnotes(self) -> tuple[Footnote, ...]:

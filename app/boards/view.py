@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.boards.neutral_names import neutral_name
-from app.boards.rank_ranges import RankRange, rank_ranges_of
+from app.boards.pair_tests import PairTests
+from app.boards.rank_ranges import ComparedRow, RankRange, pair_tests, rank_ranges_of
 from app.boards.rows import (
     CardColumn,
     Cell,
@@ -118,6 +119,7 @@ def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
         sealed_gold=whole.sealed_gold,
         card_columns=whole.card_columns if view.board is BoardShown.PUBLIC and view.names else (),
         statistics=_state(ordered, whole, view, statistics),
+        pair_tests=_pair_tests(ordered, whole.rank_by, statistics),
     )
 
 
@@ -133,6 +135,19 @@ def _ranges(ordered: Sequence[_Ranked], whole: WholeBoard, statistics: Statistic
         return {}
     higher = whole.columns[whole.rank_by].higher_is_better
     return rank_ranges_of(statistics, _ranked_runs(ordered), higher_is_better=higher)
+
+
+def _pair_tests(ordered: Sequence[_Ranked], rank_by: int, statistics: Statistics | None) -> PairTests:
+    """Of the rows whose scores this viewer sees. A hidden row is compared with nobody, whoever sees it."""
+    if statistics is None:
+        return {}
+    rows = [
+        ComparedRow(row.run_id, row.submission_id, rank is not None)
+        for row, rank in ((line.row, rank) for line, rank in ordered)
+        if row.run_id is not None and row.submission_id is not None
+        if row.status in (None, RowStatus.UNRANKED) and row.cells[rank_by].value is not None
+    ]
+    return pair_tests(statistics, rows)
 
 
 def _ranked_runs(ordered: Sequence[_Ranked]) -> list[int]:

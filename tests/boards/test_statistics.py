@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from uuid import UUID
 
 import pytest
 
-from app.boards.rank_ranges import RankRange, rank_ranges_of
+from app.boards.rank_ranges import ComparedRow, RankRange, pair_tests, rank_ranges_of
 from app.boards.rows import Interval
 from app.boards.statistics import Statistics, read_statistics, statistics_document
 from evergold.scoring.resampling.pairs import Difference
@@ -53,3 +54,38 @@ def test_there_are_no_ranges_as_long_as_a_row_was_not_looked_at() -> None:
 def test_a_run_that_nobody_could_compare_may_have_any_rank() -> None:
     found = rank_ranges_of(THREE, [3, 5, 11], higher_is_better=True)
     assert [found[run] for run in (3, 5, 11)] == [RankRange(1, 2, 1), RankRange(2, 3, 1), RankRange(1, 3, 1)]
+
+
+def row(run: int, *, is_ranked: bool = True) -> ComparedRow:
+    return ComparedRow(run, UUID(int=run), is_ranked)
+
+
+def test_a_pair_has_its_own_p_and_the_one_that_is_corrected_among_ranked_rows() -> None:
+    """Of 0.02, 0.03 and 0.4 by Holm: 3 × 0.02, then 2 × 0.03, then 0.4."""
+    found = pair_tests(THREE, [row(9), row(3), row(5)])
+    by_runs = {(one.int, other.int): test for (one, other), test in found.items()}
+    assert {key: test.corrected for key, test in by_runs.items()} == pytest.approx(
+        {(5, 3): 0.06, (9, 3): 0.06, (9, 5): 0.4}
+    )
+    first = by_runs[5, 3]
+    assert (first.difference, first.low, first.high, first.p) == (pytest.approx(-0.2), None, 0.5, 0.02)
+    assert (first.decisive_p, first.is_significant) == (pytest.approx(0.06), False)
+    turned = first.turned()
+    assert (turned.difference, turned.low, turned.high, turned.p) == (pytest.approx(0.2), -0.5, None, 0.02)
+
+
+def test_a_row_without_a_rank_is_tested_alone_and_corrects_nobody() -> None:
+    """Run 9 is a baseline: one pair of ranked rows is left, and what each has with the baseline stays as it is."""
+    found = pair_tests(THREE, [row(3), row(5), row(9, is_ranked=False)])
+    by_runs = {(one.int, other.int): test for (one, other), test in found.items()}
+    assert {key: (test.corrected, test.decisive_p) for key, test in by_runs.items()} == {
+        (5, 3): (0.02, 0.02),
+        (9, 3): (None, 0.03),
+        (9, 5): (None, 0.4),
+    }
+    assert [test.is_significant for test in by_runs.values()] == [True, True, False]
+
+
+def test_no_pair_is_told_as_long_as_a_ranked_row_was_not_looked_at() -> None:
+    assert pair_tests(THREE, [row(3), row(5), row(12)]) == {}
+    assert pair_tests(THREE, [row(3), row(5), row(12, is_ranked=False)]) != {}

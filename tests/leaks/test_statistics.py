@@ -10,9 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
-from app.models import EntryRule
+from app.base.db import reading
+from app.models import EntryRule, User
 from tests.boards.marks import HIDDEN as HIDDEN_ROW, mark
+from tests.boards.places import board
 from tests.competitions.embargo import declare
 from tests.leaks import place
 from tests.leaks.answers import plain
@@ -97,6 +100,24 @@ def test_a_hidden_row_that_was_not_compared_yet_makes_no_board_wait(unscored: Pl
     place.keep_statistics(unscored.site.engine, seen_rows)
     assert told(seen(unscored, "anonymous")) == ALL
     assert told(seen(unscored, "organiser")) == ALL
+
+
+def test_pairs_are_told_of_rows_whose_scores_are_seen_and_of_no_hidden_one(unscored: Place) -> None:
+    engine = unscored.site.engine
+    with reading(engine) as session:
+        users = {user.username: user for user in session.scalars(select(User))}
+    beta, gamma, olga = (users[name] for name in ("beta", "gamma", "olga"))
+    for visibility, outsiders in DECLARED:
+        place.reveal(unscored, HIDDEN, visibility)
+        counts = [len(board(engine, viewer=viewer).pair_tests) for viewer in (None, beta, olga)]
+        assert counts == [3 if outsiders == ALL else 0] * 2 + [3], visibility
+    place.reveal(unscored, HIDDEN, {})
+    mark(engine, unscored.submitted["gamma"][0], HIDDEN_ROW)
+    for viewer in (None, gamma, olga):
+        (pair,) = board(engine, viewer=viewer).pair_tests
+        assert set(pair) == {unscored.submitted[team][0] for team in ("alpha", "beta")}
+    declare(engine, entry_rule=EntryRule.LADDER, ladder_step=0.05)
+    assert board(engine, viewer=olga).pair_tests == {}
 
 
 def test_a_page_says_it_in_words_and_draws_it(unscored: Place) -> None:

@@ -96,6 +96,16 @@ def test_a_board_says_whom_its_items_tell_apart(engine: Engine, three: dict[str,
             assert cell.value is not None
             assert 0 <= cell.interval.low <= cell.value <= cell.interval.high <= 1
             assert (cell.interval.level, "units:item,60" in cell.interval.method) == (0.95, True)
+    ada, bea, cem = shown.rows
+    near, far = shown.pair_test(ada, bea), shown.pair_test(cem, ada)
+    assert near is not None
+    assert far is not None
+    assert (near.difference, near.is_significant, near.p) == (
+        pytest.approx(2 / 60),
+        False,
+        pytest.approx(0.5, abs=0.07),
+    )
+    assert (far.difference < -0.3, far.is_significant, far.high is not None and far.high < 0) == (True, True, True)
     assert board(engine, "one-shot").rows == ()
 
 
