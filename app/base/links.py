@@ -40,6 +40,14 @@ def board(competition_name: str, phase_name: str, name: str) -> str:
     return f"{phase(competition_name, phase_name)}/boards/{_q(name)}"
 
 
+def seen(address: str, seen_as: str | None) -> str:
+    """The address, with others' eyes where the page that links there is seen with them."""
+    if not seen_as:
+        return address
+    path, mark, part = address.partition("#")
+    return f"{path}{'&' if '?' in path else '?'}{urlencode({'as': str(seen_as)})}{mark}{part}"
+
+
 def official(competition_name: str, phase: str, name: str, number: int | None = None) -> str:
     """The board as it was frozen; without a number: the last time."""
     return f"{board(competition_name, phase, name)}/official{f'/{number}' if number is not None else ''}"

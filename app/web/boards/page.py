@@ -22,8 +22,8 @@ from app.boards.snapshots import find_snapshot, last_snapshot, list_snapshots, o
 from app.competitions.find import boards_of, find_board, find_competition
 from app.competitions.limits import phase_state
 from app.competitions.tracks import tracks_of
-from app.competitions.visibility import task_in_phase
-from app.models import Board, BoardShown, Competition, Phase
+from app.competitions.visibility import SeenAs, task_in_phase
+from app.models import Board, BoardShown, Competition, Phase, Snapshot
 from app.runs.workers import words_for_board
 from app.web.boards.figures import picture_of
 from app.web.boards.query import PageQuery, arrange_board, languages_of
@@ -83,11 +83,11 @@ def read_board(
         phase=phase_found,
         state=phase_state(phase_found, now),
         board=board_found,
-        **_options(found, phase_found, board_found),
+        **_options(found, phase_found, board_found, seen_as),
         leaderboard=leaderboard,
         table=table,
         with_history=leaderboard.view.board is BoardShown.PUBLIC,
-        row_link=lambda row_id: links.board_row(competition, phase, board, row_id),
+        row_link=lambda row_id: links.seen(links.board_row(competition, phase, board, row_id), seen_as),
         metrics=_metrics(board_found, leaderboard),
         signatures=_signatures(leaderboard),
         human_round=human_round,
@@ -157,15 +157,15 @@ def _official_page(
         phase=phase,
         board=board,
         state=phase_state(phase, now),
-        **_options(found, phase, board),
+        **_options(found, phase, board, seen_as),
         closings=[
-            (one.closed_at.strftime("%Y-%m-%d"), links.official(*place, one.number), one.number == snapshot.number)
+            (_day(one), links.seen(links.official(*place, one.number), seen_as), one.number == snapshot.number)
             for one in every
         ],
         leaderboard=leaderboard,
         table=table,
         with_history=False,
-        row_link=lambda row_id: links.board_row(*place, row_id, snapshot.number),
+        row_link=lambda row_id: links.seen(links.board_row(*place, row_id, snapshot.number), seen_as),
         metrics=_metrics(board, leaderboard),
         signatures=_signatures(leaderboard),
         titles={one.name: one.title for one in found.phases},
@@ -243,11 +243,12 @@ def _waiting(session: Session, phase: Phase, board: Board, leaderboard: Leaderbo
 Option = tuple[str, str, bool]
 
 
-def _options(competition: Competition, phase: Phase, board: Board) -> dict[str, list[Option]]:
+def _options(competition: Competition, phase: Phase, board: Board, seen_as: SeenAs | None) -> dict[str, list[Option]]:
     """The other phases that have the board, the other tasks of its phase, the other boards of its task."""
 
     def option(title: str, to_phase: Phase, to_board: Board, is_current: bool) -> Option:
-        return title, links.board(competition.name, to_phase.name, to_board.name), is_current
+        address = links.board(competition.name, to_phase.name, to_board.name)
+        return title, links.seen(address, seen_as), is_current
 
     return {
         "phase_options": [
@@ -261,6 +262,10 @@ def _options(competition: Competition, phase: Phase, board: Board) -> dict[str, 
             option(title, phase, other, other.id == board.id) for title, other in _same_task(competition, phase, board)
         ],
     }
+
+
+def _day(snapshot: Snapshot) -> str:
+    return snapshot.closed_at.strftime("%Y-%m-%d")
 
 
 def _phases_with(competition: Competition, board: Board) -> list[Phase]:

@@ -14,6 +14,7 @@ from app.boards.leaderboard import build_leaderboard
 from app.boards.snapshots import find_snapshot, official_board
 from app.competitions.find import find_board, find_competition
 from app.web.html.rendering import render
+from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.schemas import RowId
 from app.web.http.viewer import Viewer, ViewerHere
@@ -72,6 +73,7 @@ def _row_page(
             leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
         row = find_row(leaderboard, submission_id)
         scores = scores_of_row(session, leaderboard, row)
+        workspace = workspace_of(session, competition, viewer, now, "leaderboard", Place(phase, board.task, board))
     here = links.board_row(*place, submission_id, number)
 
     def linked(wanted: str) -> str:
@@ -81,6 +83,7 @@ def _row_page(
         request,
         "boards/row.html",
         competition=competition,
+        workspace=workspace,
         phase=phase,
         board=board,
         number=number,

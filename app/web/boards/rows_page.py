@@ -17,6 +17,7 @@ from app.models import RowStatus, User
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
+from app.web.html.workspace import desk_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.schemas import RowId
 
@@ -69,11 +70,13 @@ def _page(
         marks = list_marks(session, phase_task)
         teams = entrants(session, phase_task)
         found = find_competition(session, competition)
+        workspace = desk_of(session, found, user, server.clock())
     asked_in = next(one for one in found.phases if one.id == phase_task.phase_id)
     return render(
         request,
         "boards/rows.html",
         competition=found,
+        workspace=workspace,
         phase=asked_in,
         task=phase_task.task,
         place=(competition, phase, task),

@@ -22,6 +22,7 @@ from app.models import Revision, User
 from app.web.declarations.pages import edit_of, revision_number
 from app.web.html.guards import PageUser, SentFields, SentForm, form_again
 from app.web.html.rendering import render
+from app.web.html.workspace import desk_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.schemas import RowId
 
@@ -43,10 +44,12 @@ def read_history(
     with reading(server.engine) as session:
         found = organised(session, user, competition)
         revisions = list_revisions(session, found, limit=PAGE_LENGTH + 1, before=before)
+        workspace = desk_of(session, found, user, server.clock())
     response = render(
         request,
         "declarations/history.html",
         competition=found,
+        workspace=workspace,
         revisions=revisions[:PAGE_LENGTH],
         is_more=len(revisions) > PAGE_LENGTH,
     )
@@ -73,11 +76,13 @@ def _page(
         found = organised(session, user, competition)
         revision, present = find_revision(session, found, number), present_revision(session, found)
         before = find_revision(session, found, number - 1) if number > 1 else None
+        workspace = desk_of(session, found, user, server.clock())
     since = differences(revision.document, present.document)
     response = render(
         request,
         "declarations/revision.html",
         competition=found,
+        workspace=workspace,
         revision=revision,
         present=present,
         since=[(one.path, shown(one.before), shown(one.after)) for one in since],

@@ -21,6 +21,7 @@ from app.declarations.revisions.kept import find_revision, present_revision
 from app.models import Competition, Revision, User
 from app.web.html.guards import PageUser, SentFields, SentForm, form_again
 from app.web.html.rendering import render
+from app.web.html.workspace import Workspace, desk_of
 from app.web.http.context import Server, ServerHere
 
 router = APIRouter()
@@ -33,6 +34,7 @@ class Seen:
     """What an editor saw, and what holds now; they differ when somebody was faster."""
 
     competition: Competition
+    workspace: Workspace
     base: Revision
     present: Revision
 
@@ -102,7 +104,9 @@ def _seen(server: Server, user: User, name: str, base: int | None) -> Seen:
     with reading(server.engine) as session:
         competition = organised(session, user, name)
         present = present_revision(session, competition)
-        return Seen(competition, find_revision(session, competition, present.number if base is None else base), present)
+        workspace = desk_of(session, competition, user, server.clock())
+        seen = find_revision(session, competition, present.number if base is None else base)
+        return Seen(competition, workspace, seen, present)
 
 
 def _parts(revision: Revision, page: str) -> list[Part]:
@@ -138,6 +142,7 @@ def _page(
         request,
         "declarations/edit.html",
         competition=seen.competition,
+        workspace=seen.workspace,
         present=seen.present,
         page=page,
         parts=[(part, _is_open(part, page, shown_texts, {*changed, *faults})) for part in parts],

@@ -8,6 +8,7 @@ from app.base.db import reading
 from app.competitions.find import organised
 from app.web.html.guards import PageUser
 from app.web.html.rendering import render
+from app.web.html.workspace import desk_of
 from app.web.http.context import ServerHere
 
 router = APIRouter()
@@ -17,4 +18,5 @@ router = APIRouter()
 def read_exports(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     with reading(server.engine) as session:
         found = organised(session, user, competition)
-    return render(request, "exports/page.html", competition=found)
+        workspace = desk_of(session, found, user, server.clock())
+    return render(request, "exports/page.html", competition=found, workspace=workspace)

@@ -18,6 +18,7 @@ from app.web.gold.receiving import receive_gold
 from app.web.gold.using import check_version_again, use_version
 from app.web.html.guards import PageUser, SentUpload, UploadHere, form_again, form_guard
 from app.web.html.rendering import render
+from app.web.html.workspace import desk_of
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.schemas import RowId
@@ -49,15 +50,17 @@ def _page(
         phase_task = organised_task(session, user, competition, phase, task)
         versions = list_gold(session, phase_task)
         has_key = bool(recipients(session, server.settings.sealing_keys))
-        phases = find_competition(session, competition).phases
+        found = find_competition(session, competition)
+        workspace = desk_of(session, found, user, server.clock())
     response = render(
         request,
         "gold/page.html",
+        workspace=workspace,
         phase_task=phase_task,
         phase=phase_task.phase,
         task=phase_task.task,
         versions=versions,
-        others=[other for other in phases if phases_with_same_task(phase_task, [other])],
+        others=[other for other in found.phases if phases_with_same_task(phase_task, [other])],
         has_key=has_key,
         limit_bytes=UPLOAD_LIMIT_BYTES,
         typed=typed or {},

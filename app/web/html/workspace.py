@@ -6,7 +6,7 @@ Each tab leads straight to the page that fits the phase and the board one comes 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -15,15 +15,18 @@ from sqlalchemy.orm import Session
 from app.base import links
 from app.boards.activity import Activity, activity_of
 from app.competitions.current import current_phase
-from app.competitions.find import boards_of
+from app.competitions.find import boards_of, find_competition
 from app.competitions.limits import PhaseState, phase_state
 from app.competitions.visibility import views_of
-from app.models import Board, Competition, CompetitionTask, Phase
+from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, User
 from app.people.roles import may_organise
 from app.submissions.find import count_own
 from app.web.http.viewer import Viewer
 
 TabName = Literal["overview", "data", "submit", "runs", "leaderboard", "pictures", "questions", "cite", "desk"]
+
+#: The rooms that organisers may see with others' eyes, too.
+_SHARED = ("overview", "data", "leaderboard", "pictures", "questions", "cite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +42,14 @@ class Tab:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """phase: the one that the page is about, or else the one that matters now; None where none is declared."""
+    """phase: the one that the page is about, or else the one that matters now; None where none is declared. tab: where
+    the page belongs."""
 
     competition: Competition
     phase: Phase | None
     state: PhaseState
     activity: Activity
+    tab: TabName | None
     tabs: tuple[Tab, ...]
     now: datetime
 
@@ -77,8 +82,25 @@ def workspace_of(
         Tab(name, title, address, name == tab, own if name == "runs" else None)
         for name, title, address in _tabs(competition, here, now, has_runs=own is not None, has_desk=organises)
     )
+    seen = (
+        replace(one, address=links.seen(one.address, viewer.seen_as)) if one.name in _SHARED else one for one in tabs
+    )
     state: PhaseState = phase_state(phase, now) if phase else "upcoming"
-    return Workspace(competition, phase, state, activity_of(session, views), tuple(tabs), now)
+    return Workspace(competition, phase, state, activity_of(session, views), tab, tuple(seen), now)
+
+
+def desk_of(session: Session, competition: Competition, user: User | None, now: datetime) -> Workspace:
+    """Of a page for organisers."""
+    return workspace_of(session, competition, Viewer(user, None), now, "desk")
+
+
+def workspace_of_task(
+    session: Session, phase_task: PhaseTask, viewer: Viewer, now: datetime, tab: TabName
+) -> Workspace:
+    """Of a page about something that was sent to a task."""
+    competition = find_competition(session, phase_task.phase.competition.name)
+    phase = next(one for one in competition.phases if one.id == phase_task.phase_id)
+    return workspace_of(session, competition, viewer, now, tab, Place(phase, phase_task.task))
 
 
 def _tabs(

@@ -20,7 +20,9 @@ from app.models import Competition, JudgedText, JudgingAnnotator, JudgingRound, 
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, SentForm, form_guard
 from app.web.html.rendering import render
+from app.web.html.workspace import Place, Workspace, workspace_of
 from app.web.http.context import Server, ServerHere
+from app.web.http.viewer import Viewer
 from evergold.scoring.judgement import HIGHEST, LOWEST, Marks, is_whole
 
 router = APIRouter()
@@ -78,10 +80,11 @@ def read_sheet(
     """On to where the annotator stopped."""
     with reading(server.engine) as session:
         sheet = _sheet(session, user, competition, round_name, language)
+        workspace = _workspace(session, sheet, user, server)
     following = sheet.worksheet.next_open()
     if following is not None:
         return RedirectResponse(sheet.address(following), 303)
-    return render(request, "judging/done.html", sheet=sheet)
+    return render(request, "judging/done.html", sheet=sheet, workspace=workspace)
 
 
 @router.get(ITEM)
@@ -152,11 +155,13 @@ def _item_page(
     with reading(server.engine) as session:
         sheet = _sheet(session, user, competition, round_name, language)
         text = session.get_one(JudgedText, _text_id(sheet, place))
+        workspace = _workspace(session, sheet, user, server)
     response = render(
         request,
         "judging/item.html",
         status,
         sheet=sheet,
+        workspace=workspace,
         place=place,
         text=text,
         marks=sheet.worksheet.marks.get(text.id, Marks()),
@@ -175,6 +180,13 @@ def _sheet(session: Session, user: User, competition: str, round_name: str, lang
     judging = find_round(session, found, round_name)
     annotator = find_assignment(session, found, judging, language, user)
     return Sheet(found, judging, annotator, worksheet(session, judging, annotator))
+
+
+def _workspace(session: Session, sheet: Sheet, user: User, server: Server) -> Workspace:
+    judged = sheet.judging.phase_task
+    return workspace_of(
+        session, sheet.competition, Viewer(user, None), server.clock(), "overview", Place(judged.phase, judged.task)
+    )
 
 
 def _text_id(sheet: Sheet, place: int) -> int:

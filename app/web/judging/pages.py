@@ -23,8 +23,10 @@ from app.web.html.drawings import drawings_of, svg_response
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import PageUser, form_again, form_guard
 from app.web.html.rendering import render
+from app.web.html.workspace import Place, TabName, workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
+from app.web.http.viewer import Viewer
 from app.web.judging.figures import figures_of
 
 router = APIRouter()
@@ -59,6 +61,8 @@ def read_rounds(request: Request, server: ServerHere, user: PageUser, competitio
         if not organises and not mine:
             raise Forbidden("This is for the organisers of the competition, and for those whom they asked to judge.")
         rounds = list_rounds(session, found) if organises else []
+        tab: TabName = "desk" if organises else "overview"
+        workspace = workspace_of(session, found, Viewer(user, None), server.clock(), tab)
     places = [
         (phase, phase_task)
         for phase in found.phases
@@ -66,7 +70,14 @@ def read_rounds(request: Request, server: ServerHere, user: PageUser, competitio
         if organises and phase_task.task.task_type in AUTOMATIC_METRICS
     ]
     return render(
-        request, "judging/rounds.html", competition=found, rounds=rounds, places=places, mine=mine, organises=organises
+        request,
+        "judging/rounds.html",
+        competition=found,
+        workspace=workspace,
+        rounds=rounds,
+        places=places,
+        mine=mine,
+        organises=organises,
     )
 
 
@@ -97,11 +108,15 @@ def _page(
         organises = may_organise(session, user, found)
         progress = progress_of(session, judging) if organises else []
         left = open_texts(session, judging) if organises else {}
+        tab: TabName = "desk" if organises else "overview"
+        place = Place(judging.phase_task.phase, judging.phase_task.task)
+        workspace = workspace_of(session, found, Viewer(user, None), server.clock(), tab, place)
     figures = figures_of(found, judging, summary)
     return render(
         request,
         "judging/round.html",
         competition=found,
+        workspace=workspace,
         judging=judging,
         summary=summary,
         organises=organises,

@@ -20,6 +20,7 @@ from app.models import PhaseTask, User
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, SentForm, SentUpload, form_again, upload_guard
 from app.web.html.rendering import render
+from app.web.html.workspace import desk_of
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.judging.receiving import ROUND_FIELD, receive_marks
@@ -106,10 +107,12 @@ def _page(
         found = organised(session, user, competition)
         phase_task = find_phase_task(session, competition, phase, task)
         submissions = scored_submissions(session, phase_task)
+        workspace = desk_of(session, found, user, server.clock())
     response = render(
         request,
         "judging/start.html",
         competition=found,
+        workspace=workspace,
         phase_task=phase_task,
         submissions=submissions,
         obstacle=_obstacle(phase_task),

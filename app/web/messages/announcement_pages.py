@@ -165,9 +165,12 @@ def _edit_page(
     with reading(server.engine) as session:
         found = organised(session, user, competition)
         one = find_announcement(session, found, announcement_id)
+        workspace = workspace_of(session, found, Viewer(user, None), server.clock(), "questions")
     typed = form or AnnouncementPageForm(title=one.title, text=one.text, is_pinned=one.is_pinned)
     template = "messages/announcement_edit.html"
-    return render(request, template, competition=found, one=one, typed=typed, error=error, limits=LIMITS)
+    return render(
+        request, template, competition=found, workspace=workspace, one=one, typed=typed, error=error, limits=LIMITS
+    )
 
 
 @router.post(ONE)

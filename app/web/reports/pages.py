@@ -22,6 +22,7 @@ from app.figures.distribution import Figure
 from app.web.html.drawings import svg_response
 from app.web.html.guards import PageUser
 from app.web.html.rendering import render
+from app.web.html.workspace import workspace_of_task
 from app.web.http.context import ServerHere
 from app.web.http.viewer import ViewerHere
 from app.web.reports import probing as report_probing
@@ -45,12 +46,14 @@ ALL_SCORES = "scores"
 def read_report(
     request: Request, server: ServerHere, user: PageUser, viewer: ViewerHere, submission_id: UUID
 ) -> Response:
+    now = server.clock()
     with reading(server.engine) as session:
         try:
-            report = find_report(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
+            report = find_report(session, submission_id, viewer.user, now, seen_as=viewer.seen_as)
         except NoReport:  # its page says why
             query = f"?as={viewer.seen_as}" if viewer.seen_as else ""
             return RedirectResponse(f"{links.submission(submission_id)}{query}", 303)
+        workspace = workspace_of_task(session, report.submission.phase_task, viewer, now, "runs")
     parameters = request.query_params
     own = OWN_REPORTS.get(report.task_type) if report.view.has_details else None
     is_plain = own is None or parameters.get("view") == ALL_SCORES
@@ -58,6 +61,7 @@ def read_report(
         request,
         "reports/page.html",
         report=report,
+        workspace=workspace,
         submission=report.submission,
         phase=report.submission.phase_task.phase,
         task=report.submission.phase_task.task,

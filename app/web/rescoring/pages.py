@@ -18,6 +18,7 @@ from app.rescoring.sets import NOTE_CHARACTERS, drop_rescoring, find_rescoring, 
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
+from app.web.html.workspace import desk_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.schemas import RowId
 
@@ -69,10 +70,12 @@ def _list_page(
     with reading(server.engine) as session:
         found = organised(session, user, competition)
         sets = list_rescorings(session, found)
+        workspace = desk_of(session, found, user, server.clock())
     response = render(
         request,
         "rescoring/list.html",
         competition=found,
+        workspace=workspace,
         sets=sets,
         tasks=[(phase, phase_task.task) for phase in found.phases for phase_task in phase.phase_tasks],
         note_characters=NOTE_CHARACTERS,
@@ -130,10 +133,12 @@ def _page(
         wanted = find_rescoring(session, found, rescoring)
         is_dropped = wanted.state == RescoringState.DROPPED
         difference = None if is_dropped else difference_of(session, wanted)
+        workspace = desk_of(session, found, user, server.clock())
     response = render(
         request,
         "rescoring/page.html",
         competition=found,
+        workspace=workspace,
         rescoring=wanted,
         is_open=wanted.state == RescoringState.OPEN,
         difference=difference,

@@ -28,8 +28,9 @@ from app.models import User
 from app.submissions.find import get_submission
 from app.web.html.guards import PageUser, SentFields, SentForm, form_again
 from app.web.html.rendering import render
+from app.web.html.workspace import workspace_of_task
 from app.web.http.context import Server, ServerHere
-from app.web.http.viewer import ViewerHere
+from app.web.http.viewer import Viewer, ViewerHere
 
 router = APIRouter()
 
@@ -55,6 +56,7 @@ def _page(
         card, form = card_of_submission(session, submission), form_of(submission.phase_task)
         shown: dict[str, Any] = {
             "submission": submission,
+            "workspace": workspace_of_task(session, submission.phase_task, Viewer(user, None), server.clock(), "runs"),
             "task": submission.phase_task.task,
             "phase": submission.phase_task.phase,
             "competition": submission.phase_task.phase.competition,

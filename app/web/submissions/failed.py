@@ -16,6 +16,7 @@ from app.runs.failures import check_names, failed_runs, queue_again, queue_all_a
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, form_guard
 from app.web.html.rendering import render
+from app.web.html.workspace import desk_of
 from app.web.http.context import ServerHere
 from app.web.http.schemas import RowId
 
@@ -39,11 +40,13 @@ def read_failed(request: Request, server: ServerHere, user: PageUser, competitio
     with reading(server.engine) as session:
         found = organised(session, user, competition)
         runs = failed_runs(session, [found.id], SHOWN + 1)
+        workspace = desk_of(session, found, user, server.clock())
     places = sorted({(run.phase, run.task) for run in runs})
     response = render(
         request,
         "submissions/failed.html",
         competition=found,
+        workspace=workspace,
         runs=runs[:SHOWN],
         has_more=len(runs) > SHOWN,
         places=places if len(places) > 1 else [],

@@ -18,7 +18,9 @@ from app.models import RunStatus, Submission
 from app.submissions.find import current_run, get_submission, list_submissions
 from app.web.html.guards import PageUser
 from app.web.html.rendering import render
+from app.web.html.workspace import workspace_of_task
 from app.web.http.context import ServerHere
+from app.web.http.viewer import Viewer
 from app.web.submissions.chart import chart_of
 
 router = APIRouter()
@@ -133,11 +135,13 @@ def read_comparison(
             items = compare_items(session, comparison) if comparison else items
         except NotComparable as error:
             refusal = error
+        workspace = workspace_of_task(session, place, Viewer(user, None), now, "runs")
     return render(
         request,
         "submissions/compare.html",
         refusal.status if refusal else 200,
         one=one,
+        workspace=workspace,
         chosen=(comparison.a.id, comparison.b.id) if comparison else (a, other),
         others=others,
         comparison=comparison,

@@ -14,7 +14,7 @@ from app.base.db import reading, writing
 from app.boards.marks import mark_of_submission
 from app.cards.edits import frozen_by, is_of_team
 from app.cards.kept import card_of_submission
-from app.competitions.find import boards_of, find_competition
+from app.competitions.find import boards_of
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_of_one
 from app.models import TERMINAL, Board, RunStatus, User
@@ -26,7 +26,7 @@ from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, form_again, form_guard, local_path
 from app.web.html.rendering import render
 from app.web.html.words import RUN_STATES, format_score
-from app.web.html.workspace import Place, workspace_of
+from app.web.html.workspace import workspace_of_task
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.viewer import Viewer, ViewerHere, viewer_as
@@ -112,10 +112,9 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: NoChoice 
         card, mark = card_of_submission(session, submission), mark_of_submission(session, submission)
         is_editable = frozen_by(session, submission) is None and is_of_team(session, submission, viewer.user)
         is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition)
-        competition = find_competition(session, submission.phase_task.phase.competition.name)
         standings = standings_of_one(session, submission, viewer.user, now, seen_as=viewer.seen_as)
-        where = Place(submission.phase_task.phase, submission.phase_task.task)
-        workspace = workspace_of(session, competition, viewer, now, "runs", where)
+        workspace = workspace_of_task(session, submission.phase_task, viewer, now, "runs")
+    competition = workspace.competition
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
     boards = [board for board in boards_of(competition, phase) if board.task_id == submission.phase_task.task_id]
     metrics = TASKS[submission.phase_task.task.task_type].metrics

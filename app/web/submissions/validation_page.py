@@ -13,8 +13,10 @@ from app.models import CHECKED, User, ValidationStatus
 from app.submissions.validations import KEPT, get_validation
 from app.web.html.guards import PageUser
 from app.web.html.rendering import render
+from app.web.html.workspace import workspace_of_task
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
+from app.web.http.viewer import Viewer
 from app.web.submissions.page import LIVE_SECONDS
 from app.web.submissions.validation_schemas import STATUS_WORDS
 from app.web.submissions.waiting import wait_for_check
@@ -24,7 +26,11 @@ router = APIRouter()
 
 @router.get("/validations/{validation_id}")
 def read_validation(request: Request, server: ServerHere, user: PageUser, validation_id: UUID) -> Response:
-    return render(request, "submissions/validation.html", **_shown(server, user, validation_id), is_update=False)
+    shown = _shown(server, user, validation_id)
+    with reading(server.engine) as session:
+        validation, now = shown["validation"], server.clock()
+        workspace = workspace_of_task(session, validation.phase_task, Viewer(user, None), now, "submit")
+    return render(request, "submissions/validation.html", **shown, workspace=workspace, is_update=False)
 
 
 @router.get("/validations/{validation_id}/live")

@@ -30,7 +30,9 @@ from app.teams.registration import standing
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, form_again, form_guard
 from app.web.html.rendering import render
+from app.web.html.workspace import workspace_of
 from app.web.http.context import Server, ServerHere, public_address
+from app.web.http.viewer import Viewer
 
 PLACE = "/competitions/{competition}/team"
 router = APIRouter(prefix=PLACE)
@@ -85,10 +87,12 @@ def _page(
         found = find_competition(session, competition)
         view = view_team(session, found, user, now)
         missing = standing(session, found, user).missing
+        workspace = workspace_of(session, found, Viewer(user, None), now, "overview")
     return render(
         request,
         "teams/page.html",
         competition=found,
+        workspace=workspace,
         view=view,
         is_captain=view is not None and view.captain_id == user.id,
         is_fixed=view is not None and view.name_fixed_at is not None and now >= view.name_fixed_at,
@@ -191,6 +195,7 @@ def _invitation(
             request,
             "teams/join.html",
             competition=found,
+            workspace=workspace_of(session, found, Viewer(user, None), server.clock(), "overview"),
             team=invitation.team,
             present=present,
             others=len(members_of(session, present)) - 1 if present else 0,

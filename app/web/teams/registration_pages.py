@@ -20,9 +20,11 @@ from app.teams.registration_rules import rules_of
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
+from app.web.html.workspace import desk_of, workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import limit_of_confirmations
+from app.web.http.viewer import Viewer
 
 router = APIRouter()
 
@@ -64,10 +66,12 @@ def _page(
         found = find_competition(session, competition)
         mine = standing(session, found, user) if user else None
         is_organiser = may_organise(session, user, found)
+        workspace = workspace_of(session, found, Viewer(user, None), server.clock(), "overview")
     return render(
         request,
         "teams/registration.html",
         competition=found,
+        workspace=workspace,
         rules=rules_of(found),
         mine=mine,
         is_organiser=is_organiser,
@@ -103,10 +107,17 @@ def read_registrations(request: Request, server: ServerHere, user: PageUser, com
     with reading(server.engine) as session:
         found = organised(session, user, competition)
         rows = list_registrations(session, found)
+        workspace = desk_of(session, found, user, server.clock())
     waiting = [row for row in rows if row.status == RegistrationStatus.PENDING]
     others = [row for row in rows if row.status != RegistrationStatus.PENDING]
     return render(
-        request, "teams/registrations.html", competition=found, rules=rules_of(found), waiting=waiting, others=others
+        request,
+        "teams/registrations.html",
+        competition=found,
+        workspace=workspace,
+        rules=rules_of(found),
+        waiting=waiting,
+        others=others,
     )
 
 

@@ -80,6 +80,6 @@ def test_without_scripts_forms_and_links_do_the_same(look: Any, filled: Site) ->
     page.locator("#sort-team").click()
     assert names(page) == ["Bob", "Cat", "Ünal"]
     page.get_by_role("link", name="Bob").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Bob")
+    expect(page.get_by_role("heading", level=2)).to_contain_text("Bob")
     page.get_by_role("link", name="Back to the board").click()
     assert page.url.endswith(BOARD_PAGE)
