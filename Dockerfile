@@ -52,7 +52,7 @@ USER 0:0
 COPY requirements/bertscore.txt requirements/bertscore.txt
 RUN grep -E '^[a-zA-Z].*==' requirements/bertscore.txt > /tmp/pins.txt \
     && grep -E '^torch==' /tmp/pins.txt > /tmp/torch.txt \
-    && grep -iE '^(transformers|sudachipy|sudachidict-core)==' /tmp/pins.txt > /tmp/encoders.txt \
+    && grep -iE '^(bert-score|transformers|sudachipy|sudachidict-core)==' /tmp/pins.txt > /tmp/encoders.txt \
     && pip install --index-url "$TORCH_INDEX" --requirement /tmp/torch.txt \
     && pip install --constraint /tmp/pins.txt --requirement /tmp/encoders.txt \
     && rm /tmp/pins.txt /tmp/torch.txt /tmp/encoders.txt

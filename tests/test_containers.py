@@ -105,7 +105,7 @@ def test_the_gpu_worker_is_started_only_where_it_is_asked_for_and_reserves_a_dev
 
 def test_pins_of_torch_are_found_where_the_image_looks_for_them() -> None:
     pins = (ROOT / "requirements" / "bertscore.txt").read_text()
-    for package in ("torch", "transformers", "sudachipy", "sudachidict-core"):
+    for package in ("torch", "bert-score", "transformers", "sudachipy", "sudachidict-core"):
         assert re.search(rf"^{package}==\S+$", pins, re.MULTILINE | re.IGNORECASE)
 
 

@@ -102,7 +102,7 @@ def planned(*arguments: str) -> str:
         (["run"], "run bertscore", "serve --demo --port 8321"),
         (["run", "LEAN=1"], "run", "serve --demo --port 8321 --lean"),
         (["run", "LEAN=0"], "run bertscore", "serve --demo --port 8321"),
-        (["test", "PROCESSES=2"], "run dev bertscore bertscore-dev", "pytest -n 2 --dist worksteal --durations=25"),
+        (["test", "PROCESSES=2"], "run dev bertscore", "pytest -n 2 --dist worksteal --durations=25"),
         (
             ["test", "PROCESSES=3", "LEAN=1"],
             "run dev",
@@ -362,9 +362,9 @@ def test_torch_comes_and_goes_without_installing_anything_else_again(install: Mo
 def test_tests_come_on_top_of_what_is_there(install: ModuleType) -> None:
     install.main("run", "bertscore")
     install.ran.clear()
-    install.main("run", "dev", "bertscore", "bertscore-dev")
+    install.main("run", "dev", "bertscore")
     wanted = [re.findall(r"requirements/([\w-]+)\.txt", command) for command in install.ran]
-    assert [found for found in wanted if found] == [["dev"], ["bertscore-dev"], ["model"]]
+    assert [found for found in wanted if found] == [["dev"]]
 
 
 @pytest.mark.parametrize("failing", ["bertscore.txt", "model.txt", "import torch"])

@@ -13,7 +13,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
 import structlog
@@ -61,6 +61,7 @@ class Presence:
             models=list(report.models),
             self_check=self.self_check,
             self_check_words=list(report.words),
+            comparisons=[asdict(comparison) for comparison in report.comparisons],
             self_checked_at=self.self_checked_at,
             started_at=self.started_at,
         )

@@ -27,6 +27,7 @@ from evergold.scoring.errors import ScoringError
 from evergold.scoring.models import EncoderSettings, ModelFiles, encoding_with, find_model, list_models, usual_layer
 from evergold.scoring.tasks.mwe_paraphrase import TASK, Options
 from workers.device import encoder_settings, go_offline, models_folder, versions
+from workers.reference_check import Comparison, compare_models
 
 #: float32 gives the same on every processor and GPU, to about 1e-6.
 TOLERANCE = 1e-5
@@ -60,12 +61,14 @@ class Record:
 
 @dataclass(frozen=True)
 class SelfCheckReport:
-    """How a machine's self-check ended, a sentence for everything that is to be said, and what the machine has."""
+    """How a machine's self-check ended, a sentence for everything that is to be said, what the machine has, and how far
+    its BERTScores are from the package's."""
 
     state: SelfCheck
     words: tuple[str, ...] = ()
     device: str | None = None
     models: tuple[str, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
 
 
 class CannotRecord(Exception):
@@ -88,10 +91,12 @@ def check_machine() -> SelfCheckReport:
     differences = [sentence for name in models for sentence in _differences_of(name, settings)]
     if differences:
         return SelfCheckReport(SelfCheck.REFUSED, tuple(differences), settings.device, models)
-    unknown = tuple(
+    unknown = [
         f"{name} was never recorded: `evergold selfcheck --record`." for name in models if find_record(name) is None
-    )
-    return SelfCheckReport(SelfCheck.UNRECORDED if unknown else SelfCheck.PASSED, unknown, settings.device, models)
+    ]
+    state = SelfCheck.UNRECORDED if unknown else SelfCheck.PASSED
+    comparisons, apart = compare_models(models, settings, TOLERANCE)
+    return SelfCheckReport(state, (*unknown, *apart), settings.device, models, comparisons)
 
 
 def _differences_of(name: str, settings: EncoderSettings) -> list[str]:
@@ -203,7 +208,8 @@ def check_in_process() -> SelfCheckReport:
 
 def _from_document(document: dict[str, Any]) -> SelfCheckReport:
     state, words, models = SelfCheck(document["state"]), tuple(document["words"]), tuple(document["models"])
-    return SelfCheckReport(state, words, document["device"], models)
+    comparisons = tuple(Comparison(**comparison) for comparison in document["comparisons"])
+    return SelfCheckReport(state, words, document["device"], models, comparisons)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -135,6 +135,7 @@ def _document(worker: Worker) -> dict[str, Any]:
         "models": worker.models,
         "self_check": worker.self_check,
         "self_check_words": worker.self_check_words,
+        "comparisons": worker.comparisons,
         "self_checked_at": worker.self_checked_at.isoformat() if worker.self_checked_at else None,
         "started_at": worker.started_at.isoformat(),
         "seen_at": worker.seen_at.isoformat(),

@@ -7,7 +7,7 @@ everybody: no addresses, no names.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from app.base.config import Settings
 from app.base.db import reading
 from app.base.queue import broker_settings
-from app.models import CompetitionTask, Heartbeat, RunStatus, ScoringRun
+from app.models import CompetitionTask, Heartbeat, RunStatus, ScoringRun, Worker
 from app.runs.claims import with_task
 from app.runs.workers import live_workers, unserved_task_types
 
@@ -62,7 +62,8 @@ def parts(engine: Engine, settings: Settings, now: datetime) -> list[Part]:
 
 
 def _in_database(session: Session, settings: Settings, now: datetime) -> list[Part]:
-    return [_sweep(session, settings, now), _queue(session, settings, now), _workers(session, now)]
+    workers = live_workers(session, now)
+    return [_sweep(session, settings, now), _queue(session, settings, now), _workers(workers), *_bertscore(workers)]
 
 
 def _sweep(session: Session, settings: Settings, now: datetime) -> Part:
@@ -82,9 +83,23 @@ def _queue(session: Session, settings: Settings, now: datetime) -> Part:
     return Part("queue", is_well, f"waits: its oldest run since {_ago(oldest, now)}")
 
 
-def _workers(session: Session, now: datetime) -> Part:
-    there = bool(live_workers(session, now))
-    return Part("workers", there, "are there" if there else "are missing: nothing is scored")
+def _workers(workers: Sequence[Worker]) -> Part:
+    return Part("workers", bool(workers), "are there" if workers else "are missing: nothing is scored")
+
+
+def _bertscore(workers: Sequence[Worker]) -> list[Part]:
+    """How far any worker's BERTScores are from the official library's; nothing where no worker has compared them."""
+    compared = [comparison for worker in workers for comparison in worker.comparisons]
+    if not compared:
+        return []
+    packages = ", ".join(sorted({comparison["package"] for comparison in compared}))
+    usual, in_its_batches = (max(one[name] for one in compared) for name in ("difference", "in_its_batches"))
+    pairs = max(one["pairs"] for one in compared)
+    says = (
+        f"differs from {packages} by at most {usual:.7f} on {pairs} pairs of the demo, and by at most "
+        f"{in_its_batches:.7f} in batches like the package's"
+    )
+    return [Part("bertscore", True, says)]
 
 
 def oldest_waiting(session: Session, passed_over: Collection[str] = frozenset()) -> datetime | None:

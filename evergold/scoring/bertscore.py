@@ -78,10 +78,12 @@ def bertscore(
     return rescale(best, baseline) if baseline else best
 
 
-def bertscore_signature(encoder: Encoder, *, idf: bool, compatibility: Compatibility) -> dict[str, object]:
+def bertscore_signature(
+    encoder: Encoder, *, idf: bool, compatibility: Compatibility, implementation: str = IMPLEMENTATION
+) -> dict[str, object]:
     """Everything that can move a BERTScore but the baseline, in order, for `task.signature`."""
     return {
-        "bertscore": IMPLEMENTATION,
+        "bertscore": implementation,
         **encoder_signature(encoder),
         "padding": compatibility,
         "idf": "references" if idf else None,

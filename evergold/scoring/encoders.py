@@ -215,7 +215,7 @@ def _load(name: str, files: ModelFiles, layer: int, precision: Precision, device
     _cut(model, name, layer)
     torch.set_float32_matmul_precision("highest")  # never TensorFloat-32, which is another precision
     model = model.to(dtype=getattr(torch, _DTYPES[precision]), device=torch.device(device)).eval()
-    return Encoder(name, files, layer, precision, device, model, tokenizer, _max_tokens(tokenizer, model))
+    return Encoder(name, files, layer, precision, device, model, tokenizer, max_tokens(tokenizer, model))
 
 
 def _cut(model: Any, name: str, layer: int) -> None:
@@ -232,7 +232,7 @@ def _cut(model: Any, name: str, layer: int) -> None:
     raise BrokenModel(f"{name}: a {type(model).__name__} is no encoder whose layers can be counted")
 
 
-def _max_tokens(tokenizer: Any, model: Any) -> int:
+def max_tokens(tokenizer: Any, model: Any) -> int:
     """What the tokeniser says; some say nothing, and then upstream breaks at a long text."""
     limit = int(tokenizer.model_max_length)
     if limit <= _NO_LIMIT:

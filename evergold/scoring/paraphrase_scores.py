@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evergold.scoring.bertscore import Compatibility, embed, match, rescale, weigh
+from evergold.scoring.bertscore import Compatibility, PairScores, embed, match, rescale, weigh
 from evergold.scoring.diversity import Diversity, diversity
 from evergold.scoring.encoders import Encoder
 from evergold.scoring.mwe_removed import bare, find_edits, is_removed, segmented
 from evergold.scoring.paraphrase import GoldFile
+from evergold.scoring.reference_bertscore import Reference, reference_scores
 from evergold.scoring.segmentation import segment_words
 
 #: Of n items in gold's order one number each.
@@ -33,13 +34,14 @@ class Paraphrased(NamedTuple):
 
 @dataclass(frozen=True)
 class Measure:
-    """How BERTScore is computed. baseline_of: the F1 of unrelated texts of a language, None: no rescaling; `bertscore`
-    says the rest."""
+    """How BERTScore is computed. baseline_of: the F1 of unrelated texts of a language, None: no rescaling; reference:
+    the package that computes it (None: `bertscore` does, which says the rest)."""
 
     encoder: Encoder
     idf: bool = False
     baseline_of: Callable[[str], float | None] = lambda language: None
     compatibility: Compatibility = "batch-independent"
+    reference: Reference | None = None
 
 
 @dataclass(frozen=True)
@@ -89,21 +91,35 @@ def masked_bertscores(
     """
     scored = np.flatnonzero(removed)
     candidates = [texts[gold.items[place].id] for place in scored]
-    creative, minimal = [item.creative for item in gold.items], [item.minimal for item in gold.items]
-    vectors = embed(measure.encoder, creative + minimal, candidates, gold_sha256=gold.sha256, advance=advance)
-    weighted = weigh(measure.encoder, vectors, creative + minimal if measure.idf else None)
+    by_reference = _by_reference(gold, scored, candidates, measure, advance)
     scores = np.zeros(len(gold.items))
-    # One list of references after the other, as the official script calls bert-score; only `upstream-64` can tell.
-    by_reference = [
-        match(weighted, candidates, [references[place] for place in scored], measure.compatibility)
-        for references in (creative, minimal)
-    ]
     baseline = measure.baseline_of(language)
     if baseline is not None:
         by_reference = [rescale(pairs, (baseline,) * 3) for pairs in by_reference]
     # Rounding makes the F1 of equal texts 1.0000001 now and then.
     scores[scored] = np.minimum(np.maximum(*(pairs.f1 for pairs in by_reference)), 1.0)
     return scores
+
+
+def _by_reference(
+    gold: GoldFile,
+    scored: npt.NDArray[np.intp],
+    candidates: Sequence[str],
+    measure: Measure,
+    advance: Callable[[float], None],
+) -> list[PairScores]:
+    """Of the items at the places `scored` the scores with their creative, then with their minimal references.
+
+    One list of references after the other, as the official script calls bert-score; only its batches can tell.
+    """
+    creative, minimal = [item.creative for item in gold.items], [item.minimal for item in gold.items]
+    idf_references = creative + minimal if measure.idf else None
+    paired = [[references[place] for place in scored] for references in (creative, minimal)]
+    if measure.reference:
+        return [reference_scores(measure.reference, candidates, side, idf_references) for side in paired]
+    vectors = embed(measure.encoder, creative + minimal, candidates, gold_sha256=gold.sha256, advance=advance)
+    weighted = weigh(measure.encoder, vectors, idf_references)
+    return [match(weighted, candidates, side, measure.compatibility) for side in paired]
 
 
 def summarise(

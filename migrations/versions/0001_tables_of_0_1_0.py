@@ -1037,6 +1037,7 @@ def _make_server() -> None:
         sa.Column("models", Json, nullable=False),
         sa.Column("self_check", sa.String(length=20), nullable=True),
         sa.Column("self_check_words", Json, nullable=False),
+        sa.Column("comparisons", Json, nullable=False),
         sa.Column("self_checked_at", UtcDateTime(), nullable=True),
         sa.Column("started_at", UtcDateTime(), nullable=False),
         sa.Column("seen_at", UtcDateTime(), nullable=False),

@@ -78,6 +78,20 @@ def test_a_server_whose_parts_all_work_is_well(engine: Engine) -> None:
     assert found["sweep"].says == "last ran 12 s ago"
 
 
+def test_how_far_bertscores_are_from_the_official_librarys_is_said_once_a_worker_has_compared(engine: Engine) -> None:
+    add_worker(engine)
+    compared = {"model": "a", "package": "bert-score 0.3.13", "pairs": 92}
+    values = [{"difference": 0.0018326, "in_its_batches": 1e-7}, {"difference": 0.0007, "in_its_batches": 3e-7}]
+    with writing(engine) as session:
+        session.execute(update(Worker).values(comparisons=[{**compared, **of_model} for of_model in values]))
+    assert asked(engine)["bertscore"] == Part(
+        "bertscore",
+        True,
+        "differs from bert-score 0.3.13 by at most 0.0018326 on 92 pairs of the demo, and by at most 0.0000003 "
+        "in batches like the package's",
+    )
+
+
 def test_a_sweep_that_stopped_is_noticed(engine: Engine) -> None:
     add_worker(engine)
     assert unwell(asked(engine)) == {"sweep"}, "it never ran"

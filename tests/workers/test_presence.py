@@ -20,6 +20,7 @@ from app.runs.workers import announce_worker
 from tests.processes import wait_until
 from workers import presence
 from workers.presence import Presence, beating, retire, tell
+from workers.reference_check import Comparison
 from workers.selfcheck import SelfCheckReport
 
 
@@ -51,7 +52,8 @@ def test_it_is_there_at_once_and_says_so_again_and_again(engine: Engine, worker_
 
 def test_what_the_self_check_found_is_said(engine: Engine, worker_s: Engine) -> None:
     own = Presence(processes=1)
-    own.checked(SelfCheckReport(SelfCheck.REFUSED, ("other numbers.",), "cuda", ("a-model",)))
+    compared = Comparison("a-model", "bert-score 0.3.13", pairs=92, difference=0.25, in_its_batches=0.0)
+    own.checked(SelfCheckReport(SelfCheck.REFUSED, ("other numbers.",), "cuda", ("a-model",), (compared,)))
     tell(worker_s, own)
     [row] = rows(engine)
     assert (row.self_check, row.self_check_words, row.device, row.models) == (
@@ -60,6 +62,8 @@ def test_what_the_self_check_found_is_said(engine: Engine, worker_s: Engine) -> 
         "cuda",
         ["a-model"],
     )
+    [stored] = row.comparisons
+    assert (stored["package"], stored["difference"]) == ("bert-score 0.3.13", 0.25)
     assert row.self_checked_at is not None
     assert row.self_checked_at <= datetime.now(UTC)
 

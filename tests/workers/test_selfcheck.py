@@ -10,17 +10,22 @@ import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from app.models import SelfCheck
-from evergold.scoring.models import find_model
+from evergold.scoring.models import EncoderSettings, ModelFiles, find_model
+from evergold.scoring.optional import MissingPackage
 from tests.evergold.scoring.bert_files import MODEL, SETTINGS
-from workers import selfcheck
+from tests.processes import REPOSITORY
+from workers import reference_check, selfcheck
 from workers.device import encoder_settings
+from workers.reference_check import Comparison, compare_with_package, read_pairs
 from workers.selfcheck import (
     CannotRecord,
+    Record,
     SelfCheckReport,
     check_in_process,
     check_machine,
@@ -35,11 +40,35 @@ NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
 FILES = find_model(MODEL, None)
 
 
+#: What the encoder scores and how far the package is from it, computed once for all tests of this module.
+_measured = cache(lambda: measure(MODEL, FILES, SETTINGS))
+_compared = cache(lambda: compare_with_package(MODEL, 6, SETTINGS))
+
+
+def measured(name: str, files: ModelFiles, settings: EncoderSettings) -> Record:
+    return replace(_measured(), model=name, weights=files.weights, config=files.config, tokenizer=files.tokenizer)
+
+
+@pytest.fixture(autouse=True)
+def _computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selfcheck, "measure", measured)
+    monkeypatch.setattr(reference_check, "compare_with_package", lambda name, *_: replace(_compared(), model=name))
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of models: that of the wheel under another name, of which nothing is recorded."""
+    folder = tmp_path_factory.mktemp("models") / "own-model"
+    folder.mkdir()
+    for path in FILES.folder.iterdir():
+        if path.is_file():
+            (folder / path.name).symlink_to(path)
+    return folder.parent
+
+
 @pytest.fixture
-def own_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The model of the wheel under another name, in the folder of models: nothing is recorded of it."""
-    shutil.copytree(FILES.folder, tmp_path / "models" / "own-model")
-    monkeypatch.setenv("EVERGOLD_MODELS_DIR", str(tmp_path / "models"))
+def own_model(models: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("EVERGOLD_MODELS_DIR", str(models))
     return "own-model"
 
 
@@ -47,7 +76,7 @@ def shift(monkeypatch: pytest.MonkeyPatch, by: float) -> None:
     """Let every BERTScore of this machine be off by so much."""
     usual = selfcheck.measure
 
-    def shifted(*of: object) -> selfcheck.Record:
+    def shifted(*of: object) -> Record:
         found = usual(*of)  # type: ignore[arg-type]  # passed on as they came
         moved = {name: value + by for name, value in found.scores.items() if value and name.startswith("bertscore")}
         return replace(found, scores={**found.scores, **moved})
@@ -59,7 +88,7 @@ def test_the_encoder_of_the_wheel_scores_what_upstream_printed() -> None:
     record = find_record(MODEL)
     assert record is not None
     assert record.scores["bertscore all"] == 0.6926173865795135  # bert-score 0.3.13 at batch_size=1
-    assert list(differences(record, measure(MODEL, FILES, SETTINGS).scores)) == []
+    assert list(differences(record, _measured().scores)) == []
     found = check_machine()
     assert (found.state, found.words, found.models) == (SelfCheck.PASSED, (), (MODEL,))
     assert found.device in ("cpu", "cuda", "mps")
@@ -109,9 +138,14 @@ def test_what_was_recorded_is_compared_from_then_on(own_model: str, monkeypatch:
     assert check_machine().state == SelfCheck.REFUSED
 
 
-def test_a_model_that_was_replaced_is_refused_before_it_is_loaded(own_model: str, tmp_path: Path) -> None:
+def test_a_model_that_was_replaced_is_refused_before_it_is_loaded(
+    own_model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     record_model(own_model, encoder_settings(), NOW)
-    (tmp_path / "models" / own_model / "model.safetensors").write_bytes(b"others")
+    other = tmp_path / "models" / own_model
+    shutil.copytree(FILES.folder, other, ignore=shutil.ignore_patterns("*.safetensors"))
+    (other / "model.safetensors").write_bytes(b"others")
+    monkeypatch.setenv("EVERGOLD_MODELS_DIR", str(other.parent))
     found = check_machine()
     assert found.state == SelfCheck.REFUSED
     [words] = found.words
@@ -147,12 +181,54 @@ def test_a_machine_without_a_model_or_with_a_device_that_is_not_there_is_refused
     assert "finds no such device" in check_machine().words[0]
 
 
+# ------------------------------------------------------------------------------------- beside the package bert-score
+
+
+def test_the_largest_difference_from_the_package_on_the_demos_pairs_is_that_of_its_batches() -> None:
+    found = check_machine().comparisons
+    assert found == (_compared(),)
+    assert (found[0].model, found[0].package, found[0].pairs) == (MODEL, "bert-score 0.3.13", len(read_pairs()))
+    assert 1e-3 < found[0].difference < 1e-2
+    assert found[0].in_its_batches < 1e-6
+
+
+def test_the_pairs_are_the_demos_sentences_with_their_own_reference_and_the_next_ones() -> None:
+    expected = []
+    for language in ("EN", "PT"):
+        path = REPOSITORY / "demo/gold/evaluation/idiom-paraphrase" / language / "test.json"
+        items = json.loads(path.read_text(encoding="utf-8"))
+        labels = [dict(label.split(": ", 1) for label in item["label"]) for item in items]
+        for item, own, next_one in zip(items, labels, labels[1:] + labels[:1], strict=True):
+            expected += [(item["raw_text"], label["Creative"]) for label in (own, next_one)]
+    assert read_pairs() == expected
+
+
+def test_more_than_rounding_and_a_package_that_is_not_there_are_said_and_refuse_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    apart = replace(_compared(), in_its_batches=0.01)
+    monkeypatch.setattr(reference_check, "compare_with_package", lambda *_: apart)
+    found = check_machine()
+    assert (found.state, found.comparisons) == (SelfCheck.PASSED, (apart,))
+    assert found.words == (f"{MODEL}: bert-score 0.3.13 differs by 0.0100000 in its own batches, too.",)
+
+    def lacking(*of: object) -> Comparison:
+        raise MissingPackage("bert_score is needed for this")
+
+    monkeypatch.setattr(reference_check, "compare_with_package", lacking)
+    found = check_machine()
+    assert (found.state, found.comparisons) == (SelfCheck.PASSED, ())
+    assert found.words == (f"{MODEL} was not compared with bert-score: bert_score is needed for this.",)
+
+
 # ------------------------------------------------------------------------------------------- a process of its own
 
 
 def test_the_process_says_what_it_found_and_downloads_nothing() -> None:
     found = check_in_process()
     assert (found.state, found.models) == (SelfCheck.PASSED, (MODEL,))
+    [comparison] = found.comparisons
+    assert comparison.difference == pytest.approx(_compared().difference, abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,9 @@ class Health(ApiModel):
 class PartOut(ApiModel):
     """A part of the server."""
 
-    name: str = Field(description="database, migrations, sweep, queue, workers or broker")
+    name: str = Field(
+        description="database, migrations, sweep, queue, workers, broker; bertscore, once a worker compared its own"
+    )
     is_well: bool
     says: str = Field(description="goes on after the name: `last ran 12 s ago`")
 

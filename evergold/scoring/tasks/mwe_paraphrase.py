@@ -11,7 +11,8 @@ computed in `bertscore`. Official are bert-base-multilingual-cased, layer 9, no 
 Source: the PARSEME 2.0 shared task and what its evaluator prints. Deviations: Japanese is split by SudachiPy in mode A
 alone, the official analyser being spaCy's model on top of it; an id that is missing, unknown or there twice rejects the
 file, as does a text with an invisible character that no sentence has (it would make an MWE look removed); BERTScore
-does not depend on neighbours in a batch unless `compatibility` is `upstream-64`.
+does not depend on neighbours in a batch unless `compatibility` is `upstream-64`, or `implementation` is `reference`:
+then the package bert-score computes it, batches and all.
 An empty prediction counts as removed, since every word of its sentence is gone, and has a BERTScore of 0.
 """
 
@@ -21,12 +22,12 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from evergold.scoring.bertscore import Compatibility, bertscore_signature
-from evergold.scoring.encoders import Encoder, load_encoder
+from evergold.scoring.bertscore import IMPLEMENTATION, Compatibility, bertscore_signature
+from evergold.scoring.encoders import load_encoder
 from evergold.scoring.errors import InvalidGold, InvalidOptions, Problem, shorten
 from evergold.scoring.models import LAYERS, Precision, current_settings, model_name
 from evergold.scoring.paraphrase import ID, BlindFile, GoldFile, blind, read_blind_files, read_gold_files
@@ -49,6 +50,7 @@ from evergold.scoring.paraphrase_languages import (
 )
 from evergold.scoring.paraphrase_prediction import PREDICTION, read_submission
 from evergold.scoring.paraphrase_scores import Measure
+from evergold.scoring.reference_bertscore import PACKAGE, load_reference, reference_version
 from evergold.scoring.samples.mwe_paraphrase import sample
 from evergold.scoring.segmentation import segmentation_name
 from evergold.scoring.settings import ALL, LanguageNames, Texts
@@ -84,6 +86,7 @@ class Options(TaskOptions):
     and the layer of its vectors (None: as bert-score recommends for the model). precision: of the encoder; anything but
     fp32 moves numbers. idf: whether rare tokens weigh more. baseline: the F1 of unrelated sentences, for all languages
     or for each, to rescale with. compatibility: `upstream-64` to reproduce what bert-score prints by default.
+    implementation: `reference` for the package bert-score itself, which has no other batches and no other precision.
     """
 
     languages: Annotated[LanguageNames, AfterValidator(_languages)] | None = None
@@ -95,6 +98,7 @@ class Options(TaskOptions):
     idf: bool = False
     baseline: Baseline | dict[str, Baseline] | None = None
     compatibility: Compatibility = "batch-independent"
+    implementation: Literal["evergold", "reference"] = "evergold"
 
     @model_validator(mode="after")
     def _complete(self) -> Options:
@@ -102,7 +106,14 @@ class Options(TaskOptions):
             raise ValueError("give languages for gold in folders, or language for a single gold file, not both")
         if self.layer is None and self.model not in LAYERS:
             raise ValueError(f"give layer: for {self.model} none is recommended")
+        if self.implementation == "reference" and self.precision != "fp32":
+            raise ValueError("with implementation: reference, precision is fp32: bert-score knows no other")
         return self
+
+    @property
+    def used_compatibility(self) -> Compatibility:
+        """How pairs in a batch move each other; bert-score's own batches are what they are."""
+        return "upstream-64" if self.implementation == "reference" else self.compatibility
 
     @property
     def used_layer(self) -> int:
@@ -189,10 +200,10 @@ def score_with_outcomes(gold: Gold, prediction: Prediction, options: Options) ->
     """The scores, and per item what they follow from: `{"in_folders": …, "types": the options', "languages": {"fr": see
     `paraphrase_languages.language_outcomes`}}`. Raises what `score` raises.
     """
-    encoder, measured = _measured(gold, prediction, options)
+    measure, measured = _measured(gold, prediction, options)
     languages = {name: language_outcomes(file, measured.get(name)) for name, file in gold.languages.items()}
     found = {"in_folders": gold.in_folders, "types": list(options.types), "languages": languages}
-    return _scores_of(gold, prediction, options, encoder, measured), found
+    return _scores_of(gold, prediction, options, measure, measured), found
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
@@ -200,15 +211,25 @@ def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, 
     return score_with_outcomes(gold, prediction, options)[1]
 
 
-def _measured(gold: Gold, prediction: Prediction, options: Options) -> tuple[Encoder, dict[str, Measured]]:
+def _measured(gold: Gold, prediction: Prediction, options: Options) -> tuple[Measure, dict[str, Measured]]:
     _check_same_items(gold, prediction)
-    encoder = load_encoder(options.model, options.used_layer, options.precision, current_settings())
-    measure = Measure(encoder, options.idf, options.baseline_of, options.compatibility)
-    return encoder, measure_languages(gold.languages, prediction.languages, measure)
+    measure = _measure(options)
+    return measure, measure_languages(gold.languages, prediction.languages, measure)
+
+
+def _measure(options: Options) -> Measure:
+    """How these options want BERTScore computed, with the model loaded."""
+    settings, reference = current_settings(), None
+    if options.implementation == "reference":
+        reference = load_reference(options.model, options.used_layer, settings)
+        encoder = reference.encoder
+    else:
+        encoder = load_encoder(options.model, options.used_layer, options.precision, settings)
+    return Measure(encoder, options.idf, options.baseline_of, options.used_compatibility, reference)
 
 
 def _scores_of(
-    gold: Gold, prediction: Prediction, options: Options, encoder: Encoder, measured: Mapping[str, Measured]
+    gold: Gold, prediction: Prediction, options: Options, measure: Measure, measured: Mapping[str, Measured]
 ) -> list[Score]:
     summaries = {
         name: summaries_of(gold.languages[name], options.types, *of_language) for name, of_language in measured.items()
@@ -218,12 +239,12 @@ def _scores_of(
         for split in splits_of(options.types):
             numbers = numbers_of(summaries[language][split]) if language in summaries else None
             reason = _NO_SUCH_MWE if language in summaries else NOT_ENTERED
-            scores += _five(gold, options, encoder, language, split, numbers, reason)
+            scores += _five(gold, options, measure, language, split, numbers, reason)
     if not gold.in_folders:
         return scores
     for split in splits_of(options.types):
         numbers = macro_numbers(gold.languages, summaries, split)
-        scores += _five(gold, options, encoder, MACRO, split, numbers, _NO_SUCH_MWE)
+        scores += _five(gold, options, measure, MACRO, split, numbers, _NO_SUCH_MWE)
     submitted = signature(NAME, VERSION, LANGUAGES, MACRO, languages=tuple(gold.languages))
     return [*scores, Score(LANGUAGES, MACRO, float(len(prediction.languages)), None, submitted)]
 
@@ -285,17 +306,17 @@ def _check_same_items(gold: Gold, prediction: Prediction) -> None:
 
 
 def _five(
-    gold: Gold, options: Options, encoder: Encoder, root: str, split: str, numbers: Numbers | None, reason: str
+    gold: Gold, options: Options, measure: Measure, root: str, split: str, numbers: Numbers | None, reason: str
 ) -> Iterator[Score]:
     """The metrics of one split of a language or of macro, or why there are none."""
     for metric in METRIC_NAMES:
         value = numbers[metric] if numbers else None
         undefined = reason if numbers is None else _NO_NEW_WORD if metric == "entropy" else _ONE_NEW_WORD
-        signed = _signed(gold, options, encoder, root, split, metric)
+        signed = _signed(gold, options, measure, root, split, metric)
         yield Score(metric, _split(root, split), value, undefined if value is None else None, signed)
 
 
-def _signed(gold: Gold, options: Options, encoder: Encoder, root: str, split: str, metric: str) -> str:
+def _signed(gold: Gold, options: Options, measure: Measure, root: str, split: str, metric: str) -> str:
     languages = tuple(gold.languages) if root == MACRO else (root,)
     parts: dict[str, object] = {"edits": "difflib"}
     if metric in (BERTSCORE, REMOVED):
@@ -304,7 +325,10 @@ def _signed(gold: Gold, options: Options, encoder: Encoder, root: str, split: st
         parts["words"] = "whitespace"
     if metric == BERTSCORE:
         parts["not_removed"] = 0
-        parts |= bertscore_signature(encoder, idf=options.idf, compatibility=options.compatibility)
+        implementation = f"{PACKAGE}-{reference_version()}" if measure.reference else IMPLEMENTATION
+        parts |= bertscore_signature(
+            measure.encoder, idf=measure.idf, compatibility=measure.compatibility, implementation=implementation
+        )
         baselines = tuple(options.baseline_of(language) for language in languages)
         parts["baseline"] = baselines if any(baseline is not None for baseline in baselines) else None
     if root == MACRO:

@@ -122,11 +122,17 @@ def test_mask_is_the_official_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("compatibility", "batch"), [("batch-independent", "batch_size_1"), ("upstream-64", "batch_size_64")]
+    ("option", "batch"),
+    [
+        ({"compatibility": "batch-independent"}, "batch_size_1"),
+        ({"compatibility": "upstream-64"}, "batch_size_64"),
+        ({"implementation": "reference"}, "batch_size_64"),
+    ],
+    ids=str,
 )
-def test_bertscore_is_the_official_one(compatibility: str, batch: str) -> None:
+def test_bertscore_is_the_official_one(option: dict[str, str], batch: str) -> None:
     pytest.importorskip("torch", reason="BERTScore is tested where the extra 'bertscore' is installed")
-    gold, prediction, options = french(compatibility=compatibility)
+    gold, prediction, options = french(**option)
     found = {f"{one.metric} {one.split}": one.value for one in TASK.score(gold, prediction, options)}
     official = expected()
     assert found["bertscore fr"] == pytest.approx(official["bertscore"]["FR_surrogate"][batch] / 100, abs=1e-7)

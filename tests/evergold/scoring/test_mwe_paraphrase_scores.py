@@ -140,6 +140,17 @@ def test_max_over_both_references_is_upstreams() -> None:
     assert scores(texts())["bertscore en/type/NID"] == pytest.approx(max(f1), abs=1e-5)
 
 
+@pytest.mark.parametrize("options", [{}, {"idf": True}, {"baseline": 0.25}], ids=str)
+def test_the_reference_implementation_gives_the_same_scores_and_outcomes(options: dict[str, Any]) -> None:
+    """In its own batches, where our numbers are known to be the package's."""
+    together = Options(model=MODEL, compatibility="upstream-64", **options)
+    package = Options(model=MODEL, implementation="reference", **options)
+    expected = scores(texts(), together)
+    assert scores(texts(), package) == {
+        name: value if isinstance(value, str) else pytest.approx(value, abs=1e-6) for name, value in expected.items()
+    }
+
+
 def test_baseline_rescales_what_is_removed_and_leaves_0() -> None:
     usual, rescaled = scores(texts()), scores(texts(), Options(model=MODEL, baseline={"en": 0.5, "pt": 0.25}))
     x = EXPECTED["scores"]
@@ -246,6 +257,7 @@ def test_signature_is_one_line_that_says_all() -> None:
         {"baseline": 0.3},
         {"baseline": {"en": 0.3, "pt": 0.3}},
         {"compatibility": "upstream-64"},
+        {"implementation": "reference"},
     ],
     ids=str,
 )
@@ -253,6 +265,14 @@ def test_every_option_that_moves_bertscore_changes_its_signature_and_no_other(do
     usual, other = signatures({}), signatures(document)
     changed = {name for name in usual if usual[name] != other[name]}
     assert changed == {name for name in usual if name.startswith("bertscore")}
+
+
+def test_the_reference_implementation_stands_in_the_signature_with_its_version_and_its_batches() -> None:
+    signed = signatures({"implementation": "reference"})["bertscore en"]
+    assert "|bertscore:bert-score-0.3.13|" in signed
+    assert "|padding:upstream-64|" in signed
+    ours = signatures({"compatibility": "upstream-64"})["bertscore en"]
+    assert signed == ours.replace("evergold-1", "bert-score-0.3.13"), "the same model, layer, versions, rules"
 
 
 def test_languages_are_in_the_signature_of_macro_alone() -> None:
