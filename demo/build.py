@@ -16,6 +16,7 @@ from pathlib import Path
 
 from demo import detectors, measures
 from demo.detectors import Detector, Labelled
+from demo.identification import identification_files
 from demo.measures import Measure, Rated
 from demo.paraphrases import paraphrase_files
 from demo.source import (
@@ -78,7 +79,7 @@ def build() -> Files:
         files |= detection_files(demo, phase)
         files |= similarity_files(demo, phase)
     sound = _bytes(files["submissions/practice/idiom-detection/magpie.csv"]).decode()
-    return files | one_shot_file(demo) | broken_files(sound) | paraphrase_files()
+    return files | one_shot_file(demo) | broken_files(sound) | paraphrase_files() | identification_files()
 
 
 def detection_files(demo: Demo, phase: str) -> Files:

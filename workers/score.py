@@ -121,6 +121,14 @@ def _score(engine: Engine, claim: Claim, settings: Settings) -> Ending:
     return ending
 
 
+def score_as_of(engine: Engine, claim: Claim, now: datetime) -> bool:
+    """Score a claimed run, and record it as of a moment: for what is told afterwards. False: the claim was void.
+
+    Raises what is our fault; whoever tells a past looks at that.
+    """
+    return _record(engine, claim, _outcome(claim, Progress()), now)
+
+
 def worker_name() -> str:
     """Host and process, for organisers who look why a run takes long."""
     return f"{socket.gethostname()}:{os.getpid()}"
@@ -164,8 +172,8 @@ def _outcome(claim: Claim, progress: Progress) -> Scored | InvalidPrediction:
     return InvalidPrediction(told.problems, told.omitted)
 
 
-def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction) -> bool:
-    now = datetime.now(UTC)
+def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction, as_of: datetime | None = None) -> bool:
+    now = as_of or datetime.now(UTC)
     if isinstance(outcome, InvalidPrediction):
         with writing(engine) as session:
             return record_rejection(session, claim, problems=outcome.problems, omitted=outcome.omitted, now=now)

@@ -24,6 +24,9 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0: all of this machine.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8321,
     demo: Annotated[bool, typer.Option(help="Add demo accounts and submissions to the demo competition.")] = False,
+    history: Annotated[
+        bool, typer.Option(help="With --demo: thirty further teams, with weeks of runs behind them.")
+    ] = True,
     data_dir: DataDirOption = None,
     phases_file: PhasesOption = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="How many submissions are scored at a time.")] = 1,
@@ -45,6 +48,7 @@ def serve(
         demo=demo,
         workers=workers,
         lean=lean,
+        history=history,
     )
     try:
         run(options, say)

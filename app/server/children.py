@@ -35,6 +35,7 @@ class Program:
     log: Path
     stop_seconds: float
     keep_open: tuple[int, ...] = ()  # file descriptors that it inherits
+    ends_by_itself: bool = False  # it has one thing to do, and is not started again
 
 
 @dataclass

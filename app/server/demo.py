@@ -79,11 +79,9 @@ ORGANISER = DemoTeam("organiser", "The organisers", "organiser-demo", {})
 
 
 def logins() -> list[dict[str, str]]:
-    """What is printed at the start."""
-    return [
-        *({"title": "Demo login", "username": team.username, "password": team.password} for team in TEAMS),
-        {"title": "Organiser", "username": ORGANISER.username, "password": ORGANISER.password},
-    ]
+    """What is printed at the start: a participant with a past, and an organiser."""
+    who = {"Participant": TEAMS[0], "Organiser": ORGANISER}
+    return [{"title": title, "username": one.username, "password": one.password} for title, one in who.items()]
 
 
 def install_gold(gold_dir: Path) -> None:
@@ -111,10 +109,17 @@ def check_demo_allowed(session: Session) -> None:
         raise ServeError("This is a real server, with an administrator: start it without --demo.")
 
 
+def add_accounts(session: Session, now: datetime) -> None:
+    """The accounts of the demo's teams and of its organiser, as far as they are not there yet."""
+    grant_role(session, find_competition(session, COMPETITION), _account(session, ORGANISER, now), Role.ORGANISER, now)
+    for team in TEAMS:
+        _account(session, team, now)
+
+
 def submit_demo(session: Session, storage_dir: Path, now: datetime) -> list[int]:
     """Accounts, and the files that were not submitted yet; returns the new runs' ids."""
     runs = []
-    grant_role(session, find_competition(session, COMPETITION), _account(session, ORGANISER, now), Role.ORGANISER, now)
+    add_accounts(session, now)
     for team in TEAMS:
         user = _account(session, team, now)
         for path in sorted((DEMO / "submissions").glob(f"*/*/{team.username}.*")):

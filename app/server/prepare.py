@@ -32,6 +32,7 @@ from app.models import Competition, CompetitionTask, PhaseTask, ScoringRun, Subm
 from app.operations.migrate import DatabaseTooNew, is_current, upgrade
 from app.people import audit
 from app.runs.sweep import mark_sent
+from app.server import demo_dates
 from app.server.datadir import ServeError
 
 #: The audit log has no more sentences of one `apply`, but always their number.
@@ -74,7 +75,7 @@ def apply(*, overwrite_edits: bool = False) -> list[Change]:
     settings, now = get_settings(), datetime.now(UTC)
     engine = get_engine(settings.database_address)
     with _in_words(settings):
-        loaded = load_competitions(settings.phases_file)
+        loaded = demo_dates.dated(load_competitions(settings.phases_file), settings.data_dir)
         with writing(engine) as session:
             changes = apply_phases(
                 session, loaded, storage_dir=settings.storage_dir, now=now, overwrite_edits=overwrite_edits
@@ -108,7 +109,7 @@ def plan(*, overwrite_edits: bool = False) -> Plan:
     with _in_words(settings):
         return plan_phases(
             get_engine(settings.database_address),
-            load_competitions(settings.phases_file),
+            demo_dates.dated(load_competitions(settings.phases_file), settings.data_dir),
             storage_dir=settings.storage_dir,
             now=now,
             overwrite_edits=overwrite_edits,
@@ -128,8 +129,8 @@ def _in_words(settings: Settings) -> Iterator[None]:
         raise ServeError(f"The database ({printable_address(settings)}) cannot be used: {reason_of(error)}") from None
 
 
-def add_demo(gold_dir: Path) -> list[dict[str, str]]:
-    """The demo's gold, accounts and submissions, as far as they are not there yet; returns the accounts."""
+def add_demo(gold_dir: Path, *, submits: bool = True) -> list[dict[str, str]]:
+    """The demo's gold, accounts and, if wanted, submissions, as far as they are not there yet; returns the log-ins."""
     from app.server import demo
 
     settings, now = get_settings(), datetime.now(UTC)
@@ -138,7 +139,8 @@ def add_demo(gold_dir: Path) -> list[dict[str, str]]:
         with writing(engine) as session:
             demo.check_demo_allowed(session)
             demo.install_gold(gold_dir)
-            runs = demo.submit_demo(session, settings.storage_dir, now)
+            demo.add_accounts(session, now)
+            runs = demo.submit_demo(session, settings.storage_dir, now) if submits else []
     except (EvergoldError, OSError) as error:
         raise ServeError(f"The demo cannot be set up: {_words(error)}") from None
     wake_workers(engine, runs, now)
@@ -229,9 +231,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="app.server.prepare")
     parser.add_argument("report", type=Path)
     parser.add_argument("--demo", action="store_true")
+    parser.add_argument("--history", action="store_true")
     arguments = parser.parse_args()
     try:
-        document = _prepare(arguments.demo)
+        document = _prepare(arguments.demo, arguments.history)
         sys.stdout.writelines(f"{line}\n" for line in document["changes"] + document["edits"])  # the log
     except (ServeError, InvalidSettings) as error:
         document = {"error": str(error)}
@@ -241,17 +244,22 @@ def main() -> int:
     return 1 if "error" in document else 0
 
 
-def _prepare(with_demo: bool) -> dict[str, Any]:
+def _prepare(with_demo: bool, with_history: bool = False) -> dict[str, Any]:
+    """with_history: whether the demo's past is told by a program of its own, unless it was already."""
     migrated = migrate()
-    is_new = _is_empty()
+    is_new, data_dir = _is_empty(), get_settings().data_dir
+    if with_demo:
+        demo_dates.note_first_start(data_dir, datetime.now(UTC))
+    tells = with_demo and with_history and not demo_dates.is_told(data_dir)
     changes = apply()
-    logins = add_demo(Path(os.environ["EVERGOLD_GOLD_DIR"])) if with_demo else []
+    logins = add_demo(Path(os.environ["EVERGOLD_GOLD_DIR"]), submits=not tells) if with_demo else []
     return {
         "changes": (["migrated the database"] if migrated else [])
         + [str(change) for change in changes if not change.keeps_edits],
         "edits": [str(change) for change in changes if change.keeps_edits],
         "is_new": is_new,
         "logins": logins,
+        "tells_history": tells,
         "database": printable_address(get_settings()),
         "encodes": encodes(),
     }

@@ -38,6 +38,7 @@ class ServeOptions:
     demo: bool = False
     workers: int = 1
     lean: bool = False
+    history: bool = True
 
     @property
     def log_dir(self) -> Path:
@@ -70,7 +71,7 @@ def valkey(options: ServeOptions, binary: Path, socket: Path) -> Program:
 
 
 def prepare(options: ServeOptions, environment: Mapping[str, str], report: Path) -> Program:
-    demo = ["--demo"] if options.demo else []
+    demo = ["--demo", *(["--history"] if options.history else [])] if options.demo else []
     command = [*_PYTHON, "app.server.prepare", str(report), *demo]
     return Program("prepare", command, environment, options.log_dir / "prepare.log", OTHER_STOP_SECONDS)
 
@@ -90,6 +91,13 @@ def worker(options: ServeOptions, environment: Mapping[str, str]) -> Program:
     command = worker_command("cpu", options.workers)
     with_key = {"EVERGOLD_MAKE_GOLD_KEY": "true", **environment}  # on one machine, nobody need think of keys
     return Program("worker", command, with_key, options.log_dir / "worker.log", WORKER_STOP_SECONDS)
+
+
+def history(options: ServeOptions, environment: Mapping[str, str]) -> Program:
+    """Tells the demo's past, once: it scores as a worker does, and is done."""
+    command = [*_PYTHON, "demo.history"]
+    log = options.log_dir / "history.log"
+    return Program("history", command, environment, log, OTHER_STOP_SECONDS, ends_by_itself=True)
 
 
 def gpu_worker(options: ServeOptions, environment: Mapping[str, str]) -> Program:

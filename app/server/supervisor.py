@@ -100,6 +100,8 @@ def bring_up(server: Server) -> None:
     if prepared["encodes"] and programs.has_torch() and not options.lean:
         _add(server, programs.gpu_worker(options, environment))
     _add(server, programs.sweep(options, environment))
+    if prepared["tells_history"]:
+        _add(server, programs.history(options, environment))
     _wait_until_ready(server, web)
     _say_summary(server, prepared, broker_name)
 
@@ -172,7 +174,7 @@ def look_after(server: Server) -> None:
     logs_checked = time.monotonic()
     while not server.wish.stop:
         keep_guard(server.guard)
-        for child in server.children.values():
+        for child in list(server.children.values()):
             _look_at(server, child)
         if time.monotonic() - logs_checked > _LOG_CHECK_SECONDS:
             logs_checked = time.monotonic()
@@ -187,6 +189,11 @@ def _look_at(server: Server, child: Child) -> None:
             start(child, server.guard)
     elif not is_running(child):
         status = bury(child, server.guard)
+        if child.program.ends_by_itself:
+            del server.children[child.program.name]
+            if status:
+                server.say(f"{_death(child, status, f'{child.program.name} died')}\nThe next start completes it.")
+            return
         again = max(0.0, child.start_again_at - time.monotonic())
         server.say(f"{_death(child, status, f'{child.program.name} died')}\nIt is started again in {again:.1f} s.")
 
@@ -204,7 +211,7 @@ def _death(child: Child, status: int, what: str) -> str:
 def take_down(server: Server) -> None:
     """The web process is told first, so that nothing new comes in; the broker goes last, then the guard."""
     server.listener.close()
-    for names in (("web", "prepare", "worker", "gpu-worker", "sweep"), ("broker",)):
+    for names in (("web", "prepare", "history", "worker", "gpu-worker", "sweep"), ("broker",)):
         stop([server.children[name] for name in names if name in server.children], server.guard, server.wish)
     dismiss_guard(server.guard)
 
@@ -236,6 +243,10 @@ def _say_summary(server: Server, prepared: dict[str, Any], broker_name: str) -> 
     say(f"\nEvergold runs at {address_of(options.host, server.listener)}  (Ctrl-C stops it)\n")
     for login in prepared["logins"]:
         say(f"  {login['title']:<12} {login['username']:<12} password {login['password']}")
+    if prepared["logins"]:
+        say(f"  {'Reader':<12} {address_of(options.host, server.listener)}/competitions/demo  (no log-in needed)")
+    if prepared["tells_history"]:
+        say("  The demo's teams and their past appear on the boards within a minute.")
     if prepared["logins"] and not is_private(server.listener):
         say("  Everybody who reaches this address can log in with these passwords.")
     for edits in prepared["edits"]:

@@ -8,11 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from app.server import children
+from app.server import children, supervisor
 from app.server.children import Child, Guard, Program, Wish
 from app.server.guard import signal_group
 
@@ -39,6 +42,22 @@ def guard(tmp_path: Path) -> Iterator[Guard]:
 def child_of(tmp_path: Path, code: str, stop_seconds: float = 5.0) -> Child:
     command = [sys.executable, "-I", "-c", code]
     return Child(Program("child", command, dict(os.environ), tmp_path / "log" / "child.log", stop_seconds))
+
+
+def test_child_that_has_one_thing_to_do_is_not_started_again(tmp_path: Path, guard: Guard) -> None:
+    said: list[str] = []
+    for name, code in (("works", "pass"), ("fails", "print('no luck'); raise SystemExit(3)")):
+        program = replace(child_of(tmp_path / name, code).program, name=name, ends_by_itself=True)
+        child = Child(program)
+        server = cast(supervisor.Server, SimpleNamespace(guard=guard, say=said.append, children={name: child}))
+        children.start(child, guard)
+        wait_for(lambda child=child: not children.is_running(child))  # type: ignore[misc]
+        supervisor._look_at(server, child)
+        assert server.children == {}
+    assert len(said) == 1
+    assert "fails died (exit status 3)" in said[0]
+    assert "no luck" in said[0]
+    assert said[0].endswith("The next start completes it.")
 
 
 def wait_for(what: Callable[[], object], seconds: float = 10.0) -> None:

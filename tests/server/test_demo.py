@@ -112,8 +112,8 @@ def test_gold_is_installed_once_and_renewed_when_it_differs(tmp_path: Path) -> N
     demo.install_gold(tmp_path)
     installed = {path.relative_to(tmp_path / "demo") for path in (tmp_path / "demo").rglob("*.*")}
     assert installed == {path.relative_to(ROOT / "demo/gold") for path in (ROOT / "demo/gold").rglob("*.*")}
-    assert {path.suffix for path in installed} == {".csv", ".json"}
-    assert len(installed) == 8
+    assert {path.suffix for path in installed} == {".csv", ".json", ".cupt"}
+    assert len(installed) == 20
     kept, changed = sorted(tmp_path.rglob("*.csv"))[:2]
     changed.write_text("ID\n")
     before = kept.stat().st_mtime_ns

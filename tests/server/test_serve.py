@@ -175,7 +175,7 @@ def wait_for_board(server: Server, teams: set[str]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("lean", [True, pytest.param(False, marks=pytest.mark.soak)], ids=["lean", "with torch"])
 def test_first_start_with_demo_really_scores_and_a_second_one_adds_nothing(folder: Path, *, lean: bool) -> None:
-    with serving(folder, "--demo", lean=lean) as server:
+    with serving(folder, "--demo", "--no-history", lean=lean) as server:
         assert "password magpie-demo" in server.service.said()
         assert "Set up       a new server, as phases.yaml says" in server.service.said()
         assert "Changed" not in server.service.said()
@@ -186,7 +186,7 @@ def test_first_start_with_demo_really_scores_and_a_second_one_adds_nothing(folde
         assert b"EVERGOLD_GOLD_DIR" in Path(f"/proc/{worker}/environ").read_bytes()
     assert server.service.process.returncode == 0
     assert not processes_of(folder / "var")
-    with serving(folder, "--demo") as server:
+    with serving(folder, "--demo", "--no-history") as server:
         said = server.service.said().split("Stopped.")[1]
         assert "Changed" not in said
         rows = wait_for_board(server, {"Magpie"})
@@ -227,14 +227,24 @@ def test_stop_while_starting_leaves_nothing(folder: Path) -> None:
 
 
 def test_set_up_that_was_killed_half_way_is_completed_by_a_start_with_another_broker(folder: Path) -> None:
-    command: list[str | Path] = [*START, "serve", "--lean", "--demo", "--port", "0", "--data-dir", folder / "var"]
+    command: list[str | Path] = [
+        *START,
+        "serve",
+        "--lean",
+        "--demo",
+        "--no-history",
+        "--port",
+        "0",
+        "--data-dir",
+        folder / "var",
+    ]
     command += ["--phases", REPOSITORY / "phases.yaml"]
     service = start("serve", command, folder, services.environment_of())
     wait_until(lambda: (folder / "var/evergold.db").exists(), "the database is begun", service)
     kill(service)
     with (
         services.valkey() as broker,
-        serving(folder, "--demo", environment={"EVERGOLD_BROKER_URL": broker.address}) as server,
+        serving(folder, "--demo", "--no-history", environment={"EVERGOLD_BROKER_URL": broker.address}) as server,
     ):
         assert "the one of EVERGOLD_BROKER_URL" in server.service.said()
         assert not [c for c in processes_of(folder / "var").values() if "valkey-server" in c]
@@ -266,7 +276,7 @@ def pool_of(server: Server) -> set[int]:
 
 
 def test_without_valkey_the_broker_works_over_files(folder: Path) -> None:
-    with serving(folder, "--demo", program=START_WITHOUT_VALKEY) as server:
+    with serving(folder, "--demo", "--no-history", program=START_WITHOUT_VALKEY) as server:
         assert f"files in {folder / 'var/broker'}" in server.service.said()
         assert not [c for c in processes_of(folder / "var").values() if "valkey-server" in c]
         wait_for_board(server, {"Magpie", "Saudade Lab"})

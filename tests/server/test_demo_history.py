@@ -1,0 +1,132 @@
+"""The demo's past: told through the real scoring at clocks of its own, once, and whole after an interruption."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, func, select
+
+from app.base.config import Settings, get_settings
+from app.base.db import reading, writing
+from app.boards.leaderboard import build_leaderboard
+from app.boards.rows import Leaderboard
+from app.competitions.find import find_board, find_competition
+from app.declarations.apply.apply import apply_phases
+from app.declarations.check import load_competitions
+from app.models import Announcement, Question, Rescoring, RunStatus, ScoringRun, Submission
+from app.server import demo, demo_dates
+from demo.history import __main__ as history, cast, draw, uploads
+from demo.history.clock import CORRECTED, Event, before, play
+
+ROOT = Path(__file__).resolve().parents[2]
+#: A server of which this is the first start.
+START = datetime(2026, 11, 20, 12, 34, tzinfo=UTC)
+FEW = ("northwind", "blue-margin", "papel-mollado", "mirror-image", "kitestring", "idiomatika", "second-draft")
+
+
+@pytest.fixture
+def place(sqlite_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Engine, Settings, Path]:
+    """A server that was just prepared, and a past with few teams and a run or two of each."""
+    gold = tmp_path / "gold"
+    monkeypatch.setenv("EVERGOLD_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(gold))
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", sqlite_engine.url.render_as_string(hide_password=False))
+    get_settings.cache_clear()
+    settings = get_settings()
+    demo_dates.note_first_start(tmp_path, START)
+    loaded = demo_dates.dated(load_competitions(ROOT / "phases.yaml"), tmp_path)
+    with writing(sqlite_engine) as session:
+        apply_phases(session, loaded, storage_dir=settings.storage_dir, now=START)
+        demo.add_accounts(session, START)
+    demo.install_gold(gold)
+    few = [replace(one, runs=1, enters="d") for one in cast.TEAMS if one.username in FEW]
+    for module in (uploads, history):
+        monkeypatch.setattr(module, "TEAMS", tuple(few))
+    return sqlite_engine, settings, gold
+
+
+def the_board(engine: Engine, phase: str, name: str) -> Leaderboard:
+    with reading(engine) as session:
+        competition = find_competition(session, "demo")
+        return build_leaderboard(session, *find_board(competition, phase, name), None, START)
+
+
+def test_past_is_scored_for_real_corrected_and_marked_and_telling_it_again_adds_nothing(
+    place: tuple[Engine, Settings, Path],
+) -> None:
+    engine, settings, gold = place
+    history.tell(engine, settings, gold)
+    rows = {row.team: row for row in the_board(engine, "evaluation", "one-shot").rows}
+    assert set(rows) >= {"North Wind", "Red Margin", "Magpie", "Papel Mollado"}
+    assert "Blue Margin" not in rows
+    assert rows["Papel Mollado"].rank is None
+    assert "Mirror Image" not in {row.team for row in the_board(engine, "evaluation", "one-shot").rows if row.rank}
+    with reading(engine) as session:
+        sent, newest = session.execute(select(func.count(), func.max(Submission.submitted_at))).one()
+        assert newest <= START  # the baselines came with the first start
+        [corrected] = session.scalars(select(Rescoring)).all()
+        assert corrected.state == "published"
+        anew = session.scalars(select(ScoringRun).where(ScoringRun.rescoring_id == corrected.id)).all()
+        earlier = session.scalars(
+            select(Submission.id).where(
+                Submission.filename.like("idiom-detection-run%"), Submission.submitted_at < before(START, CORRECTED)
+            )
+        ).all()
+        assert {run.submission_id for run in anew} == set(earlier), "and no later one: these met the correct gold"
+        assert len(FEW) < len(earlier) < sent
+        assert {run.status for run in anew} == {RunStatus.SCORED}
+        assert session.scalars(select(func.count()).select_from(Question)).one() == 4
+    history.tell(engine, settings, gold)
+    with reading(engine) as session:
+        assert session.scalars(select(func.count()).select_from(Submission)).one() == sent
+        assert session.scalars(select(func.count()).select_from(Rescoring)).one() == 1
+        assert session.scalars(select(func.count()).select_from(Announcement)).one() == 3
+
+
+def test_better_teams_score_better_in_every_task() -> None:
+    assert draw.detection("a", 1, {"zero_shot": 0.9, "one_shot": None}) == draw.detection(
+        "a", 1, {"zero_shot": 0.9, "one_shot": None}
+    )
+    gold = {row["ID"]: row["Label"] for row in draw._rows("gold/evaluation/idiom-detection.csv")}
+
+    def right(level: float) -> int:
+        lines = draw.detection("a", 1, {"zero_shot": level}).decode().splitlines()[1:]
+        return sum(gold[line.split(",")[0]] == line.split(",")[3] for line in lines)
+
+    assert right(0.1) < right(0.5) < right(0.95) <= len(gold)
+
+
+def test_faulty_gold_differs_in_nine_labels() -> None:
+    faulty = draw.faulty_detection_gold().decode().splitlines()
+    correct = (ROOT / "demo/gold/evaluation/idiom-detection.csv").read_text(encoding="utf-8").splitlines()
+    assert sum(a != b for a, b in zip(faulty, correct, strict=True)) == 9
+
+
+def test_what_happens_happens_in_order_of_time() -> None:
+    seen: list[str] = []
+
+    def event(days: int, name: str) -> Event:
+        return Event(START + timedelta(days=days), name, lambda at: seen.append(name))
+
+    play([event(2, "late"), event(-1, "early"), event(2, "also late")])
+    assert seen == ["early", "also late", "late"]
+
+
+def test_dates_of_the_demo_lie_around_its_first_start_and_stay(tmp_path: Path) -> None:
+    loaded = load_competitions(ROOT / "phases.yaml")
+    assert demo_dates.dated(loaded, tmp_path) == loaded, "nobody started it with --demo"
+    demo_dates.note_first_start(tmp_path, START)
+    demo_dates.note_first_start(tmp_path, START + timedelta(days=3))
+    [moved] = [one for one in demo_dates.dated(loaded, tmp_path) if one.declaration.name == "demo"]
+    phases = {phase.name: phase for phase in moved.declaration.phases}
+    assert phases["evaluation"].end == datetime(2026, 12, 2, 13, tzinfo=UTC)
+    assert phases["post-evaluation"].start == phases["evaluation"].end
+    assert phases["evaluation"].start < phases["blind-test"].start < START
+    assert phases["blind-test"].end == phases["evaluation"].end
+    assert not demo_dates.is_told(tmp_path)
+    demo_dates.note_told(tmp_path)
+    assert demo_dates.is_told(tmp_path)
+    assert demo_dates.first_start(tmp_path) == START
