@@ -302,6 +302,17 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             },
         }
     ],
+    "run_statistics": [
+        {
+            "run_id": 1,
+            "key": "k",
+            "before": [],
+            "document": {
+                "intervals": [["macro_f1", "zero_shot/all", 0.5, 0.9, 0.95, "jackknife-logit-t:1"]],
+                "differences": [],
+            },
+        }
+    ],
     "scores": [
         {
             "id": number,

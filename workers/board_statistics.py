@@ -1,4 +1,4 @@
-"""compute_statistics(phase_task_id): how sure the numbers of a task's boards are, from the sealed outcomes of runs.
+"""compute_statistics(phase_task_id): how sure the numbers of a task's boards and runs are, from sealed outcomes.
 
 What was computed of a run, or of two, holds for ever: a new run on a full board costs its own interval and own pairs.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
@@ -22,25 +22,23 @@ from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.queue import STATISTICS_TASK
 from app.boards.leaderboard import entry_sources, has_ladder, whole_board
-from app.boards.rows import Interval, LeaderboardRow
-from app.boards.statistics import RunPair, Score, Statistics, statistics_document, statistics_of
+from app.boards.rows import LeaderboardRow
+from app.boards.run_statistics import record_run_statistics
+from app.boards.statistics import Score, Statistics, statistics_document, statistics_of
 from app.boards.statistics_work import begin_statistics, leave_statistics, record_statistics
 from app.boards.view import WholeBoard
 from app.gold.versions import gold_identity
 from app.models import Board, Phase, PhaseTask, RowStatus
 from evergold.scoring.resampling import intervals as run_intervals
-from evergold.scoring.resampling.draws import METHOD_VERSION, RESAMPLES, Draws
-from evergold.scoring.resampling.pairs import Difference, compare_all
-from evergold.scoring.resampling.sample import Sample
-from evergold.scoring.resampling.swaps import NotComparable
+from evergold.scoring.resampling.draws import METHOD_VERSION, RESAMPLES
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import get_task
 from workers.celery_app import app
 from workers.confined import confined
 from workers.faults import logged, named
-from workers.gold_errors import SealBroken
 from workers.keys import KeyFileBroken, NoKeyForIt
-from workers.outcomes import read_outcomes
+from workers.run_statistics import compute_run_statistics
+from workers.samples import Samples, differences_of, intervals_of
 
 log = structlog.get_logger(__name__)
 
@@ -66,7 +64,9 @@ def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES) -> b
         return False
     try:
         with confined():
-            documents = _documents(engine, phase_task_id, resamples)
+            samples = Samples(engine)
+            documents = _documents(engine, phase_task_id, samples, resamples)
+            of_runs, is_all = compute_run_statistics(engine, phase_task_id, samples, resamples)
     except LACKING as lacking:
         with writing(engine) as session:
             leave_statistics(session, phase_task_id, str(lacking), to_others=True)
@@ -77,8 +77,9 @@ def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES) -> b
             leave_statistics(session, phase_task_id, named(error))
         return False
     with writing(engine) as session:
-        is_new = record_statistics(session, phase_task_id, versions, documents)
-    log.info("statistics_computed", phase_task_id=phase_task_id, boards=len(documents), new=is_new)
+        is_new = record_statistics(session, phase_task_id, versions, documents, is_all=is_all)
+        record_run_statistics(session, of_runs)
+    log.info("statistics_computed", phase_task_id=phase_task_id, boards=len(documents), runs=len(of_runs), new=is_new)
     return is_new
 
 
@@ -100,11 +101,10 @@ class _BoardOfRuns:
         return self.scores[0]
 
 
-def _documents(engine: Engine, phase_task_id: int, resamples: int) -> dict[int, Any]:
+def _documents(engine: Engine, phase_task_id: int, samples: Samples, resamples: int) -> dict[int, Any]:
     """What is kept from now on, by board."""
     with reading(engine) as session:
         boards = _boards(session, phase_task_id)
-    samples = _Samples(engine)
     return {one.board_id: statistics_document(_of_board(one, samples, resamples)) for one in boards}
 
 
@@ -145,73 +145,15 @@ def _key(task: AnyTask, gold: str, scores: Sequence[Score]) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
-class _Samples:
-    """What the scores of runs follow from, opened once for all boards."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._opened: dict[int, Sample | None] = {}
-
-    def of(self, run_id: int, task: AnyTask) -> Sample | None:
-        """None where no outcomes are kept that can be read."""
-        if run_id not in self._opened:
-            self._opened[run_id] = self._open(run_id, task)
-        return self._opened[run_id]
-
-    def _open(self, run_id: int, task: AnyTask) -> Sample | None:
-        try:
-            with reading(self._engine) as session:
-                outcomes = read_outcomes(session, run_id)
-        except SealBroken as broken:
-            log.error("outcomes_broken", run_id=run_id, error=str(broken))
-            return None
-        return task.sample(outcomes) if outcomes is not None and task.sample is not None else None
-
-
-def _of_board(board: _BoardOfRuns, samples: _Samples, resamples: int) -> Statistics:
+def _of_board(board: _BoardOfRuns, samples: Samples, resamples: int) -> Statistics:
     known = board.known
     intervals = {
-        run: known.intervals.get(run, {}) if run in known.runs else _intervals(board, run, samples)
+        run: known.intervals.get(run, {})
+        if run in known.runs
+        else intervals_of(samples.of(run, board.task), board.task, board.scores)
         for run in board.runs
     }
     pairs = {pair: one for pair, one in known.pairs.items() if set(pair) <= set(board.compared)}
     missing = [pair for pair in combinations(board.compared, 2) if pair not in pairs]
-    pairs |= _pairs(board, missing, samples, resamples)
+    pairs |= differences_of(samples, board.task, board.rank_by, missing, board.gold, resamples)
     return Statistics(known.key, frozenset(board.runs), {run: of for run, of in intervals.items() if of}, pairs)
-
-
-def _intervals(board: _BoardOfRuns, run_id: int, samples: _Samples) -> dict[Score, Interval]:
-    sample = samples.of(run_id, board.task)
-    if sample is None:
-        return {}
-    few = sample.only([name for name in board.scores if name in sample.names])
-    found = run_intervals.intervals(few, board.task.metrics)
-    return {name: Interval(**asdict(one)) for name, one in found.items() if not isinstance(one, str)}
-
-
-def _pairs(
-    board: _BoardOfRuns, missing: Sequence[RunPair], samples: _Samples, resamples: int
-) -> dict[RunPair, Difference]:
-    """Of the ranking score; nothing of runs of which no outcomes are kept."""
-    wanted = sorted({run for pair in missing for run in pair})
-    opened = {run: sample for run in wanted if (sample := _comparable(samples.of(run, board.task), board.rank_by))}
-    place = {run: number for number, run in enumerate(opened)}
-    pairs = [(first, second) for first, second in missing if first in place and second in place]
-    if not pairs:
-        return {}
-    some = list(opened.values())
-    draws = Draws(some[0].units, board.gold, resamples)
-    try:
-        found = compare_all(some, [board.rank_by], draws, [(place[first], place[second]) for first, second in pairs])
-    except NotComparable as reason:
-        log.warning("runs_not_comparable", board_id=board.board_id, reason=str(reason))
-        return {}
-    by_place = found.get(board.rank_by, {})
-    return {pair: by_place[place[pair[0]], place[pair[1]]] for pair in pairs if by_place}
-
-
-def _comparable(sample: Sample | None, name: Score) -> Sample | None:
-    """None where it has no such score that depends on items."""
-    if sample is None or name not in sample.names or name in sample.constant:
-        return None
-    return sample if sample.only([name]).scores()[name] is not None else None

@@ -74,8 +74,11 @@ def leave_statistics(session: Session, phase_task_id: int, reason: str, *, to_ot
     )
 
 
-def record_statistics(session: Session, phase_task_id: int, versions: str, documents: Mapping[int, Any]) -> bool:
-    """Keep what was computed for these versions, by board; whether it was anything new.
+def record_statistics(
+    session: Session, phase_task_id: int, versions: str, documents: Mapping[int, Any], *, is_all: bool = True
+) -> bool:
+    """Keep what was computed for these versions, by board; whether it was anything new. is_all: whether nothing is left
+    to compute of single runs, else a worker goes on when it is told again.
 
     They belong to the version that this very change makes, unless something else came between: then they are computed
     anew, which costs what changed.
@@ -94,10 +97,12 @@ def record_statistics(session: Session, phase_task_id: int, versions: str, docum
         update(StatisticsWork)
         .where(StatisticsWork.phase_task_id == phase_task_id)
         .values(
-            computed_for=_after(versions) if is_new else versions,
+            computed_for=None if not is_all else _after(versions) if is_new else versions,
             lease_expires_at=None,
             failure=None,
             waiting_since=None,
+            attempts=0,
+            sent_at=StatisticsWork.sent_at if is_all else None,
         )
     )
     return is_new

@@ -17,13 +17,17 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.boards.axis import baseline_value
 from app.boards.leaderboard import build_leaderboard
-from app.boards.rows import Leaderboard, LeaderboardRow, with_decimals
+from app.boards.pair_tests import PairTest
+from app.boards.rows import Interval, Leaderboard, LeaderboardRow, with_decimals
+from app.boards.run_statistics import StatisticsOfRun
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.entry_rules import EntrySettings
 from app.competitions.ordering import decimals_of
 from app.competitions.visibility import SeenAs, rounded
+from app.feedback.certainty import certainty_of, pair_test_of
 from app.feedback.history import MOST_SHOWN
 from app.feedback.ranks import RunRanks, is_told, rank_now, ranks_over_time
+from app.feedback.rivals import Rivals, rivals_of
 from app.feedback.scores import OwnScores, own_scores_of_all
 from app.models import Board, EntryRule, RunStatus, Submission, User
 from app.submissions.find import current_run, runs_beside
@@ -53,6 +57,8 @@ class RunStanding:
 
     change: to the team's run before; to_best: to the best of its other runs; to_baseline: to the best baseline; ahead:
     the next team above. counts: whether the team stands with this run, None where that is not told; why: the rule.
+    interval: of the score; change_test: whether the change may be chance; rivals: who is told apart from a run that
+    counts; each None where there is none (yet), or none to see.
     """
 
     board: Board
@@ -66,6 +72,9 @@ class RunStanding:
     counts: bool | None = None
     is_chosen: bool = False
     why: str = ""
+    interval: Interval | None = None
+    change_test: PairTest | None = None
+    rivals: Rivals | None = None
 
 
 def standings_of_one(
@@ -127,6 +136,7 @@ def standings_of(
     found: dict[UUID, list[RunStanding]] = {one.id: [] for one in wanted}
     if not wanted:
         return found
+    certain = certainty_of(session, wanted, own)
     for board in boards_of_run(session, wanted[0]):
         oldest_first = [one for one in reversed(siblings) if _is_on(one, board, own[one.id])]
         here = [one for one in wanted if any(one.id == other.id for other in oldest_first)]
@@ -138,7 +148,8 @@ def standings_of(
         )
         then = ranks_over_time(session, asked.phase, asked, board, shown, here) if with_history else {}
         for one in here:
-            found[one.id].append(_standing(one, board, oldest_first, own, shown, then.get(one.id)))
+            standing = _standing(one, board, oldest_first, own, shown, then.get(one.id))
+            found[one.id].append(_with_certainty(standing, one, oldest_first, shown, certain.get(one.id)))
     return found
 
 
@@ -203,6 +214,28 @@ def _standing(
         counts=counts,
         is_chosen=board.name in mine.chosen_for,
         why=_why(mine.settings, is_chosen=_any_chosen(board, own)),
+    )
+
+
+def _with_certainty(
+    standing: RunStanding,
+    submission: Submission,
+    oldest_first: Sequence[Submission],
+    shown: Leaderboard,
+    certain: StatisticsOfRun | None,
+) -> RunStanding:
+    """certain: what was computed of the run, as far as its viewer may see it."""
+    rivals = rivals_of(shown, submission.id) if standing.counts else None
+    if certain is None or standing.score.value is None:
+        return replace(standing, rivals=rivals)
+    name = standing.score.metric, standing.score.split
+    place = next(index for index, one in enumerate(oldest_first) if one.id == submission.id)
+    before = current_run(oldest_first[place - 1]).id if place else None
+    return replace(
+        standing,
+        interval=certain.intervals.get(name),
+        change_test=pair_test_of(certain, before, name) if before is not None else None,
+        rivals=rivals,
     )
 
 

@@ -54,7 +54,11 @@ from app.models.revisions import Revision as Revision, RevisionFile as RevisionF
 from app.models.roles import CompetitionRole as CompetitionRole, Role as Role
 from app.models.server import Heartbeat as Heartbeat, MailLink as MailLink, OutgoingMail as OutgoingMail
 from app.models.standings import KeptBoard as KeptBoard, Standing as Standing
-from app.models.statistics import BoardStatistics as BoardStatistics, StatisticsWork as StatisticsWork
+from app.models.statistics import (
+    BoardStatistics as BoardStatistics,
+    RunStatistics as RunStatistics,
+    StatisticsWork as StatisticsWork,
+)
 from app.models.submissions import (
     TERMINAL as TERMINAL,
     RunStatus as RunStatus,

@@ -1,6 +1,7 @@
-"""How sure a board's numbers are, as workers computed it, and which tasks wait for that.
+"""How sure the numbers of boards and runs are, as workers computed it, and which tasks wait for that.
 
-Written by `app.boards.statistics_work` only. Workers alone see what these follow from: per-item outcomes are sealed.
+Written by `app.boards.statistics_work` and `app.boards.run_statistics` only. Workers alone see what these follow from:
+per-item outcomes are sealed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,18 @@ class BoardStatistics(Base):
 
     phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
     board_id: Mapped[int] = mapped_column(ForeignKey("boards.id"), primary_key=True)
+    document: Mapped[dict[str, Any]]
+
+
+class RunStatistics(Base):
+    """Of one run, on a board or not. key: what they were computed with; before: the team's runs that it was compared
+    with, so that only what is new is computed. document: see `app.boards.run_statistics`."""
+
+    __tablename__ = "run_statistics"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    key: Mapped[str] = mapped_column(String(64))
+    before: Mapped[list[Any]]
     document: Mapped[dict[str, Any]]
 
 

@@ -746,6 +746,15 @@ def _make_boards() -> None:
         sa.PrimaryKeyConstraint("phase_task_id", "board_id", name=op.f("pk_board_statistics")),
     )
     op.create_table(
+        "run_statistics",
+        sa.Column("run_id", sa.Integer(), nullable=False),
+        sa.Column("key", sa.String(length=64), nullable=False),
+        sa.Column("before", Json, nullable=False),
+        sa.Column("document", Json, nullable=False),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_run_statistics_run_id_runs")),
+        sa.PrimaryKeyConstraint("run_id", name=op.f("pk_run_statistics")),
+    )
+    op.create_table(
         "statistics_work",
         sa.Column("phase_task_id", sa.Integer(), nullable=False),
         sa.Column("computed_for", sa.String(length=50), nullable=True),
@@ -1122,6 +1131,7 @@ TABLES = (
     "standings",
     "kept_boards",
     "board_statistics",
+    "run_statistics",
     "statistics_work",
     "snapshots",
     "method_cards",

@@ -24,6 +24,7 @@ from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
 from app.base.storage import StoredFile, store_upload
 from app.boards.rows import Interval
+from app.boards.run_statistics import StatisticsOfRun, record_run_statistics
 from app.boards.statistics import Statistics, statistics_document
 from app.boards.statistics_work import record_statistics
 from app.competitions.find import find_competition, find_phase_task
@@ -368,7 +369,7 @@ def _score(engine: Engine, run_id: int, values: tuple[float | None, float | None
 
 def keep_statistics(engine: Engine, values: Mapping[int, tuple[float | None, float | None]]) -> None:
     """What a worker would keep of the evaluation's boards, and of those that its rows are carried over to: intervals
-    around these scores, by run, and who is better than whom by them."""
+    around these scores, by run, and who is better than whom by them; and of the runs themselves."""
     level = 0.95, "jackknife-logit-t:1|units:sentence,40"
     means = {run: sum(one or 0.0 for one in of_run) / 2 for run, of_run in sorted(values.items())}
     scores = {run: {"en": of_run[0], "pt": of_run[1], "macro": means[run]} for run, of_run in values.items()}
@@ -383,6 +384,7 @@ def keep_statistics(engine: Engine, values: Mapping[int, tuple[float | None, flo
         for phase in (PHASE, "post"):
             phase_task_id = find_phase_task(session, COMPETITION, phase, TASK).id
             record_statistics(session, phase_task_id, "0", {board: document for board in boards})
+        record_run_statistics(session, {run: StatisticsOfRun("key", (), of) for run, of in intervals.items()})
 
 
 def _difference(a: float, b: float) -> Difference:

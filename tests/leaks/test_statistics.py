@@ -120,6 +120,23 @@ def test_pairs_are_told_of_rows_whose_scores_are_seen_and_of_no_hidden_one(unsco
     assert board(engine, viewer=olga).pair_tests == {}
 
 
+def test_a_team_reads_on_its_own_page_what_it_reads_on_the_board(unscored: Place) -> None:
+    """And how sure its own scores are where it sees them with all their digits, whatever the board shows."""
+    never = {"own_scores": "never"}
+    for visibility, outsiders in [*DECLARED, (never, NOTHING), ({"board": "hidden", **never}, NOTHING)]:
+        place.reveal(unscored, HIDDEN, visibility)
+        submission = unscored.submitted["alpha"][0]
+        with unscored.client("participant") as alpha:
+            page = alpha.send("GET", f"/submissions/{submission}").text
+            standings = alpha.send("GET", f"/api/v1/submissions/{submission}").json()["standings"]
+        is_sure = "precision" not in visibility and "own_scores" not in visibility
+        assert ("interval" in page) == is_sure, visibility
+        assert ("Told apart from every other team" in page) == (outsiders == ALL), visibility
+        assert [(bool(one["interval"]), bool(one["rivals"])) for one in standings] == (
+            [] if "own_scores" in visibility else [(is_sure, outsiders == ALL)] * 2
+        ), visibility
+
+
 def test_a_page_says_it_in_words_and_draws_it(unscored: Place) -> None:
     place.reveal(unscored, HIDDEN, {})
     with unscored.client("anonymous") as anybody:

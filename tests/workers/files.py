@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from sqlalchemy import Engine
 
 from app.base.config import get_settings
 from app.base.storage import store_upload
 from app.models import User
-from tests.world import submit
+from tests.world import NOW, submit
 
 #: The first item holds the mark that must be seen nowhere (`tests.canary`).
 GOLD = "ID,DataID,Language,Label\n1,CANARY-d1,EN,0\n2,d2,EN,0\n3,d3,EN,1\n4,d4,EN,1\n"
@@ -17,7 +19,7 @@ PREDICTION = "ID,Language,Setting,Label\n1,EN,zero_shot,0\n2,EN,zero_shot,1\n3,E
 MACRO_F1, ACCURACY = 11 / 15, 3 / 4
 
 
-def upload(engine: Engine, user: User, content: str | bytes = PREDICTION) -> int:
+def upload(engine: Engine, user: User, content: str | bytes = PREDICTION, now: datetime = NOW) -> int:
     """Store and accept a file, as the web process does; the id of its run."""
     data = content.encode() if isinstance(content, str) else content
-    return submit(engine, user, stored=store_upload([data], get_settings().storage_dir, limit_bytes=10**8)).run_id
+    return submit(engine, user, now, stored=store_upload([data], get_settings().storage_dir, limit_bytes=10**8)).run_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from tests.competitions.embargo import add_phase
 from tests.sealed import make_key
 from tests.workers.files import upload
 from tests.world import COMPETITION, NOW, PHASE, SECOND, add_user, board_version_number, the_phase_task, the_run
-from workers import board_statistics, gold, outcomes
+from workers import gold, outcomes, samples
 from workers.board_statistics import compute
 from workers.keys import key_file
 from workers.score import score_submission
@@ -42,11 +42,11 @@ def _worker(workplace: Path, engine: Engine, ada: User) -> None:
     (workplace / "gold" / "gold.csv").write_text("ID,DataID,Language,Label\n" + "".join(rows))
 
 
-def enter(engine: Engine, user: User, wrong: Collection[int] = ()) -> int:
+def enter(engine: Engine, user: User, wrong: Collection[int] = (), now: datetime = NOW) -> int:
     """A scored run that has these items wrong."""
     labels = [number % 2 if number not in wrong else 1 - number % 2 for number in range(ITEMS)]
     rows = [f"{number},EN,zero_shot,{label}\n" for number, label in enumerate(labels)]
-    run_id = upload(engine, user, "ID,Language,Setting,Label\n" + "".join(rows))
+    run_id = upload(engine, user, "ID,Language,Setting,Label\n" + "".join(rows), now)
     score_submission(run_id)
     return run_id
 
@@ -130,16 +130,16 @@ def count(monkeypatch: pytest.MonkeyPatch, asked: list[tuple[int, int]], opened:
     whole: Callable[..., Any] = pairs.compare_all
     read: Callable[..., Any] = outcomes.read_outcomes
 
-    def compare_all(samples: Any, names: Any, draws: Any, wanted: Any) -> Any:
+    def compare_all(some: Any, names: Any, draws: Any, wanted: Any) -> Any:
         asked.extend(wanted)
-        return whole(samples, names, draws, wanted)
+        return whole(some, names, draws, wanted)
 
     def read_outcomes(session: Any, run_id: int) -> Any:
         opened.append(run_id)
         return read(session, run_id)
 
-    monkeypatch.setattr(board_statistics, "compare_all", compare_all)
-    monkeypatch.setattr(board_statistics, "read_outcomes", read_outcomes)
+    monkeypatch.setattr(samples, "compare_all", compare_all)
+    monkeypatch.setattr(samples, "read_outcomes", read_outcomes)
 
 
 def test_what_was_computed_is_a_new_board_once_and_then_rests(engine: Engine, three: dict[str, int]) -> None:

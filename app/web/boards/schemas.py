@@ -19,6 +19,7 @@ from app.models import Board, Competition, EntryRule, Phase, RowStatus, Snapshot
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.web.http.schemas import ApiModel, Moment, Named, example
 from app.web.submissions.card_schemas import CARD_EXAMPLE, CardColumnOut, CardOut, card_out
+from app.web.submissions.standing_schemas import IntervalOut
 
 
 class ColumnOut(ApiModel):
@@ -33,15 +34,6 @@ class ColumnOut(ApiModel):
     higher_is_better: bool
     description: str
     out_of: int | None = Field(None, description="the most there can be, of a number that pages show as `9/14`")
-
-
-class IntervalOut(ApiModel):
-    """Where the score of other items of this kind would lie, `level` of the times."""
-
-    low: float
-    high: float
-    level: float
-    method: str = Field(description="how it was computed, from how many units of what kind")
 
 
 class CellOut(ApiModel):

@@ -4,7 +4,6 @@ form. The ranking column comes first, whatever its place on the board.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -31,6 +30,7 @@ from app.boards.tables import cluster_lines
 from app.competitions.columns import BoardColumn
 from app.competitions.tracks import Track
 from app.models import Board, BoardShown
+from app.web.html.certainty import interval_words
 from app.web.html.words import ROW_KINDS, format_difference, format_score, plural
 from evergold.scoring.task import Metric
 from evergold.scoring.tasks import TASKS
@@ -316,20 +316,10 @@ def _cell(cell: Cell, column: BoardColumn, against: Cell | None, *, is_ranking: 
     if cell.value is None:
         return CellShown("", cell.reason or "", look)
     delta = difference(cell, against) if against is not None else None
-    plain = CellShown(format_score(cell.value, column), "", look, interval=_interval_words(cell, column))
+    plain = CellShown(format_score(cell.value, column), "", look, interval=interval_words(cell.interval, column))
     if delta is None:
         return plain
     return replace(plain, delta=format_difference(delta, column), is_better=is_better(delta, column))
-
-
-def _interval_words(cell: Cell, column: BoardColumn) -> str:
-    """Rounded outward, as the column shows its values."""
-    if cell.interval is None:
-        return ""
-    scale = 10**column.decimals * (100 if column.percent else 1)
-    low, high = math.floor(cell.interval.low * scale + 1e-9), math.ceil(cell.interval.high * scale - 1e-9)
-    ends = [format_score(end / scale, column) for end in (low, high)]
-    return f"{100 * cell.interval.level:g} % interval: {ends[0]} to {ends[1]}"
 
 
 # ------------------------------------------------------------------------------------------------------------ the form

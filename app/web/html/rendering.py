@@ -15,7 +15,7 @@ from markupsafe import Markup
 from app.base import links
 from app.base.text import readable_size
 from app.competitions.tracks import track_title, tracks_of
-from app.web.html import words
+from app.web.html import certainty, words
 from app.web.html.markdown import isolated, render_inline, render_markdown
 from app.web.http import csrf
 from app.web.http.errors import phrase
@@ -72,7 +72,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(links=links, asset=asset, words=words, tracks_of=tracks_of, track_title=track_title)
+    made.globals.update(links=links, asset=asset, words=words, certainty=certainty)
+    made.globals.update(tracks_of=tracks_of, track_title=track_title)
     made.filters.update(
         markdown=render_markdown,
         inline=render_inline,

@@ -15,6 +15,7 @@ from app.boards.marks import mark_of_submission
 from app.cards.edits import frozen_by, is_of_team
 from app.cards.kept import card_of_submission
 from app.competitions.find import boards_of
+from app.feedback.certainty import certainty_of
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_of_one
 from app.models import TERMINAL, Board, RunStatus, User
@@ -113,6 +114,7 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: NoChoice 
         is_editable = frozen_by(session, submission) is None and is_of_team(session, submission, viewer.user)
         is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition)
         standings = standings_of_one(session, submission, viewer.user, now, seen_as=viewer.seen_as)
+        certain = certainty_of(session, [submission], {submission.id: own}).get(submission.id)
         workspace = workspace_of_task(session, submission.phase_task, viewer, now, "runs")
     competition = workspace.competition
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
@@ -141,6 +143,7 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: NoChoice 
         "workspace": workspace,
         "title": _title(RunStatus(run.status), standings),
         "scores": scores,
+        "intervals": certain.intervals if certain else {},
         "score_table": score_table(scores, metrics, own.view.precision),
         "errors": [problem for problem in run.problems if problem.get("severity") != "warning"],
         "warnings": [problem for problem in run.problems if problem.get("severity") == "warning"],

@@ -57,6 +57,12 @@ class Runs:
     page: int
     pages: int
 
+    @property
+    def has_tests(self) -> bool:
+        """Whether any change is said to be chance or not."""
+        standings = [row.standings.get(self.board.name) for row in self.rows] if self.board else []
+        return any(one is not None and one.change_test is not None for one in standings)
+
 
 @router.get("/competitions/{competition}/runs")
 def read_runs(

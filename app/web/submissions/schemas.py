@@ -18,6 +18,7 @@ from app.runs.stages import STATUS_WORDS, Stage, StageName
 from app.submissions.find import current_run
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.web.http.schemas import ApiModel, Moment, example
+from app.web.submissions.standing_schemas import EXAMPLE_STANDING, StandingOut, standing_out
 from evergold.scoring.task import Score
 
 _EXAMPLE = {
@@ -59,24 +60,7 @@ _EXAMPLE = {
             "signature": "idiom-detection:1|macro_f1|one_shot/all|labels:0,1",
         },
     ],
-    "standings": [
-        {
-            "board": "detection-zero-shot",
-            "metric": "macro_f1",
-            "split": "zero_shot/all",
-            "value": 0.7037,
-            "reason": None,
-            "change": 0.0312,
-            "to_best": 0.0312,
-            "to_baseline": 0.3017,
-            "rank": 4,
-            "of": 34,
-            "rank_then": 4,
-            "up": 2,
-            "counts": True,
-            "why": "newest counts",
-        }
-    ],
+    "standings": [EXAMPLE_STANDING],
     "problems": [],
     "problems_omitted": 0,
     "visibility": EXAMPLE_VISIBILITY,
@@ -149,25 +133,6 @@ class RescoredOut(ApiModel):
     before: RunStatus
     after: RunStatus
     scores_before: list[ScoreOut] = Field(description="those that are others now, as far as the phase shows scores")
-
-
-class StandingOut(ApiModel):
-    """What a scored run means for one board, in the column that ranks it, as far as the phase shows it to its team."""
-
-    board: str
-    metric: str
-    split: str
-    value: float | None
-    reason: str | None
-    change: float | None = Field(description="to the team's run before; null for its first")
-    to_best: float | None = Field(description="to the best of the team's other runs")
-    to_baseline: float | None = Field(description="to the best baseline on the board")
-    rank: int | None = Field(description="where this run would stand today, or stands if it counts")
-    of: int | None = Field(description="among so many")
-    rank_then: int | None = Field(description="of the team, right after this run; null in lists")
-    up: int | None = Field(description="how many places the team rose by this run; null in lists")
-    counts: bool | None = Field(description="whether the team stands with this run; null where that is not told")
-    why: str = Field(description="the rule by which a run counts", examples=["newest counts"])
 
 
 class SubmissionLinks(ApiModel):
@@ -261,7 +226,7 @@ def submission_out(
         method=submission.method,
         description=submission.description,
         scores=[score_out(score) for score in own.scores],
-        standings=[_standing(one) for one in standings],
+        standings=[standing_out(one) for one in standings],
         problems=[ProblemOut(**known_problem(problem)) for problem in run.problems],
         problems_omitted=run.problems_omitted,
         visibility=visibility_out(own.view),
@@ -275,25 +240,6 @@ def submission_out(
             task=links.api_task(phase.competition.name, phase.name, task.name),
             page=links.submission(submission.id),
         ),
-    )
-
-
-def _standing(one: RunStanding) -> StandingOut:
-    return StandingOut(
-        board=one.board.name,
-        metric=one.score.metric,
-        split=one.score.split,
-        value=one.score.value,
-        reason=one.score.reason,
-        change=one.change,
-        to_best=one.to_best,
-        to_baseline=one.to_baseline,
-        rank=one.ranks.now,
-        of=one.ranks.of,
-        rank_then=one.ranks.then,
-        up=one.ranks.up,
-        counts=one.counts,
-        why=one.why,
     )
 
 

@@ -1,0 +1,64 @@
+"""A run that stands on a board beside the other rows of it: is it better than the baseline, and who is not told apart?
+
+Made of the board as its viewer is shown it, so that it tells of no row, and no p, that does not stand there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from app.boards.pair_tests import PairTest
+from app.boards.rows import Leaderboard, LeaderboardRow
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """baseline: the best one; its test: what the run has more; is_above_baseline: whether that is for the better.
+
+    alike: the teams that are not told apart from it, in the order of the board; ahead, behind: how many are told apart
+    and better, or worse; is_pending: they are being computed.
+    """
+
+    baseline: str = ""
+    baseline_test: PairTest | None = None
+    is_above_baseline: bool = False
+    alike: tuple[str, ...] = ()
+    ahead: int = 0
+    behind: int = 0
+    is_pending: bool = False
+
+
+def rivals_of(board: Leaderboard, submission_id: UUID) -> Rivals | None:
+    """None where nothing is told of it: the row is not there, or has no rank, or the board has no statistics to see."""
+    mine = next((row for row in board.rows if row.page_id == submission_id), None)
+    if mine is None or board.statistics in ("none", "withheld"):
+        return None
+    if board.statistics == "pending":
+        return Rivals(is_pending=True)
+    tests = [(row, test) for row in board.rows if row is not mine and (test := board.pair_test(mine, row)) is not None]
+    if not tests:
+        return None
+    ranked = [(row, test) for row, test in tests if row.rank is not None and mine.rank is not None]
+    best, test = _best_baseline(board, tests)
+    return Rivals(
+        baseline=best.team if best else "",
+        baseline_test=test,
+        is_above_baseline=test is not None and _is_better(board, test),
+        alike=tuple(row.team for row, one in ranked if not one.is_significant),
+        ahead=sum(one.is_significant and not _is_better(board, one) for _, one in ranked),
+        behind=sum(one.is_significant and _is_better(board, one) for _, one in ranked),
+    )
+
+
+def _is_better(board: Leaderboard, test: PairTest) -> bool:
+    return (test.difference > 0) == board.columns[board.rank_by].higher_is_better
+
+
+def _best_baseline(
+    board: Leaderboard, tests: list[tuple[LeaderboardRow, PairTest]]
+) -> tuple[LeaderboardRow, PairTest] | tuple[None, None]:
+    """The best of those that were compared with the run."""
+    sign = 1 if board.columns[board.rank_by].higher_is_better else -1
+    baselines = [one for one in tests if one[0].kind == "baseline"]
+    return max(baselines, key=lambda one: sign * (one[0].cells[board.rank_by].value or 0.0), default=(None, None))

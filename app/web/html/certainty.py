@@ -1,0 +1,53 @@
+"""How sure scores are, in the words of pages: ends of intervals, p, and what a test says."""
+
+from __future__ import annotations
+
+import math
+
+from app.boards.pair_tests import PairTest
+from app.boards.rows import Interval
+from app.competitions.columns import BoardColumn
+from app.web.html.words import format_difference, format_score
+
+#: As many names as a sentence bears.
+NAMES_TOLD = 3
+
+
+def ends(interval: Interval, column: BoardColumn) -> str:
+    """`70.1 to 78.2`, rounded outward as the column shows its values."""
+    low, high = _outward(interval.low, interval.high, column)
+    return f"{format_score(low, column)} to {format_score(high, column)}"
+
+
+def interval_words(interval: Interval | None, column: BoardColumn) -> str:
+    """`95 % interval: 70.1 to 78.2`; empty where there is none."""
+    return f"{100 * interval.level:g} % interval: {ends(interval, column)}" if interval else ""
+
+
+def p_words(p: float) -> str:
+    """`p < .001`, `p = .034`; three digits, the last one rounded up, so that no p looks smaller than it is."""
+    if p < 0.001:
+        return "p < .001"
+    if p > 0.999:
+        return "p > .999"
+    return f"p = {math.ceil(1000 * p - 1e-9) / 1000:.3f}".replace("0.", ".")
+
+
+def difference_ends(test: PairTest, column: BoardColumn) -> str:
+    """`+0.4 to +2.1`; empty where the difference has no interval."""
+    if test.low is None or test.high is None:
+        return ""
+    low, high = _outward(test.low, test.high, column)
+    return f"{format_difference(low, column)} to {format_difference(high, column)}"
+
+
+def verdict(test: PairTest, column: BoardColumn) -> str:
+    """`better`, `worse` or `may be chance`."""
+    if not test.is_significant:
+        return "may be chance"
+    return "better" if (test.difference > 0) == column.higher_is_better else "worse"
+
+
+def _outward(low: float, high: float, column: BoardColumn) -> tuple[float, float]:
+    scale = 10**column.decimals * (100 if column.percent else 1)
+    return math.floor(low * scale + 1e-9) / scale, math.ceil(high * scale - 1e-9) / scale

@@ -1,0 +1,149 @@
+"""What a scored run means for a board, for the API: rank and changes, how sure they are, who is told apart from it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Literal
+
+from pydantic import Field
+
+from app.boards.pair_tests import PairTest
+from app.feedback.rivals import Rivals
+from app.feedback.standings import RunStanding
+from app.web.http.schemas import ApiModel
+
+_TEST = {
+    "difference": 0.0312,
+    "low": 0.0121,
+    "high": 0.0503,
+    "level": 0.95,
+    "p": 0.0013,
+    "corrected": None,
+    "method": "paired:1|resamples:10000|units:item,4217|seed:8c4f0a5b21d97e36",
+}
+EXAMPLE_STANDING: dict[str, Any] = {
+    "board": "detection-zero-shot",
+    "metric": "macro_f1",
+    "split": "zero_shot/all",
+    "value": 0.7037,
+    "reason": None,
+    "change": 0.0312,
+    "to_best": 0.0312,
+    "to_baseline": 0.3017,
+    "rank": 4,
+    "of": 34,
+    "rank_then": 4,
+    "up": 2,
+    "counts": True,
+    "why": "newest counts",
+    "interval": {
+        "low": 0.6911,
+        "high": 0.7159,
+        "level": 0.95,
+        "method": "jackknife-logit-t:1|units:item,4217",
+    },
+    "change_test": _TEST,
+    "rivals": {
+        "state": "current",
+        "baseline": "Majority class",
+        "baseline_test": {**_TEST, "difference": 0.3017, "low": 0.2811, "high": 0.3223, "p": 0.0001},
+        "not_distinguishable_from": ["Saudade Lab"],
+        "ahead": 2,
+        "behind": 30,
+    },
+}
+
+
+class IntervalOut(ApiModel):
+    """Where the score of other items of this kind would lie, `level` of the times."""
+
+    low: float
+    high: float
+    level: float
+    method: str = Field(description="how it was computed, from how many units of what kind")
+
+
+class DifferenceTestOut(ApiModel):
+    """Whether a difference of two runs in one score may be chance."""
+
+    difference: float
+    low: float | None = Field(description="the end of its interval; null: it is undefined in too many resamples")
+    high: float | None
+    level: float = Field(description="of the interval")
+    p: float = Field(description="of a two-sided paired permutation test, of these two alone")
+    corrected: float | None = Field(description="with Holm's correction over all ranked rows; null: not one of these")
+    method: str = Field(description="how it was computed, with the seed")
+
+
+class RivalsOut(ApiModel):
+    """A run that stands on a board beside the other rows: who is told apart from it."""
+
+    state: Literal["current", "pending"] = Field(description="`pending`: it is being computed, there is nothing yet")
+    baseline: str | None = Field(description="the best one that was compared with it")
+    baseline_test: DifferenceTestOut | None = Field(description="what the run has more than that")
+    not_distinguishable_from: list[str] = Field(description="teams, in the order of the board")
+    ahead: int = Field(description="how many ranked rows are significantly better")
+    behind: int = Field(description="how many are significantly worse")
+
+
+class StandingOut(ApiModel):
+    """What a scored run means for one board, in the column that ranks it, as far as the phase shows it to its team."""
+
+    board: str
+    metric: str
+    split: str
+    value: float | None
+    reason: str | None
+    change: float | None = Field(description="to the team's run before; null for its first")
+    to_best: float | None = Field(description="to the best of the team's other runs")
+    to_baseline: float | None = Field(description="to the best baseline on the board")
+    rank: int | None = Field(description="where this run would stand today, or stands if it counts")
+    of: int | None = Field(description="among so many")
+    rank_then: int | None = Field(description="of the team, right after this run; null in lists")
+    up: int | None = Field(description="how many places the team rose by this run; null in lists")
+    counts: bool | None = Field(description="whether the team stands with this run; null where that is not told")
+    why: str = Field(description="the rule by which a run counts", examples=["newest counts"])
+    interval: IntervalOut | None = Field(
+        description="of the value; null: none yet, none to see (see the phase's `precision`), or none at all"
+    )
+    change_test: DifferenceTestOut | None = Field(description="whether `change` may be chance; null as for `interval`")
+    rivals: RivalsOut | None = Field(description="of a run that counts; null where the board tells no such thing")
+
+
+def standing_out(one: RunStanding) -> StandingOut:
+    """A run on one board, as JSON shows it."""
+    return StandingOut(
+        board=one.board.name,
+        metric=one.score.metric,
+        split=one.score.split,
+        value=one.score.value,
+        reason=one.score.reason,
+        change=one.change,
+        to_best=one.to_best,
+        to_baseline=one.to_baseline,
+        rank=one.ranks.now,
+        of=one.ranks.of,
+        rank_then=one.ranks.then,
+        up=one.ranks.up,
+        counts=one.counts,
+        why=one.why,
+        interval=IntervalOut(**asdict(one.interval)) if one.interval else None,
+        change_test=difference_test_out(one.change_test),
+        rivals=_rivals(one.rivals) if one.rivals else None,
+    )
+
+
+def _rivals(found: Rivals) -> RivalsOut:
+    return RivalsOut(
+        state="pending" if found.is_pending else "current",
+        baseline=found.baseline or None,
+        baseline_test=difference_test_out(found.baseline_test),
+        not_distinguishable_from=list(found.alike),
+        ahead=found.ahead,
+        behind=found.behind,
+    )
+
+
+def difference_test_out(test: PairTest | None) -> DifferenceTestOut | None:
+    """As JSON shows it; None stays None."""
+    return DifferenceTestOut(**asdict(test)) if test else None

@@ -1,0 +1,112 @@
+"""How sure the scores of every run are, and whether it is better than its team's runs before it; for the same job that
+looks at boards, and kept for ever: only what is new is computed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session, joinedload
+
+from app.base.db import reading
+from app.boards.run_statistics import DueRun, StatisticsOfRun, due_runs, run_statistics_of
+from app.boards.statistics import Score
+from app.competitions.columns import visible_columns
+from app.competitions.entry_rules import entry_settings
+from app.models import Board, EntryRule, Phase, PhaseTask
+from evergold.scoring.resampling import intervals as run_intervals
+from evergold.scoring.resampling.draws import METHOD_VERSION
+from evergold.scoring.task import AnyTask
+from evergold.scoring.tasks import get_task
+from workers.samples import Samples, differences_of, intervals_of
+
+#: So many at a time, the newest first; the sweep finds the rest, and other work goes before it.
+RUNS_AT_A_TIME = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RunsOfTask:
+    """What is asked of the runs of a task in a phase. scores: of all its boards' columns; ranking: those that rank."""
+
+    task: AnyTask
+    scores: tuple[Score, ...]
+    ranking: tuple[Score, ...]
+
+
+def compute_run_statistics(
+    engine: Engine, phase_task_id: int, samples: Samples, resamples: int
+) -> tuple[dict[int, StatisticsOfRun], bool]:
+    """What is to be kept, by run, and whether that is all."""
+    with reading(engine) as session:
+        asked = _asked(session, phase_task_id)
+        if asked is None:
+            return {}, True
+        due = due_runs(session, phase_task_id, asked.task.version, lambda gold: _key(asked, gold))
+        some = due[:RUNS_AT_A_TIME]
+        known = run_statistics_of(session, [one.run_id for one in some])
+    found: dict[int, StatisticsOfRun] = {}
+    for _, theirs in groupby(
+        sorted(some, key=lambda one: (one.team_id, one.gold)), lambda one: (one.team_id, one.gold)
+    ):
+        found |= _of_team(samples, asked, list(theirs), known, resamples)
+    return found, len(some) == len(due)
+
+
+def _alike(run: DueRun) -> tuple[int, str]:
+    """Runs are compared with those of the same team and gold."""
+    return run.team_id, run.gold
+
+
+def _asked(session: Session, phase_task_id: int) -> RunsOfTask | None:
+    """None where nobody is told: the task type says nothing of single items, or a Ladder tells records alone."""
+    phase_task = session.get_one(PhaseTask, phase_task_id)
+    phase = session.get_one(Phase, phase_task.phase_id)
+    boards = session.scalars(
+        select(Board).where(Board.task_id == phase_task.task_id).options(joinedload(Board.task)).order_by(Board.id)
+    ).all()
+    if not boards or entry_settings(phase, phase_task).rule is EntryRule.LADDER:
+        return None
+    task = get_task(boards[0].task.task_type)
+    if task.sample is None:
+        return None
+    columns = [one for board in boards for one in visible_columns(board, phase_task.options_of(board.task))]
+    scores = tuple(dict.fromkeys((one.metric, one.split) for one in columns))
+    return RunsOfTask(task, scores, tuple(dict.fromkeys((one.rank_metric, one.rank_split) for one in boards)))
+
+
+def _key(asked: RunsOfTask, gold: str) -> str:
+    """Equal if what was computed before is what would be computed now."""
+    task = asked.task
+    told = [task.name, task.version, run_intervals.VERSION, METHOD_VERSION, gold, asked.scores, asked.ranking]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def _of_team(
+    samples: Samples, asked: RunsOfTask, due: Sequence[DueRun], known: dict[int, StatisticsOfRun], resamples: int
+) -> dict[int, StatisticsOfRun]:
+    """All runs are of one team and were scored against the same gold."""
+    kept = {one.run_id: _still_true(known.get(one.run_id), one) for one in due}
+    missing = [(other, one.run_id) for one in due for other in one.before if other not in kept[one.run_id].before]
+    found = {
+        score: differences_of(samples, asked.task, score, missing, due[0].gold, resamples) for score in asked.ranking
+    }
+    return {
+        one.run_id: StatisticsOfRun(
+            one.key,
+            one.before,
+            intervals_of(samples.of(one.run_id, asked.task), asked.task, asked.scores),
+            {
+                **{key: at for key, at in kept[one.run_id].differences.items() if key[0] in one.before},
+                **{(a, score): at for score, of in found.items() for (a, b), at in of.items() if b == one.run_id},
+            },
+        )
+        for one in due
+    }
+
+
+def _still_true(known: StatisticsOfRun | None, due: DueRun) -> StatisticsOfRun:
+    return known if known is not None and known.key == due.key else StatisticsOfRun(due.key)
