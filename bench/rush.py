@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
-import httpx
 from sqlalchemy import update
 
 from app.base.db import writing
 from app.models import Phase
 from app.people import auth
+from bench._open_loop import Plan, Sender, plans, send_all
 from tests.chaos.place import Place, a_place
-from tests.chaos.rush import Tried, rush, upload, wrongs
+from tests.chaos.rush import Tried, wrongs
 from tests.world import add_user
 
 SUBMISSIONS = "/api/v1/competitions/storm/phases/chaos/tasks/detection/submissions"
@@ -42,29 +44,32 @@ def main() -> int:
         ends_at = datetime.now(UTC) + timedelta(seconds=arguments.lead_seconds + 1)
         end_phase(place, ends_at)
         url = f"{place.address}{SUBMISSIONS}"
-        tried = rush(url, tokens, arguments.uploads, ends_at, arguments.lead_seconds, seed=6, at_their_moment=True)
+        before = processor_seconds(place.web.process.pid)
+        tried = send_all(plans(url, tokens, arguments.uploads, ends_at, arguments.lead_seconds, seed=6))
+        spent = processor_seconds(place.web.process.pid) - before
+        requests = len(tried) + sum(one.was_lost for one in tried)
         wrong = wrongs(place.engine, tried, ends_at)
     print("\n".join(wrong), file=sys.stderr)
     figures = {
         "uploads": arguments.uploads,
         "teams": arguments.teams,
         **figures_of(alone, tried, ends_at),
+        "processor of the web process, ms each": round(1000 * spent / requests, 1),
         "wrong": len(wrong),
     }
     if arguments.json:
         print(json.dumps(figures, indent=1))
     else:
         for name, value in figures.items():
-            print(f"{name:36} {value}")
+            print(f"{name:46} {value}")
     return 1 if wrong else 0
 
 
 def one_by_one(place: Place) -> list[Tried]:
     """Uploads while nobody else is there; the first few, which warm the server up, are not among them."""
-    url, token = f"{place.address}{SUBMISSIONS}", token_of(place, "alone")
-    with httpx.Client() as client:
-        found = [upload(client, url, token, 0.0, f"alone-{number}", False) for number in range(WARM_UP + ALONE)]
-    return found[WARM_UP:]
+    sender = Sender(f"{place.address}{SUBMISSIONS}", token_of(place, "alone"))
+    answers = [send_all([Plan(0.0, sender, f"alone-{number}", impatient=False)]) for number in range(WARM_UP + ALONE)]
+    return [answer for (answer,) in answers[WARM_UP:]]
 
 
 def end_phase(place: Place, ends_at: datetime) -> None:
@@ -80,15 +85,23 @@ def token_of(place: Place, username: str) -> str:
         return auth.create_token(session, user, "rush", datetime.now(UTC))[1]
 
 
+def processor_seconds(pid: int) -> float:
+    """What a process has used of processors until now (Linux)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def figures_of(alone: list[Tried], tried: list[Tried], ends_at: datetime) -> dict[str, object]:
     """How many went where, and how much longer accepting took in the rush."""
     usual = statistics.median(one.seconds for one in alone)
     accepted = sorted(one.seconds for one in tried if one.status == 202 and not one.was_lost)
     in_time = [one for one in tried if one.left_at < ends_at.timestamp()]
+    last_answer = max(one.left_at + one.seconds for one in tried)
     return {
         "left before the end": len(in_time),
         "of these accepted": sum(one.status == 202 for one in in_time),
         "accepting p99, seconds": round(accepted[int(0.99 * (len(accepted) - 1))], 2),
+        "the last answer came, seconds behind the end": round(last_answer - ends_at.timestamp(), 2),
         "accepted": sum(one.status == 202 for one in tried),
         "refused: too late": sum(one.status == 409 for one in tried),
         "sent again after a time-out": sum(one.was_lost for one in tried),

@@ -19,8 +19,6 @@ CONTENT = "ID,Language,Setting,Label\n1,EN,zero_shot,0\n"
 #: Of all uploads, how many are given up by their sender at once, and sent again with the same key.
 IMPATIENT = 0.2
 IMPATIENCE_SECONDS = 0.02
-#: As the command line does when a second try may have overtaken the first.
-OVERTAKEN_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +42,9 @@ def rush(
     lead_seconds: float,
     seed: int,
     name: str = "rush",
-    *,
-    at_their_moment: bool = False,
 ) -> list[Tried]:
-    """All answers. Uploads begin at random from `lead_seconds` before the end until a fifth of that behind it.
-
-    at_their_moment: each leaves when it was meant to, whatever became of its team's earlier ones; else a team waits.
-    """
+    """All answers. Uploads begin at random from `lead_seconds` before the end until a fifth of that behind it; a team
+    sends the next when it has the answer to the last."""
     dice = random.Random(seed)
     plans: list[list[tuple[float, str, bool]]] = [[] for _ in tokens]
     for number in range(uploads):
@@ -58,11 +52,6 @@ def rush(
         plans[number % len(tokens)].append((moment, f"{name}-{number}", dice.random() < IMPATIENT))
     # One client for all: making a hundred would take longer than the rush.
     with httpx.Client(limits=httpx.Limits(max_connections=None), timeout=60) as client:
-        if at_their_moment:
-            single = sorted((*planned, token) for token, plan in zip(tokens, plans, strict=True) for planned in plan)
-            with ThreadPoolExecutor(uploads) as pool:
-                sent = [pool.submit(upload, client, submissions_url, one[3], *one[:3]) for one in single]
-            return [answered.result() for answered in sent]
         with ThreadPoolExecutor(len(tokens)) as pool:
             answers = [pool.submit(_one_team, client, *one) for one in zip(cycle([submissions_url]), tokens, plans)]
         return [tried for answered in answers for tried in answered.result()]
@@ -80,9 +69,6 @@ def upload(client: httpx.Client, url: str, token: str, moment: float, key: str, 
     began = time.monotonic()
     answer = _send(client, url, token, key, 60)
     seconds = time.monotonic() - began
-    if was_lost and answer.status_code == 409:
-        time.sleep(OVERTAKEN_SECONDS)
-        answer = _send(client, url, token, key, 60)
     return Tried(key, answer.status_code, answer.json(), seconds, was_lost, left_at)
 
 

@@ -1,12 +1,15 @@
 """When an upload was here: a small one is taken off the network before anything else, and that moment counts.
 
 In the rush before a deadline requests wait for their turn; who sent a file in time shall not be late because of it.
-Large files are read where they are stored, and count when their last byte was read there (decision 004).
+Only a few uploads are worked on at a time: more threads would only keep the event loop, which says when others came,
+from its own turn. Large files are read where they are stored, and count when their last byte was read there
+(decision 004).
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import suppress
 from datetime import datetime
 
@@ -16,35 +19,57 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.web.http.bodies import UPLOADS
 from app.web.http.context import Server
+from app.web.http.tries import Try
+from app.web.http.turns import Turns
 
-#: What is held in memory for a request that waits for its turn.
+#: What is held in memory for a request that waits for its turn …
 SMALL_BYTES = 256 * 1024
+#: … and for all of them; while it is more, the next ones are read where large files are.
+HELD_BYTES = 64 * 1024 * 1024
 #: Who sends more slowly than this is read where large files are.
 SMALL_SECONDS = 1.0
+#: How many small uploads are worked on at a time.
+AT_ONCE = 4
 
 
 class Arrivals:
-    """Reads small uploads at once, and notes when they were whole."""
+    """Reads small uploads at once, notes when they were whole, and lets their senders take turns."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._held_bytes = 0
+        self._turns = Turns(AT_ONCE, waiting_limit=sys.maxsize, waiting_per_client=sys.maxsize, message="")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "POST" or not _is_small_upload(scope):
+        if scope["type"] != "http" or scope["method"] != "POST" or UPLOADS.match(scope["path"]) is None:
             await self._app(scope, receive, send)
             return
-        messages: list[Message] = []
-        with suppress(TimeoutError):
-            async with asyncio.timeout(SMALL_SECONDS):
-                while not messages or messages[-1].get("more_body", False):
-                    messages.append(await receive())
-        if messages and messages[-1]["type"] == "http.request" and not messages[-1].get("more_body", False):
-            scope.setdefault("state", {})["arrived_at"] = scope["app"].state.server.clock()
+        server: Server = scope["app"].state.server
+        with server.tries.request(scope) as this_try:
+            small_bytes = _small_bytes(scope)
+            if small_bytes is None or self._held_bytes + small_bytes > HELD_BYTES:
+                await self._app(scope, receive, send)
+                return
+            self._held_bytes += small_bytes
+            try:
+                await self._take_in(scope, receive, send, server, this_try)
+            finally:
+                self._held_bytes -= small_bytes
+
+    async def _take_in(self, scope: Scope, receive: Receive, send: Send, server: Server, this_try: Try) -> None:
+        messages = await _read_early(receive)
 
         async def replay() -> Message:
             return messages.pop(0) if messages else await receive()
 
-        await self._app(scope, replay, send)
+        if not messages or messages[-1]["type"] != "http.request" or messages[-1].get("more_body", False):
+            await self._app(scope, replay, send)  # its sender is slow, or gone
+            return
+        scope["state"]["arrived_at"] = server.clock()
+        server.tries.note_whole(this_try)
+        await server.tries.earlier_answered(this_try)
+        async with self._turns.turn(_sender(scope)):
+            await self._app(scope, replay, send)
 
 
 def arrival_of(request: Request, server: Server) -> datetime:
@@ -53,9 +78,38 @@ def arrival_of(request: Request, server: Server) -> datetime:
     return noted if isinstance(noted, datetime) else server.clock()
 
 
-def _is_small_upload(scope: Scope) -> bool:
+def note_end(request: Request, server: Server) -> datetime:
+    """The last byte of its body was read: the moment when it was whole, from which on second tries wait for it."""
+    server.tries.note_whole(request.state.upload_try)
+    return arrival_of(request, server)
+
+
+async def earlier_tries_answered(request: Request, server: Server) -> None:
+    """Return when nothing that was whole before this upload, and has its Idempotency-Key, is still on its way."""
+    await server.tries.earlier_answered(request.state.upload_try)
+
+
+async def _read_early(receive: Receive) -> list[Message]:
+    """What there is of the body, all of it if it comes in time."""
+    messages: list[Message] = []
+    with suppress(TimeoutError):
+        async with asyncio.timeout(SMALL_SECONDS):
+            while not messages or messages[-1].get("more_body", False):
+                messages.append(await receive())
+    return messages
+
+
+def _small_bytes(scope: Scope) -> int | None:
+    """How many bytes are to come; None: not few, or nobody knows."""
     headers = Headers(scope=scope)
     declared = headers.get("content-length", "")
-    is_small = declared.isdigit() and int(declared) <= SMALL_BYTES
     # Whoever asks first whether to send shall hear of a refusal before.
-    return is_small and "expect" not in headers and UPLOADS.match(scope["path"]) is not None
+    is_small = declared.isdigit() and int(declared) <= SMALL_BYTES and "expect" not in headers
+    return int(declared) if is_small else None
+
+
+def _sender(scope: Scope) -> str:
+    """Whose turn it is: what they log in with, or else where they come from."""
+    headers = Headers(scope=scope)
+    client = scope.get("client")
+    return headers.get("authorization") or headers.get("cookie") or (client[0] if client else "")

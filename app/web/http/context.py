@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 
 from app.base.config import Settings
 from app.web.http.kept_answers import KeptAnswers
+from app.web.http.tries import Tries
 from app.web.http.waiting import Waiting
 
 
@@ -23,7 +24,7 @@ def server_clock() -> datetime:
 @dataclass(frozen=True)
 class Server:
     """`clock` is asked once per decision; tests set it. answers: what `app.web.public_answers` keeps, apart from
-    those of which there are too many; waiting: who waits for news."""
+    those of which there are too many; waiting: who waits for news; tries: uploads on their way."""
 
     settings: Settings
     engine: Engine
@@ -31,6 +32,7 @@ class Server:
     answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
     many_answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
     waiting: Waiting = field(default_factory=Waiting, compare=False)
+    tries: Tries = field(default_factory=Tries, compare=False)
 
 
 async def serving_of(request: Request) -> Server:

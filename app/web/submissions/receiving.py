@@ -19,6 +19,7 @@ from fastapi import Request
 from sqlalchemy.orm.attributes import set_committed_value
 
 from app.base.db import reading
+from app.base.errors import LimitReached, PhaseNotOpen
 from app.base.queue import send_run
 from app.base.together import write_together
 from app.cards.edits import field_names, sent_card
@@ -36,7 +37,7 @@ from app.submissions.accept import (
     precheck,
 )
 from app.teams.find import find_team
-from app.web.http.arrival import arrival_of
+from app.web.http.arrival import arrival_of, earlier_tries_answered, note_end
 from app.web.http.context import Server
 from app.web.http.multipart import Incoming, Upload, receive_upload
 from app.web.http.rate_limits import limits_of
@@ -95,7 +96,7 @@ async def receive_submission(
 ) -> Received:
     """The accepted submission. `more_fields`: what a form sends besides; `before_file` sees them before the file, and
     once more with all that came behind it. asks_again: a file that the team sent before needs the field AGAIN."""
-    expected = await run_sync(_refuse_early, request, server, user, target, idempotency_key)
+    expected = await _expected(request, server, user, target, idempotency_key)
     incoming, arrived_at = incoming_of(request), list[datetime]()
     upload = await receive_upload(
         replace(incoming, chunks=_noting_the_end(incoming.chunks, request, server, arrived_at)),
@@ -106,6 +107,7 @@ async def receive_submission(
         before_storing=_both(before_file, expected.check),
     )
     asks_again = asks_again and not upload.fields.get(AGAIN)
+    await earlier_tries_answered(request, server)
     return await run_sync(_accept, server, user, target, upload, idempotency_key, arrived_at[0], asks_again)
 
 
@@ -125,7 +127,25 @@ async def _noting_the_end(
     """The chunks; and the moment when the last one was here, which counts: nobody is late because our disk is busy."""
     async for chunk in chunks:
         yield chunk
-    arrived_at.append(arrival_of(request, server))
+    arrived_at.append(note_end(request, server))
+
+
+async def _expected(request: Request, server: Server, user: User, target: Target, key: str | None) -> Expected:
+    """What this upload may be. It is not refused while an earlier try of it is still on its way to be accepted."""
+    try:
+        return await run_sync(_refuse_early, request, server, user, target, key)
+    except (PhaseNotOpen, LimitReached):
+        if not key:
+            raise
+        await earlier_tries_answered(request, server)
+        if not await run_sync(_was_accepted, server, user, key):
+            raise
+    return await run_sync(_refuse_early, request, server, user, target, key)
+
+
+def _was_accepted(server: Server, user: User, key: str) -> bool:
+    with reading(server.engine) as session:
+        return find_replay(session, user, key) is not None
 
 
 def _refuse_early(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +17,7 @@ from sqlalchemy import update
 from app.base.db import writing
 from app.models import Phase
 from app.web.http import arrival
+from app.web.http.tries import Tries, Try
 from app.web.submissions import receiving
 from tests.web.site import CONTENT, SUBMIT, Person, Site
 from tests.world import NOW
@@ -23,10 +27,15 @@ LATER = NOW + timedelta(seconds=5)
 
 
 @pytest.fixture
-def busy(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The phase ends in a second; whatever arrives waits for five until somebody has time for it."""
+def soon_over(site: Site) -> None:
+    """The phase ends in a second."""
     with writing(site.engine) as session:
         session.execute(update(Phase).values(ends_at=END))
+
+
+@pytest.fixture
+def busy(site: Site, soon_over: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever arrives waits for five seconds until somebody has time for it."""
     refuse_early: Callable[..., object] = receiving._refuse_early
 
     def late(*arguments: Any) -> object:
@@ -51,6 +60,85 @@ def test_one_that_arrives_at_the_end_is_late(site: Site, ada: Person, busy: None
 def test_a_large_upload_counts_when_it_was_read(site: Site, ada: Person, busy: None) -> None:
     answer = ada.submit(CONTENT + b" " * arrival.SMALL_BYTES)
     assert (answer.status_code, answer.json()["error"]["details"]["now"]) == (409, LATER.isoformat())
+
+
+@pytest.mark.parametrize("content", [CONTENT, CONTENT + b" " * arrival.SMALL_BYTES], ids=["small", "large"])
+def test_a_second_try_behind_the_end_waits_for_the_first_that_came_in_time(
+    site: Site, ada: Person, soon_over: None, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    """The first one is still on its way to be stored: a refusal of the second would not be true."""
+    accept, earlier_answered = receiving._accept, Tries.earlier_answered
+    first_is_here, second_is_here, second_waits = threading.Event(), threading.Event(), threading.Event()
+
+    def held(*arguments: Any) -> object:
+        first_is_here.set()
+        assert second_waits.wait(30)
+        return accept(*arguments)
+
+    async def noted(tries: Tries, one: Try) -> None:
+        waiting = asyncio.create_task(earlier_answered(tries, one))
+        await asyncio.sleep(0)
+        if second_is_here.is_set() and not waiting.done():
+            second_waits.set()
+        await waiting
+
+    monkeypatch.setattr(receiving, "_accept", held)
+    monkeypatch.setattr(Tries, "earlier_answered", noted)
+    key = {"Idempotency-Key": "one"}
+    with ThreadPoolExecutor(2) as senders:
+        first = senders.submit(ada.submit, content, headers=key)
+        assert first_is_here.wait(30)
+        site.set_clock(LATER)
+        second_is_here.set()
+        second = senders.submit(ada.submit, content, headers=key)
+        second.add_done_callback(lambda _: second_waits.set())  # or it did not wait, and was refused
+    answers = [first.result(), second.result()]
+    assert [answer.status_code for answer in answers] == [202, 202], answers[1].text
+    assert answers[0].json()["id"] == answers[1].json()["id"]
+    assert site.submissions() == 1
+    assert site.app.state.server.tries._whole == {}, "nothing is remembered of what was answered"
+
+
+def test_a_second_try_is_late_if_the_first_was(site: Site, ada: Person, soon_over: None) -> None:
+    site.set_clock(LATER)
+    key = {"Idempotency-Key": "one"}
+    answers = [ada.submit(CONTENT, headers=key), ada.submit(CONTENT, headers=key)]
+    assert [answer.status_code for answer in answers] == [409, 409]
+    assert site.submissions() == 0
+
+
+@pytest.mark.parametrize("other", [{"key": b"two"}, {"who": b"Bearer evg_b"}], ids=["another key", "another person"])
+def test_only_tries_of_the_same_upload_wait_for_each_other(other: dict[str, bytes]) -> None:
+    tries = Tries()
+    with tries.request(_head()) as first, tries.request(_head(**other)) as second, tries.request(_head()) as third:
+        for one in (first, second, third):
+            tries.note_whole(one)
+        assert asyncio.run(_waits(tries, first)) is False
+        assert asyncio.run(_waits(tries, second)) is False
+        assert asyncio.run(_waits(tries, third)) is True
+
+
+def _head(key: bytes = b"one", who: bytes = b"Bearer evg_a") -> dict[str, Any]:
+    return {"type": "http", "headers": [(b"idempotency-key", key), (b"authorization", who)], "query_string": b""}
+
+
+async def _waits(tries: Tries, one: Try) -> bool:
+    waiting = asyncio.create_task(tries.earlier_answered(one))
+    await asyncio.sleep(0)
+    waits = not waiting.done()
+    waiting.cancel()
+    return waits
+
+
+def test_what_is_held_of_small_uploads_is_bounded(
+    site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who comes when too much is held in memory already is read where large files are: later, and accepted too."""
+    monkeypatch.setattr(arrival, "HELD_BYTES", 0)
+    noted = []
+    monkeypatch.setattr(arrival, "_read_early", lambda receive: noted.append(receive))
+    assert ada.submit(CONTENT).status_code == 202
+    assert noted == []
 
 
 @pytest.mark.parametrize("pause", [False, True], ids=["at once", "in pieces"])
