@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import Session, contains_eager, selectinload
 
 from app.base.errors import NotFound
@@ -52,22 +52,29 @@ def _whole_competitions() -> Select[Competition]:
 def find_phase_task(session: Session, competition: str, phase: str, task: str, *, with_files: bool = True) -> PhaseTask:
     """A task of a phase with everything above it; raises NotFound, saying which part is unknown and what there is."""
     names = (competition, phase, task)
-    query = (
-        select(PhaseTask)
-        .join(PhaseTask.phase)
-        .join(Phase.competition)
-        .join(PhaseTask.task)
-        .where(Competition.name == competition, Phase.name == phase, CompetitionTask.name == task)
-        .options(
-            contains_eager(PhaseTask.phase).contains_eager(Phase.competition),
-            contains_eager(PhaseTask.task),
-            *([selectinload(PhaseTask.files)] if with_files else ()),
-        )
-    )
-    wanted = session.scalar(query)
+    query = _NAMED_PHASE_TASK.options(selectinload(PhaseTask.files)) if with_files else _NAMED_PHASE_TASK
+    wanted = session.scalar(query, {"competition": competition, "phase": phase, "task": task})
     if wanted is None:
         raise _no_such_phase_task(session, *names)
     return wanted
+
+
+#: Written once, as every upload asks this.
+_NAMED_PHASE_TASK = (
+    select(PhaseTask)
+    .join(PhaseTask.phase)
+    .join(Phase.competition)
+    .join(PhaseTask.task)
+    .where(
+        Competition.name == bindparam("competition"),
+        Phase.name == bindparam("phase"),
+        CompetitionTask.name == bindparam("task"),
+    )
+    .options(
+        contains_eager(PhaseTask.phase).contains_eager(Phase.competition),
+        contains_eager(PhaseTask.task),
+    )
+)
 
 
 def _no_such_phase_task(session: Session, competition: str, phase: str, task: str) -> NotFound:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from sqlalchemy import ColumnElement, and_, exists, func, or_, select
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session
 
+from app.base.db import UtcDateTime
 from app.base.errors import GoldMissing, LimitReached, PhaseNotOpen
 from app.base.times import in_aoe, in_utc
 from app.models import FormerMember, Phase, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamMember, User
@@ -178,18 +179,26 @@ def quota(
 def _counts(
     session: Session, charged: ColumnElement[bool], day_start: datetime, hour_start: datetime
 ) -> tuple[int, int, int, int]:
-    costs = ScoringRun.status.not_in(FREE_OF_CHARGE)
-    # The day's end matters too: a request from before midnight may get the team's lock after one from behind it.
-    today = and_(Submission.submitted_at >= day_start, Submission.submitted_at < day_start + timedelta(days=1))
-    lately = Submission.submitted_at > hour_start
-    counted = select(
-        func.count().filter(costs, today),
-        func.count().filter(costs),
-        func.count().filter(ScoringRun.status.in_(FREE_OF_CHARGE), lately),
-        func.count().filter(ScoringRun.status.in_(UNDECIDED), lately),
-    )
-    row = session.execute(counted.where(charged)).one()
+    moments = {"day_start": day_start, "day_end": day_start + timedelta(days=1), "hour_start": hour_start}
+    row = session.execute(_COUNTED.where(charged), moments).one()
     return row[0], row[1], row[2], row[3]
+
+
+def _moment(name: str) -> BindParameter[datetime]:
+    return bindparam(name, type_=UtcDateTime())
+
+
+_COSTS = ScoringRun.status.not_in(FREE_OF_CHARGE)
+# The day's end matters too: a request from before midnight may get the team's lock after one from behind it.
+_TODAY = and_(Submission.submitted_at >= _moment("day_start"), Submission.submitted_at < _moment("day_end"))
+_LATELY = Submission.submitted_at > _moment("hour_start")
+#: Written once, as every upload asks this twice.
+_COUNTED = select(
+    func.count().filter(_COSTS, _TODAY),
+    func.count().filter(_COSTS),
+    func.count().filter(ScoringRun.status.in_(FREE_OF_CHARGE), _LATELY),
+    func.count().filter(ScoringRun.status.in_(UNDECIDED), _LATELY),
+)
 
 
 def _end_of_pause(session: Session, charged: ColumnElement[bool], limit: int, now: datetime) -> datetime:
@@ -211,17 +220,22 @@ def _charged(session: Session, team: Team | None, user: User | None, phase_task:
     )
 
 
+_LEFT = select(FormerMember.team_id).where(FormerMember.competition_id == bindparam("past_competition")).distinct()
+_LEFT_BY_PERSON = _LEFT.where(FormerMember.user_id == bindparam("past_of"))
+_LEFT_BY_TEAM = _LEFT.where(
+    FormerMember.user_id.in_(select(TeamMember.user_id).where(TeamMember.team_id == bindparam("past_of")))
+)
+
+
 def charged_to(session: Session, team: Team | None, user: User | None, competition_id: int) -> ColumnElement[bool]:
     """For submissions; right only under the team's lock. user: whose own past counts who has no team (any more)."""
-    if team is not None:
-        people = select(TeamMember.user_id).where(TeamMember.team_id == team.id)
-    else:
-        people = select(User.id).where(User.id == (user.id if user else None))
-    past = and_(FormerMember.competition_id == competition_id, FormerMember.user_id.in_(people))
-    left = session.scalars(select(FormerMember.team_id).where(past).distinct()).all()
+    left_by, whose = (_LEFT_BY_TEAM, team.id) if team is not None else (_LEFT_BY_PERSON, user.id if user else None)
+    left = session.scalars(left_by, {"past_competition": competition_id, "past_of": whose}).all()
     own = [team.id] if team is not None else []
     if not left:
-        return Submission.team_id.in_(own)
+        return Submission.team_id == team.id if team is not None else Submission.team_id.in_(own)
+    people = select(TeamMember.user_id).where(TeamMember.team_id == team.id) if team is not None else [whose]
+    past = and_(FormerMember.competition_id == competition_id, FormerMember.user_id.in_(people))
     while_there = and_(
         or_(FormerMember.joined_at.is_(None), Submission.submitted_at >= FormerMember.joined_at),
         Submission.submitted_at <= FormerMember.left_at,

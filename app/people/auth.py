@@ -15,10 +15,11 @@ from typing import Any
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
-from sqlalchemy import ColumnElement, delete, or_, select, update
+from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
+from app.base.db import UtcDateTime
 from app.base.errors import Forbidden, NameTaken, NotAuthenticated, NotFound
 from app.base.text import is_address, refuse
 from app.models import ApiToken, LoginSession, PasswordReset, TokenScope, User
@@ -261,11 +262,7 @@ def scopes_of(token: ApiToken) -> frozenset[TokenScope]:
 
 def find_token(session: Session, secret: str, now: datetime) -> ApiToken | None:
     """The live token with this secret, its user loaded; `note_token_use` is the caller's to call."""
-    return session.scalar(
-        select(ApiToken)
-        .where(ApiToken.secret_hash == _sha256(secret), _is_live(now))
-        .options(joinedload(ApiToken.user))
-    )
+    return session.scalar(_LIVE_TOKEN, {"secret_hash": _sha256(secret), "now": now})
 
 
 def note_token_use(session: Session, token: ApiToken, now: datetime) -> None:
@@ -302,8 +299,16 @@ def _named(user: User) -> str:
     return f"user {user.username}"
 
 
-def _is_live(now: datetime) -> ColumnElement[bool]:
+def _is_live(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     return ApiToken.revoked_at.is_(None) & or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > now)
+
+
+#: Written once, as every request with a token asks this.
+_LIVE_TOKEN = (
+    select(ApiToken)
+    .where(ApiToken.secret_hash == bindparam("secret_hash"), _is_live(bindparam("now", type_=UtcDateTime())))
+    .options(joinedload(ApiToken.user))
+)
 
 
 def _sha256(secret: str) -> str:

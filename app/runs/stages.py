@@ -50,15 +50,17 @@ class Stage:
         return 100 * (self.items_done or 0) // self.items_total if self.items_total else None
 
 
-def stage_of(session: Session, run: ScoringRun, task_type: str, now: datetime) -> Stage:
-    """Where this run is; a final one is where it ended."""
+def stage_of(session: Session, run: ScoringRun, task_type: str, now: datetime, *, with_position: bool = True) -> Stage:
+    """Where this run is; a final one is where it ended. with_position: whether its place in line is looked for, for
+    which all that waits is read."""
     status = RunStatus(run.status)
     message, stamp = STATUS_WORDS[status], stamp_of(status, run.checked_at, run.items_done)
     if status == RunStatus.QUEUED:
+        position = queue_position(session, run, task_type) if with_position else None
         waiting = waiting_for_worker(session, run, task_type, now)
         if waiting:
-            return Stage("waiting", waiting.words(now), stamp, queue_position(session, run), waiting)
-        return Stage("queued", message, stamp, queue_position(session, run))
+            return Stage("waiting", waiting.words(now), stamp, position, waiting)
+        return Stage("queued", message, stamp, position)
     if status != RunStatus.RUNNING:
         return Stage(cast(StageName, status.value), message, stamp)
     if run.checked_at is None:

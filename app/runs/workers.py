@@ -13,8 +13,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.queue import GPU_QUEUE
-from app.models import CompetitionTask, PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Team, Worker
-from app.runs.claims import with_task
+from app.models import PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Team, Worker
 from app.runs.turns import in_queue
 from evergold.scoring.tasks import TASKS
 
@@ -72,7 +71,7 @@ def unserved_task_types(session: Session, now: datetime) -> frozenset[str]:
     return frozenset(_encoding_types())
 
 
-def queue_position(session: Session, run: ScoringRun) -> int | None:
+def queue_position(session: Session, run: ScoringRun, task_type: str) -> int | None:
     """1 for the next run in line; None when the run is not waiting. Each queue of workers has a line of its own.
 
     In a line the teams take turns, see `app.runs.turns`: before the third file of a team, no more than three of any
@@ -80,31 +79,26 @@ def queue_position(session: Session, run: ScoringRun) -> int | None:
     """
     if run.status != RunStatus.QUEUED:
         return None
-    team_id, needs_gpu = session.execute(
-        with_task(select(Submission.team_id, CompetitionTask.task_type.in_(_encoding_types()))).where(
-            ScoringRun.id == run.id
-        )
-    ).one()
     before: ColumnElement[bool] = or_(
         ScoringRun.queued_at < run.queued_at,
         and_(ScoringRun.queued_at == run.queued_at, ScoringRun.id < run.id),
     )
     teams = session.execute(
-        select(Team.id, func.count(), func.count().filter(before))
+        select(func.count(), func.count().filter(before), func.count().filter(ScoringRun.id == run.id))
         .select_from(ScoringRun)
         .join(Submission, Submission.id == ScoringRun.submission_id)
         .join(Team, Team.id == Submission.team_id)
         .where(
             ScoringRun.status == RunStatus.QUEUED,
             ScoringRun.is_current,
-            in_queue(Submission.phase_task_id, needs_gpu=needs_gpu),
+            in_queue(Submission.phase_task_id, needs_gpu=task_type in _encoding_types()),
         )
         .group_by(Team.id, Team.last_turn_at)
         .order_by(Team.last_turn_at.asc().nulls_first(), func.min(ScoringRun.queued_at), func.min(ScoringRun.id))
     ).all()
-    place = next((number for number, (team, _, _) in enumerate(teams) if team == team_id), 0)
-    own_before = next((earlier for team, _, earlier in teams if team == team_id), 0)
-    others = [waiting for team, waiting, _ in teams if team != team_id]
+    place = next((number for number, (_, _, is_own) in enumerate(teams) if is_own), 0)
+    own_before = next((earlier for _, earlier, is_own in teams if is_own), 0)
+    others = [waiting for waiting, _, is_own in teams if not is_own]
     rounds = [own_before + (number < place) for number in range(len(others))]
     return 1 + own_before + sum(map(min, others, rounds))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, contains_eager
 
@@ -28,11 +28,15 @@ from app.teams.names import is_name_taken
 
 def find_team(session: Session, user: User, competition_id: int) -> Team | None:
     """The user's team in this competition, if there is one yet."""
-    return session.scalar(
-        select(Team)
-        .join(TeamMember, TeamMember.team_id == Team.id)
-        .where(TeamMember.user_id == user.id, TeamMember.competition_id == competition_id)
-    )
+    return session.scalar(_TEAM_OF, {"user": user.id, "competition": competition_id})
+
+
+#: Written once, as every upload asks this.
+_TEAM_OF = (
+    select(Team)
+    .join(TeamMember, TeamMember.team_id == Team.id)
+    .where(TeamMember.user_id == bindparam("user"), TeamMember.competition_id == bindparam("competition"))
+)
 
 
 def members_of(session: Session, team: Team) -> list[TeamMember]:
@@ -76,7 +80,10 @@ def locked_team_for(session: Session, user: User, competition_id: int, now: date
 
 def lock_team(session: Session, team: Team) -> None:
     """Until the transaction ends nobody else counts or submits for this team (on SQLite: nobody writes at all)."""
-    session.execute(select(Team.id).where(Team.id == team.id).with_for_update())
+    session.execute(_LOCKED_TEAM, {"team": team.id})
+
+
+_LOCKED_TEAM = select(Team.id).where(Team.id == bindparam("team")).with_for_update()
 
 
 def _names_for(session: Session, user: User, competition_id: int) -> Iterator[str]:

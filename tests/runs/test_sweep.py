@@ -186,7 +186,7 @@ def test_the_position_in_the_queue_counts_who_came_before(engine: Engine) -> Non
 
     def positions() -> list[int | None]:
         with reading(engine) as session:
-            return [queue_position(session, session.get_one(ScoringRun, run_id)) for run_id in runs]
+            return [queue_position(session, session.get_one(ScoringRun, run_id), "idiom-detection") for run_id in runs]
 
     assert positions() == [1, 2, 3]
     held = sure(claim(engine, runs[0]))

@@ -164,7 +164,9 @@ def test_the_place_in_line_is_the_number_of_files_scored_before(engine: Engine, 
     sure(claim(engine, submit(engine, dan, content="running").run_id))
     runs += files(engine, dan, 2, NOW + 3 * SECOND)
     with reading(engine) as session:
-        places = {run_id: queue_position(session, session.get_one(ScoringRun, run_id)) for run_id in runs}
+        places = {
+            run_id: queue_position(session, session.get_one(ScoringRun, run_id), "idiom-detection") for run_id in runs
+        }
     order = []
     moment = NOW + SECOND
     while (run_id := turn(engine)) is not None:

@@ -183,12 +183,12 @@ def test_each_queue_has_a_line_of_its_own(engine: Engine, ada: User, monkeypatch
     """Runs that wait for a GPU do not stand before those that any worker can take."""
     first, second = (submit(engine, ada, NOW, content=text).run_id for text in ("one", "two"))
     with reading(engine) as session:
-        assert [queue_position(session, the_run(engine, run_id)) for run_id in (first, second)] == [1, 2]
+        assert [queue_position(session, the_run(engine, run_id), TYPE) for run_id in (first, second)] == [1, 2]
     add_competition(engine, name="other", per_day=None)
     with writing(engine) as session:
         newest = select(func.max(CompetitionTask.id)).scalar_subquery()
         session.execute(update(CompetitionTask).where(CompetitionTask.id == newest).values(task_type="table"))
     third = submit(engine, ada, NOW, competition="other").run_id
     with reading(engine) as session:
-        assert queue_position(session, the_run(engine, third)) == 1
-        assert queue_position(session, the_run(engine, second)) == 2
+        assert queue_position(session, the_run(engine, third), "table") == 1
+        assert queue_position(session, the_run(engine, second), TYPE) == 2

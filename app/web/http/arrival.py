@@ -65,11 +65,22 @@ class Arrivals:
         if not messages or messages[-1]["type"] != "http.request" or messages[-1].get("more_body", False):
             await self._app(scope, replay, send)  # its sender is slow, or gone
             return
-        scope["state"]["arrived_at"] = server.clock()
+        scope["state"] |= {"arrived_at": server.clock(), "upload_turns": self._turns}
         server.tries.note_whole(this_try)
         await server.tries.earlier_answered(this_try)
         async with self._turns.turn(_sender(scope)):
             await self._app(scope, replay, send)
+
+
+def was_read_early(request: Request) -> bool:
+    """Whether all of this upload was here before anything else happened to it."""
+    return hasattr(request.state, "arrived_at")
+
+
+def is_rush(request: Request) -> bool:
+    """Whether others wait for their turn while this upload has its own."""
+    turns = getattr(request.state, "upload_turns", None)
+    return isinstance(turns, Turns) and turns.waiting > 0
 
 
 def arrival_of(request: Request, server: Server) -> datetime:

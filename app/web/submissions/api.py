@@ -19,6 +19,7 @@ from app.runs.stages import stage_of
 from app.submissions.accept import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
 from app.submissions.choices import choose_entry, withdraw_choice
 from app.submissions.find import current_run, get_submission, list_submissions
+from app.web.http.arrival import is_rush
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.files import FILE_RESPONSES, stored_file_response
@@ -74,7 +75,7 @@ async def create_submission(
 ) -> SubmissionOut:
     target = Target(competition, phase, task)
     received = await receive_submission(request, server, user, target, idempotency_key=idempotency_key)
-    submission = await run_sync(_accepted_submission, server, received, user)
+    submission = await run_sync(_accepted_submission, server, received, user, is_rush(request))
     response.headers["Location"] = submission.links.self
     return submission
 
@@ -214,14 +215,16 @@ def read_problems_csv(server: ServerHere, user: ApiUser, submission_id: UUID) ->
 # ------------------------------------------------------------------------------------------------------------ waiting
 
 
-def _accepted_submission(server: Server, received: Received, user: User) -> SubmissionOut:
-    """What is known of a new submission, without loading it again; it has no scores, choices or rescorings yet."""
+def _accepted_submission(server: Server, received: Received, user: User, is_in_rush: bool) -> SubmissionOut:
+    """What is known of a new submission, without loading it again; it has no scores, choices or rescorings yet. Its
+    place in line is not looked for while others wait to be let in."""
     if received.new is None:
         return load_submission(server, received.submission_id, Viewer(user, None))
     now = server.clock()
     with reading(server.engine) as session:
         session.add(received.new)
-        stage = stage_of(session, current_run(received.new), received.new.phase_task.task.task_type, now)
+        run, task_type = current_run(received.new), received.new.phase_task.task.task_type
+        stage = stage_of(session, run, task_type, now, with_position=not is_in_rush)
         return submission_out(received.new, stage, own_scores_of_new(session, received.new, user, now), [])
 
 

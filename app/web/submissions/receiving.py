@@ -37,7 +37,7 @@ from app.submissions.accept import (
     precheck,
 )
 from app.teams.find import find_team
-from app.web.http.arrival import arrival_of, earlier_tries_answered, note_end
+from app.web.http.arrival import arrival_of, earlier_tries_answered, note_end, was_read_early
 from app.web.http.context import Server
 from app.web.http.multipart import Incoming, Upload, receive_upload
 from app.web.http.rate_limits import limits_of
@@ -63,8 +63,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What an upload may be: its size, what method cards ask, and what is to be checked before its file is kept."""
+    """What an upload may be: where it goes, its size, what method cards ask, and what is to be checked before its file
+    is kept."""
 
+    phase_task: PhaseTask
     limit_bytes: int
     form: CardForm
     check: Callable[[Mapping[str, str]], None]
@@ -108,7 +110,17 @@ async def receive_submission(
     )
     asks_again = asks_again and not upload.fields.get(AGAIN)
     await earlier_tries_answered(request, server)
-    return await run_sync(_accept, server, user, target, upload, idempotency_key, arrived_at[0], asks_again)
+    if not was_read_early(request):  # it took its time: something else may be declared by now
+        expected = replace(expected, phase_task=await run_sync(_declared, server, target))
+    return await run_sync(
+        _accept, server, user, expected.phase_task, upload, idempotency_key, arrived_at[0], asks_again
+    )
+
+
+def _declared(server: Server, target: Target) -> PhaseTask:
+    """Looked up before the turn to write: while one writes, others wait."""
+    with reading(server.engine) as session:
+        return find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
 
 
 def _both(
@@ -168,7 +180,7 @@ def _refuse_early(
         if not is_replay:
             check_submission_form(phase_task, **submission_form(fields, form))
 
-    return Expected(limit_bytes, form, check)
+    return Expected(phase_task, limit_bytes, form, check)
 
 
 def submission_form(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]:
@@ -182,11 +194,8 @@ def submission_form(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]
 
 
 def _accept(
-    server: Server, user: User, target: Target, upload: Upload, key: str | None, now: datetime, asks_again: bool
+    server: Server, user: User, phase_task: PhaseTask, upload: Upload, key: str | None, now: datetime, asks_again: bool
 ) -> Received:
-    # What was declared is looked up before the turn to write: while one writes, others wait.
-    with reading(server.engine) as session:
-        phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
     form = submission_form(upload.fields, form_of(phase_task))
     accepted = write_together(
         server.engine,

@@ -162,7 +162,7 @@ class SubmissionOut(ApiModel):
     submitted_at: Moment
     started_at: Moment | None
     finished_at: Moment | None
-    queue_position: int | None = Field(description="1: next in line; null: not waiting")
+    queue_position: int | None = Field(description="1: next in line; null: not waiting, or not looked up in a rush")
     stage: StageName = Field(
         description="as `status`, but finer: `waiting` is queued without a worker that could take it, `checking` and "
         "`scoring` are running"

@@ -18,6 +18,7 @@ from app.base.db import writing
 from app.models import Phase
 from app.web.http import arrival
 from app.web.http.tries import Tries, Try
+from app.web.http.turns import Turns
 from app.web.submissions import receiving
 from tests.web.site import CONTENT, SUBMIT, Person, Site
 from tests.world import NOW
@@ -130,9 +131,7 @@ async def _waits(tries: Tries, one: Try) -> bool:
     return waits
 
 
-def test_what_is_held_of_small_uploads_is_bounded(
-    site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_held_of_small_uploads_is_bounded(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who comes when too much is held in memory already is read where large files are: later, and accepted too."""
     monkeypatch.setattr(arrival, "HELD_BYTES", 0)
     noted = []
@@ -162,3 +161,11 @@ def test_who_sends_slowly_is_read_all_the_same(
             answer += chunk
     assert answer.startswith(b"HTTP/1.1 202"), answer
     assert site.submissions() == 1
+
+
+def test_in_a_rush_nobody_looks_for_a_place_in_line(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is found by reading all that waits; whoever wants to know asks for the submission."""
+    monkeypatch.setattr(Turns, "waiting", 3)
+    document = ada.submitted()
+    assert document["queue_position"] is None
+    assert ada.client.get(document["links"]["self"]).json()["queue_position"] == 1
