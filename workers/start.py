@@ -35,6 +35,8 @@ from workers.selfcheck import check_in_process
 
 #: A worker for BERTScore alone that was refused looks again, for somebody may have brought what was missing.
 RECHECK_SECONDS = 300.0
+#: How far scoring gives way to whatever else runs on the machine, as Unix counts it.
+SCORING_NICENESS, LAST_NICENESS = 5, 10
 
 log = structlog.get_logger(__name__)
 
@@ -48,8 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.queues == GPU_QUEUE and not has_torch():
         sys.stderr.write("Error: --queues gpu needs torch, transformers: pip install 'evergold-server[bertscore]'.\n")
         return 1
-    if asked.queues == GPU_QUEUE:
-        os.nice(5)  # on a CPU it takes all there is: the web process and short runs come first
+    # On a machine that is busy the web process comes first, above all in the rush before a deadline; and short runs
+    # come before those of torch, which on a CPU take all there is.
+    os.nice(LAST_NICENESS if asked.queues == GPU_QUEUE else SCORING_NICENESS)
     _stop_when_told()
     go_offline()
     os.environ["EVERGOLD_PROCESSES"] = str(asked.concurrency)  # they share the processors, see workers.device

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import socket
 
@@ -23,14 +24,19 @@ def run_web(host: str = "127.0.0.1", port: int = 8321, listener: socket.socket |
     for name in WAYS_TO_GOLD:
         os.environ.pop(name, None)
     prepare_folders(get_settings())
-    uvicorn.Server(web_config("app.web.main:create_app", host, port)).run(sockets=[listener] if listener else None)
+    from app.web.main import create_app  # noqa: PLC0415 - the slow part, after what leads to gold was dropped
+
+    application = create_app()
+    # What is there now stays: nobody looks through it for garbage again while requests wait.
+    gc.collect()
+    gc.freeze()
+    uvicorn.Server(web_config(application, host, port)).run(sockets=[listener] if listener else None)
 
 
-def web_config(application: str | FastAPI, host: str, port: int) -> uvicorn.Config:
-    """How uvicorn serves the application, or what makes it."""
+def web_config(application: FastAPI, host: str, port: int) -> uvicorn.Config:
+    """How uvicorn serves the application."""
     return uvicorn.Config(
         application,
-        factory=isinstance(application, str),
         host=host,
         port=port,
         http=PatientProtocol,

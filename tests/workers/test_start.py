@@ -109,3 +109,20 @@ def _quick_beats() -> Iterator[None]:
 
     yield
     assert not [thread for thread in threading.enumerate() if thread.name == "presence"]
+
+
+@pytest.mark.parametrize(("queues", "niceness"), [("auto", 5), ("cpu", 5), ("gpu", 10)])
+def test_scoring_gives_way_to_the_web_process(monkeypatch: pytest.MonkeyPatch, queues: str, niceness: int) -> None:
+    class Started(Exception):  # noqa: N818 - nothing is wrong
+        pass
+
+    def stop() -> None:
+        raise Started
+
+    given: list[int] = []
+    monkeypatch.setattr("os.nice", given.append)
+    monkeypatch.setattr(start, "has_torch", lambda: True)
+    monkeypatch.setattr(start, "_stop_when_told", stop)
+    with pytest.raises(Started):
+        start.main(["--queues", queues])
+    assert given == [niceness]
