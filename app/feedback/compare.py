@@ -6,7 +6,7 @@ Only what was computed in the same way is compared. Single items are `app.feedba
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
@@ -15,7 +15,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError
+from app.boards.pair_tests import PairTest
+from app.boards.rows import Interval
+from app.boards.run_statistics import StatisticsOfRun
 from app.competitions.visibility import SeenAs, coarser, rounded
+from app.feedback.certainty import certainty_of, pair_test_of
 from app.feedback.scores import OwnScores, own_scores_of_all
 from app.models import Board, CompetitionTask, RunStatus, Submission, User
 from app.submissions.find import current_run, get_submission
@@ -34,7 +38,10 @@ class NotComparable(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One score of both; difference: b minus a, None where one is undefined or they were computed differently."""
+    """One score of both; difference: b minus a, None where one is undefined or they were computed differently.
+
+    intervals: of a and b, test: of the difference; None where there is none, or none to see.
+    """
 
     metric: str
     metric_title: str
@@ -44,6 +51,8 @@ class Compared:
     difference: float | None
     better: Better | None
     is_same_computation: bool
+    intervals: tuple[Interval | None, Interval | None] = (None, None)
+    test: PairTest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,11 @@ class Comparison:
     hidden_words: str
     decimals: int | None
     has_details: bool
+
+    @property
+    def sure(self) -> list[Compared]:
+        """The scores of which something is known but their values."""
+        return [row for row in self.rows if row.test or any(row.intervals)]
 
     @property
     def better_count(self) -> dict[str, int]:
@@ -84,6 +98,8 @@ def compare(
     hidden = own[a.id].hidden_words or own[b.id].hidden_words
     task = a.phase_task.task
     rows = [] if hidden else _rows(task.task_type, own[a.id], own[b.id], decimals, _ranking(session, task))
+    certain = certainty_of(session, [a, b], own)
+    rows = [_with_certainty(row, certain.get(a.id), certain.get(b.id), current_run(a).id) for row in rows]
     return Comparison(a, b, rows, hidden, decimals, all(own[one.id].view.has_details for one in (a, b)))
 
 
@@ -113,6 +129,16 @@ def _compared(task_type: str, key: tuple[str, str], a: Score | None, b: Score | 
         better = better_by(difference or 0.0, higher_is_better=metric is None or metric.higher_is_better)
     title = metric.title if metric else key[0]
     return Compared(key[0], title, key[1], a, b, difference, better, is_same or a is None or b is None)
+
+
+def _with_certainty(row: Compared, a: StatisticsOfRun | None, b: StatisticsOfRun | None, older_run: int) -> Compared:
+    """Nothing of the difference where either's scores are not told with all their digits."""
+    name = row.metric, row.split
+    intervals = tuple(one.intervals.get(name) if one else None for one in (a, b))
+    is_tested = a is not None and b is not None and row.difference is not None
+    return replace(
+        row, intervals=(intervals[0], intervals[1]), test=pair_test_of(b, older_run, name) if is_tested and b else None
+    )
 
 
 def better_by(difference: float, *, higher_is_better: bool) -> Better:

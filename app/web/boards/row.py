@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from app.base import links
 from app.base.db import reading
-from app.boards.details import find_row, scores_of_row
+from app.boards.details import find_row, scores_of_row, tests_of_row
 from app.boards.leaderboard import build_leaderboard
 from app.boards.snapshots import find_snapshot, official_board
 from app.competitions.find import find_board, find_competition
@@ -92,5 +92,6 @@ def _row_page(
         address=here,
         table=scores_table(board.task.task_type, scores, leaderboard.precision, sort, linked) if scores else None,
         signatures=signatures(tuple(scores)),
+        tests=tests_of_row(leaderboard, row),
         seen_as=seen_as,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
-from dataclasses import asdict
 from uuid import UUID
 
 from pydantic import Field
@@ -19,7 +18,7 @@ from app.models import Board, Competition, EntryRule, Phase, RowStatus, Snapshot
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.web.http.schemas import ApiModel, Moment, Named, example
 from app.web.submissions.card_schemas import CARD_EXAMPLE, CardColumnOut, CardOut, card_out
-from app.web.submissions.standing_schemas import IntervalOut
+from app.web.submissions.standing_schemas import IntervalOut, interval_out
 
 
 class ColumnOut(ApiModel):
@@ -354,7 +353,7 @@ def _row(row: LeaderboardRow, versions: Mapping[str, int]) -> RowOut:
 
 def cell_out(cell: Cell) -> CellOut:
     """A cell as JSON shows it."""
-    interval = IntervalOut(**asdict(cell.interval)) if cell.interval else None
+    interval = interval_out(cell.interval)
     return CellOut(value=cell.value, reason=cell.reason, signature=cell.signature, interval=interval)
 
 

@@ -8,6 +8,7 @@ from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval
 from app.competitions.columns import BoardColumn
 from app.web.html.words import format_difference, format_score
+from evergold.scoring.task import Metric
 
 #: As many names as a sentence bears.
 NAMES_TOLD = 3
@@ -25,12 +26,18 @@ def interval_words(interval: Interval | None, column: BoardColumn) -> str:
 
 
 def p_words(p: float) -> str:
-    """`p < .001`, `p = .034`; three digits, the last one rounded up, so that no p looks smaller than it is."""
+    """`p < .001`, `p = .034`."""
+    short = p_short(p)
+    return f"p {short}" if " " in short else f"p = {short}"
+
+
+def p_short(p: float) -> str:
+    """`< .001`, `.034`: three digits, the last one rounded up, so that no p looks smaller than it is."""
     if p < 0.001:
-        return "p < .001"
+        return "< .001"
     if p > 0.999:
-        return "p > .999"
-    return f"p = {math.ceil(1000 * p - 1e-9) / 1000:.3f}".replace("0.", ".")
+        return "> .999"
+    return f"{math.ceil(1000 * p - 1e-9) / 1000:.3f}".replace("0.", ".")
 
 
 def difference_ends(test: PairTest, column: BoardColumn) -> str:
@@ -46,6 +53,11 @@ def verdict(test: PairTest, column: BoardColumn) -> str:
     if not test.is_significant:
         return "may be chance"
     return "better" if (test.difference > 0) == column.higher_is_better else "worse"
+
+
+def plain_column(metric: Metric | None) -> BoardColumn:
+    """For a score that stands on no board: a fraction with four digits."""
+    return BoardColumn("", "", "", 4, False, metric is None or metric.higher_is_better, "")
 
 
 def _outward(low: float, high: float, column: BoardColumn) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from app.feedback.compare import Compared, Comparison
 from app.feedback.items import ComparedItem, ItemComparison
 from app.web.http.schemas import ApiModel, example
 from app.web.submissions.schemas import ScoreOut, score_out
+from app.web.submissions.standing_schemas import DifferenceTestOut, IntervalOut, difference_test_out, interval_out
 from evergold.scoring.task import ItemResult, Score
 
 _A, _B = "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11", "5f0c1d7e-9a53-4f2c-8f0b-3c1d2e4f5a6b"
@@ -31,6 +32,13 @@ class ComparedScoreOut(ApiModel):
     difference: float | None = Field(description="b minus a; null where that means nothing")
     better: BetterOut | None
     is_same_computation: bool = Field(description="false: the signatures differ, the values do not compare")
+    interval_a: IntervalOut | None = Field(None, description="of A's value; null: there is none, or none to see")
+    interval_b: IntervalOut | None = Field(None, description="of B's value")
+    test: DifferenceTestOut | None = Field(
+        None,
+        description="whether the difference may be chance: there for a run and its team's ten before it, in the scores "
+        "that boards rank by",
+    )
 
 
 class ItemResultOut(ApiModel):
@@ -159,6 +167,9 @@ def _score_out(row: Compared) -> ComparedScoreOut:
         difference=row.difference,
         better=row.better,
         is_same_computation=row.is_same_computation,
+        interval_a=interval_out(row.intervals[0]),
+        interval_b=interval_out(row.intervals[1]),
+        test=difference_test_out(row.test),
     )
 
 

@@ -22,6 +22,7 @@ from app.web.html.workspace import workspace_of_task
 from app.web.http.context import ServerHere
 from app.web.http.viewer import Viewer
 from app.web.submissions.chart import chart_of
+from evergold.scoring.tasks import TASKS
 
 router = APIRouter()
 
@@ -145,6 +146,7 @@ def read_comparison(
         chosen=(comparison.a.id, comparison.b.id) if comparison else (a, other),
         others=others,
         comparison=comparison,
+        metrics=TASKS[one.phase_task.task.task_type].metrics,
         items=items,
         showing=showing,
         paged=_paged(items.shown(showing), page),

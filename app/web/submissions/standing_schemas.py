@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from app.boards.pair_tests import PairTest
+from app.boards.rows import Interval
 from app.feedback.rivals import Rivals
 from app.feedback.standings import RunStanding
 from app.web.http.schemas import ApiModel
@@ -127,7 +128,7 @@ def standing_out(one: RunStanding) -> StandingOut:
         up=one.ranks.up,
         counts=one.counts,
         why=one.why,
-        interval=IntervalOut(**asdict(one.interval)) if one.interval else None,
+        interval=interval_out(one.interval),
         change_test=difference_test_out(one.change_test),
         rivals=_rivals(one.rivals) if one.rivals else None,
     )
@@ -142,6 +143,11 @@ def _rivals(found: Rivals) -> RivalsOut:
         ahead=found.ahead,
         behind=found.behind,
     )
+
+
+def interval_out(interval: Interval | None) -> IntervalOut | None:
+    """As JSON shows it; None stays None."""
+    return IntervalOut(**asdict(interval)) if interval else None
 
 
 def difference_test_out(test: PairTest | None) -> DifferenceTestOut | None:
