@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evergold.scoring.errors import Problems
+from evergold.scoring.errors import Problems, shorten
+from evergold.scoring.settings import note_clusters
 from evergold.scoring.table_forms import read_any_table
 from evergold.scoring.tables import TABLE_LIMITS, Table, TableLimits, decode_text
 
@@ -40,6 +41,24 @@ def read_rankings(
         optional = [DOCUMENT, value]
         return read_any_table(data, [QUERY], problems, optional=optional, others=others, limits=LIMITS)
     return read_any_table(data, [*columns, value], problems, others=others, limits=LIMITS)
+
+
+def clusters_of_queries(table: Table, column: str | None, problems: Problems) -> dict[str, str] | None:
+    """What `resample_by` names, of every query; None where nothing does. Empty cells, and a query that belongs to two,
+    go to `problems`."""
+    if column is not None and column not in table:
+        problems.add("wrong-columns", f"resample_by: TREC's files have no column {shorten(column)}", column=column)
+        return None
+    names = note_clusters(table, column, problems)
+    if names is None:
+        return None
+    first: dict[str, int] = {}
+    for row, (line, query, name) in enumerate(zip(table.lines, table[QUERY], names, strict=True)):
+        before = first.setdefault(query, row)
+        if names[before] != name:
+            other = f"query {shorten(query)} belongs to {shorten(names[before])} on line {table.lines[before]}"
+            problems.add("two-clusters", f"resample_by: {other}", line=line, column=column, text=name)
+    return {query: names[row] for query, row in first.items()}
 
 
 def _width(data: bytes) -> int | None:

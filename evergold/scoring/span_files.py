@@ -2,14 +2,15 @@
 
 CoNLL: a token per line, its columns separated by tabs or blanks, the tag in the last one; an empty line between
 sentences; lines like `# id = 7` before a sentence are comments. JSON lines: `{"id": "7", "spans": [[0, 5, "PER"]]}`,
-where a span may also be `{"start": 0, "end": 5, "type": "PER"}`.
+where a span may also be `{"start": 0, "end": 5, "type": "PER"}`. What a sentence belongs to (a document) stands in a
+comment `# document = x`, which holds until the next one; of a text in a key of its line.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from evergold.scoring.errors import Problems, shorten
@@ -24,29 +25,32 @@ LIMITS = TableLimits(rows=200_000, lines=5_000_000, line_characters=1_000_000)
 MOST_SPANS = 1_000
 MOST_TYPES = 1_000
 
-_COMMENT = re.compile(r"# ?[\w.:-]+ ?=|# (?:id|newdoc|newpar)\b")
+_COMMENT = re.compile(r"# ?([\w.:-]+) ?= ?(.*)|# (?:id|newdoc|newpar)\b")
 _TYPE = re.compile(r"[^\s/|,]{1,60}")
 _PLACE = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of a CoNLL file: for each of n tokens its line, itself, and what stands in the last column."""
+    """One sentence of a CoNLL file: for each of n tokens its line, itself, and what stands in the last column; and what
+    comments before it say, by name."""
 
     lines: tuple[int, ...]
     tokens: tuple[str, ...]
     last: tuple[str, ...]
+    comments: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class SpanText:
     """One line of a JSON file: where it stands, its id, how long its text is (None: it has none), its spans (None: it
-    says nothing of them)."""
+    says nothing of them), and, of organisers' files, all that it says."""
 
     line: int
     id: str
     length: int | None
     spans: tuple[Span, ...] | None
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 # --------------------------------------------------------------------------------------------------------------- CoNLL
@@ -63,23 +67,43 @@ def read_conll(data: bytes, problems: Problems) -> list[Sentence]:
         return []
     sentences: list[Sentence] = []
     tokens: list[tuple[int, str, str]] = []
+    comments: dict[str, str] = {}
     for number, row in enumerate([*rows, ""], start=1):
         if row.strip():
-            if tokens or not _is_comment(row):
-                cells = row.split("\t") if "\t" in row else row.split()
-                tokens.append((number, cells[0].strip(), cells[-1].strip()))
+            if not tokens and (comment := _COMMENT.match(row)):  # further down, a token may be `#`
+                comments |= {comment[1]: comment[2].strip()} if comment[1] else {}
+                continue
+            cells = row.split("\t") if "\t" in row else row.split()
+            tokens.append((number, cells[0].strip(), cells[-1].strip()))
         elif tokens:
             lines, words, last = zip(*tokens, strict=True)
-            sentences.append(Sentence(lines, words, last))
-            tokens = []
+            sentences.append(Sentence(lines, words, last, comments))
+            tokens, comments = [], {}
     if not sentences:
         problems.add("empty-file", "the file has no sentence")
     return sentences
 
 
-def _is_comment(row: str) -> bool:
-    """Before the first token of a sentence: `# name = value`, `# id 7`. A token may be `#`."""
-    return bool(_COMMENT.match(row))
+def clusters_of_sentences(sentences: Sequence[Sentence], name: str, problems: Problems) -> tuple[str, ...]:
+    """What `resample_by` names, of every sentence: its comment, or the last one before it. Where the first ones have
+    none, that goes to `problems`."""
+    found, last = [], ""
+    for sentence in sentences:
+        last = sentence.comments.get(name, last)
+        if not last:
+            message = f"resample_by: no comment `# {name} = …` says what this sentence belongs to"
+            problems.add("empty-cell", message, line=sentence.lines[0], column=name)
+        found.append(last)
+    return tuple(found)
+
+
+def clusters_of_texts(texts: Sequence[SpanText], name: str, problems: Problems) -> tuple[str, ...]:
+    """What `resample_by` names, of every text; what is no text or empty goes to `problems`."""
+    for text in texts:
+        value = text.values.get(name)
+        if not isinstance(value, str) or not value.strip():
+            problems.add("empty-cell", f"resample_by: `{name}` is a text or a number", line=text.line, column=name)
+    return tuple(str(text.values.get(name)) for text in texts)
 
 
 def check_tags(
@@ -142,7 +166,8 @@ def _span_text(line: Line, types: Collection[str] | None, others: bool, faults: 
         faults.add("wrong-columns", f"the key {shorten(name)!r} is not expected; the keys are id, spans", number, name)
     text = values.get("text")
     length = len(text) if isinstance(text, str) and not isinstance(text, Number) else None
-    return SpanText(number, str(id_), length, _spans(number, values.get("spans"), types, length, faults))
+    spans = _spans(number, values.get("spans"), types, length, faults)
+    return SpanText(number, str(id_), length, spans, values if others else {})
 
 
 def _spans(

@@ -1,4 +1,4 @@
-"""Ranked lists: units are queries, scores are means over them."""
+"""Ranked lists: units are queries, or what `resample_by` joins; scores are means over queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labelled spans: units are sentences, or whatever else an item is."""
+"""Labelled spans: units are sentences, or whatever else an item is, or what `resample_by` joins."""
 
 from __future__ import annotations
 

@@ -35,10 +35,10 @@ from evergold.scoring.errors import (
 )
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.ranking import average_precision, ndcg, ranked, reciprocal_rank
-from evergold.scoring.ranking_files import DOCUMENT, QUERY, RELEVANCE, SCORE, read_rankings
+from evergold.scoring.ranking_files import DOCUMENT, QUERY, RELEVANCE, SCORE, clusters_of_queries, read_rankings
 from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.ranking import sample
-from evergold.scoring.settings import listed
+from evergold.scoring.settings import clusters_document, listed, with_clusters
 from evergold.scoring.table_rows import sorted_ids
 from evergold.scoring.tables import Table
 from evergold.scoring.task import Column, ItemResult, Metric, Options, Score, Task, signature
@@ -59,7 +59,8 @@ class RankingOptions(Options):
 
     cutoffs: of nDCG; relevant_from: from which relevance on a document is relevant for MRR and MAP; gain: of nDCG, the
     relevance itself or 2^relevance - 1; most_documents: that a prediction may rank for one query; rank_by: which score
-    is the first column (nDCG: at the first cutoff).
+    is the first column (nDCG: at the first cutoff); resample_by: a column of gold whose queries of one value belong
+    together (a topic, a user), for intervals and comparisons; no score depends on it.
     """
 
     cutoffs: Annotated[tuple[Cutoff, ...], Field(min_length=1)] = (10,)
@@ -67,6 +68,7 @@ class RankingOptions(Options):
     gain: Literal["linear", "exponential"] = "linear"
     most_documents: int = Field(1000, ge=1, le=100_000)
     rank_by: Literal["ndcg", "mrr", "map"] = "ndcg"
+    resample_by: str | None = Field(None, min_length=1)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -88,9 +90,11 @@ class Items:
 
 @dataclass(frozen=True)
 class Gold:
-    """Of each query in file order the relevance of every judged document."""
+    """Of each query in file order the relevance of every judged document; clusters: what `resample_by` says it belongs
+    to."""
 
     judgements: Mapping[str, Mapping[str, int]]
+    clusters: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ def read_items(path: Path, options: RankingOptions) -> Items:
     if table is None:
         raise InvalidItems(problems.errors, problems.omitted)
     if RELEVANCE in table:
-        return items_of(_parse_gold(data, InvalidItems), options)
+        return items_of(_parse_gold(data, options, InvalidItems), options)
     faults = RowProblems()
     has_documents = DOCUMENT in table
     documents = table[DOCUMENT] if has_documents else [""] * len(table)
@@ -125,7 +129,7 @@ def read_items(path: Path, options: RankingOptions) -> Items:
 
 def read_gold(path: Path, options: RankingOptions) -> Gold:
     """The judgements of every query; raises InvalidGold with every problem."""
-    return _parse_gold(read_single(path, _LIMITS, InvalidGold)[1], InvalidGold)
+    return _parse_gold(read_single(path, _LIMITS, InvalidGold)[1], options, InvalidGold)
 
 
 def items_of(gold: Gold, options: RankingOptions) -> Items:
@@ -180,9 +184,10 @@ def score(gold: Gold, prediction: Prediction, options: RankingOptions) -> list[S
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: RankingOptions) -> dict[str, Any]:
-    """Per query, in gold's order: `{"items": queries, "values": {metric: of each query}}`. Raises InvalidGold as
-    `score` does."""
-    return {"items": list(gold.judgements), "values": _values(gold, prediction, options)}
+    """Per query, in gold's order: `{"items": queries, "values": {metric: of each query}}`, and clusters, if any. Raises
+    InvalidGold as `score` does."""
+    found = {"items": list(gold.judgements), "values": _values(gold, prediction, options)}
+    return {**found, **clusters_document(options.resample_by, gold.clusters)}
 
 
 def item_results(gold: Gold, prediction: Prediction, options: RankingOptions) -> list[ItemResult]:
@@ -255,9 +260,10 @@ def _parts(metric: str, options: RankingOptions) -> dict[str, object]:
 # ---------------------------------------------------------------------------------------------------------- reading
 
 
-def _parse_gold(data: bytes, error: type[InvalidFile]) -> Gold:
+def _parse_gold(data: bytes, options: RankingOptions, error: type[InvalidFile]) -> Gold:
     problems, faults = Problems(), RowProblems()
-    table = read_rankings(data, RELEVANCE, problems, others=True)
+    wanted = with_clusters([QUERY, DOCUMENT], options.resample_by)
+    table = read_rankings(data, RELEVANCE, problems, columns=wanted, others=True)
     if table is None:
         raise error(problems.errors, problems.omitted)
     grades = table[RELEVANCE]
@@ -269,8 +275,10 @@ def _parse_gold(data: bytes, error: type[InvalidFile]) -> Gold:
     faults.report(problems)
     if not found and not problems.errors:
         problems.add("empty-file", "the file has no judgement")
+    clusters = clusters_of_queries(table, options.resample_by, problems)
     problems.raise_if_any(error)
-    return Gold({query: {name: int(grades[row]) for name, row in rows.items()} for query, rows in found.items()})
+    judgements = {query: {name: int(grades[row]) for name, row in rows.items()} for query, rows in found.items()}
+    return Gold(judgements, tuple(clusters[query] for query in judgements) if clusters is not None else None)
 
 
 def _grouped(

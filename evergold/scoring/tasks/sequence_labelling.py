@@ -16,21 +16,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from evergold.scoring.archives import read_single
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidPrediction, Problem, Problems
 from evergold.scoring.json_lines import is_json_lines
 from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.sequence_labelling import ALL, MACRO, TYPE, sample
-from evergold.scoring.settings import Texts, listed
+from evergold.scoring.settings import Texts, clusters_document, listed
 from evergold.scoring.span_files import (
     Sentence,
     SpanText,
     check_tags,
+    clusters_of_sentences,
+    clusters_of_texts,
     distinct_types,
     place_fault,
     read_conll,
@@ -55,18 +57,24 @@ from evergold.scoring.task import Column, ItemResult, Metric, Options, Score, Ta
 
 NAME, VERSION = "sequence-labelling", 1
 
+Spans = dict[str, tuple[Span, ...]]
+Clusters = tuple[str, ...] | None
+
 
 class SequenceOptions(Options):
     """What organisers set.
 
     scheme: of tags; reading: of tags that break the scheme; types: those there are (None: any), each with a column;
-    rank_by: which F1 of all spans is the first column.
+    rank_by: which F1 of all spans is the first column; resample_by: what says which sentences or texts belong together
+    (a document), for intervals and comparisons: in CoNLL a comment `# NAME = …`, which holds until the next, in JSON
+    lines a key; no score depends on it.
     """
 
     scheme: Scheme = "bio"
     reading: Reading = "lenient"
     types: Texts | None = None
     rank_by: Literal["f1", "lenient_f1", "macro"] = "f1"
+    resample_by: Annotated[str, Field(pattern=r"^[\w.:-]+$")] | None = None
 
     @field_validator("types")
     @classmethod
@@ -96,11 +104,12 @@ class Items:
 
 @dataclass(frozen=True)
 class Gold:
-    """The spans of each item."""
+    """The spans of each item; clusters: what `resample_by` says it belongs to."""
 
     items: Items
     spans: Mapping[str, tuple[Span, ...]]
     types: tuple[str, ...]
+    clusters: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -130,13 +139,14 @@ def read_items(path: Path, options: SequenceOptions) -> Items:
 def read_gold(path: Path, options: SequenceOptions) -> Gold:
     """The spans of every sentence or text; raises InvalidGold with every problem."""
     data, problems = read_single(path, error=InvalidGold)[1], Problems()
-    items, spans = _read_json(data, options, problems) if is_json_lines(data) else _read_tagged(data, options, problems)
+    read = _read_json if is_json_lines(data) else _read_tagged
+    items, spans, clusters = read(data, options, problems)
     distinct_types(list(spans.values()), problems)
     if not problems.errors and not any(spans.values()):
         problems.add("no-span", "not one span is labelled: is this the gold?")
     problems.raise_if_any(InvalidGold)
     types = options.types or tuple(sorted({span.type for of_item in spans.values() for span in of_item}))
-    return Gold(items, spans, types)
+    return Gold(items, spans, types, clusters)
 
 
 def items_of(gold: Gold, options: SequenceOptions) -> Items:
@@ -161,22 +171,22 @@ def read_prediction(path: Path, items: Items, options: SequenceOptions) -> Predi
     return Prediction(spans, tuple(problems.warnings))
 
 
-def _read_json(data: bytes, options: SequenceOptions, problems: Problems) -> tuple[Items, dict[str, tuple[Span, ...]]]:
+def _read_json(data: bytes, options: SequenceOptions, problems: Problems) -> tuple[Items, Spans, Clusters]:
     texts = read_spans(data, options.types, problems, others=True)
     if lacking := [text.line for text in texts if text.spans is None]:
         problems.add("missing-key", f"{len(lacking)} lines have no `spans`", line=lacking[0], column="spans")
-    return _items_of_texts(texts, problems, in_order=True), {text.id: text.spans or () for text in texts}
+    clusters = clusters_of_texts(texts, options.resample_by, problems) if options.resample_by else None
+    return _items_of_texts(texts, problems, in_order=True), {text.id: text.spans or () for text in texts}, clusters
 
 
-def _read_tagged(
-    data: bytes, options: SequenceOptions, problems: Problems
-) -> tuple[Items, dict[str, tuple[Span, ...]]]:
+def _read_tagged(data: bytes, options: SequenceOptions, problems: Problems) -> tuple[Items, Spans, Clusters]:
     sentences, faults = read_conll(data, problems), RowProblems()
     items = _items_of_sentences(sentences)
     tags = [check_tags(sentence, options.scheme, options.types, faults) for sentence in sentences]
     faults.report(problems)
     read = (tuple(spans_of(of_sentence, options.scheme, options.reading)) for of_sentence in tags)
-    return items, dict(zip(items.names, read, strict=True))
+    clusters = clusters_of_sentences(sentences, options.resample_by, problems) if options.resample_by else None
+    return items, dict(zip(items.names, read, strict=True)), clusters
 
 
 def _items_of_sentences(sentences: Sequence[Sentence]) -> Items:
@@ -190,9 +200,7 @@ def _items_of_texts(texts: Sequence[SpanText], problems: Problems, *, in_order: 
     return Items({}, lengths if in_order else {id_: lengths[id_] for id_ in sorted_ids(lengths)})
 
 
-def _predicted_tags(
-    data: bytes, items: Items, options: SequenceOptions, problems: Problems
-) -> dict[str, tuple[Span, ...]]:
+def _predicted_tags(data: bytes, items: Items, options: SequenceOptions, problems: Problems) -> Spans:
     sentences, faults = read_conll(data, problems), RowProblems()
     if sentences and len(sentences) != len(items.tokens):
         message = f"the file has {len(sentences):,} sentences, the items have {len(items.tokens):,}"
@@ -225,9 +233,7 @@ def _compare_tokens(name: str, tokens: Sequence[str], sentence: Sentence, faults
             return
 
 
-def _predicted_spans(
-    data: bytes, items: Items, options: SequenceOptions, problems: Problems
-) -> dict[str, tuple[Span, ...]]:
+def _predicted_spans(data: bytes, items: Items, options: SequenceOptions, problems: Problems) -> Spans:
     texts, faults = read_spans(data, options.types, problems, others=False), RowProblems()
     for text in texts:
         if text.id not in items.lengths:
@@ -263,13 +269,14 @@ def score(gold: Gold, prediction: Prediction, options: SequenceOptions) -> list[
 
 def outcomes(gold: Gold, prediction: Prediction, options: SequenceOptions) -> dict[str, Any]:
     """Per item, in gold's order: `{"items": names, "types": all, "of_gold": how many of these, the first ones, have
-    scores, "counts": of each item [number of type, *SpanCounts] of each type that it has}`. Raises InvalidGold as
-    `score` does."""
+    scores, "counts": of each item [number of type, *SpanCounts] of each type that it has}`, and clusters, if any.
+    Raises InvalidGold as `score` does."""
     counts = _counts(gold, prediction)
     types = _all_types(gold, counts)
     number = {type_: place for place, type_ in enumerate(types)}
     rows = [[[number[type_], *of_type] for type_, of_type in of_item.items()] for of_item in counts]
-    return {"items": list(gold.spans), "types": types, "of_gold": len(gold.types), "counts": rows}
+    found = {"items": list(gold.spans), "types": types, "of_gold": len(gold.types), "counts": rows}
+    return {**found, **clusters_document(options.resample_by, gold.clusters)}
 
 
 def item_results(gold: Gold, prediction: Prediction, options: SequenceOptions) -> list[ItemResult]:

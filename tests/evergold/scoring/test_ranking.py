@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidPrediction
@@ -196,3 +197,25 @@ def test_signatures_change_with_what_can_move_a_score(option: dict[str, Any], mo
 def test_the_ranking_score_is_the_first_column() -> None:
     assert TASK.columns(RankingOptions(cutoffs=(5, 1)))[0].metric == "ndcg_5"
     assert TASK.columns(RankingOptions(rank_by="map"))[0].metric == "map"
+
+
+# ------------------------------------------------------------------------------------------- what belongs together
+
+
+def test_queries_of_one_topic_are_drawn_together_and_must_have_one(write: Write) -> None:
+    """Reciprocal ranks of the three queries 1, 1/2, 1; the first two are of topic x: weighed 2 and 0, the mean is
+    3/4."""
+    gold = "query,document,relevance,topic\nq1,a,1,x\nq2,b,1,x\nq2,c,0,x\nq3,d,1,y\n"
+    prediction = "query,document,score\nq1,a,1\nq2,b,1\nq2,c,2\nq3,d,1\n"
+    options = RankingOptions(resample_by="topic")
+    answers = TASK.read_gold(write("gold", gold), options)
+    checked = TASK.read_prediction(write("prediction", prediction), TASK.items_of(answers, options), options)
+    assert TASK.sample is not None
+    assert TASK.outcomes is not None
+    sample = TASK.sample(TASK.outcomes(answers, checked, options))
+    assert (sample.units.keys, sample.units.kind) == (("x", "y"), "topic")
+    assert sample.weighted(np.array([[2.0, 0.0]]))["mrr", "all"].tolist() == [0.75]
+    with pytest.raises(InvalidGold, match="line 4, column topic: resample_by: query q2 belongs to x on line 3"):
+        TASK.read_gold(write("gold", gold.replace("q2,c,0,x", "q2,c,0,y")), options)
+    with pytest.raises(InvalidGold, match="resample_by: TREC's files have no column topic"):
+        TASK.read_gold(write("gold", "q1 0 a 1\n"), options)

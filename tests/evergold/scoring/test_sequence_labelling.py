@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction
@@ -226,3 +227,51 @@ def test_a_type_that_could_name_no_split_is_refused() -> None:
 def test_a_prediction_for_other_items_is_refused(write: Write) -> None:
     with pytest.raises(InvalidGold, match="1 gold items are not in the items file: s2"):
         scored(write, SPANS, '{"id": "s1", "spans": []}\n', '{"id": "s1"}\n')
+
+
+# ------------------------------------------------------------------------------------------- what belongs together
+
+OF_A, OF_B = "# document = a\nAnn\tB-PER\n\nBob\tB-PER\n\n", "# document = b\nParis\tB-LOC\n"
+TEXTS = "".join(
+    f'{{"id": "{id_}", "document": {document}, "spans": [[0, 3, "{type_}"]]}}\n'
+    for id_, document, type_ in (("1", '"a"', "PER"), ("2", '"a"', "PER"), ("3", "7", "LOC"))
+)
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "keys"),
+    [
+        (OF_A + OF_B, "Ann\tB-PER\n\nBob\tO\n\nParis\tB-LOC\n", ("a", "b")),
+        (TEXTS, '{"id": "1", "spans": [[0, 3, "PER"]]}\n{"id": "2", "spans": []}\n'
+         '{"id": "3", "spans": [[0, 3, "LOC"]]}\n', ("7", "a")),
+    ],
+    ids=["tags", "spans"],
+)  # fmt: skip
+def test_sentences_of_one_document_are_drawn_together(
+    gold: str, prediction: str, keys: tuple[str, ...], write: Write
+) -> None:
+    """A comment holds for the sentences below it. Of document a 1 span of 2 is found, of the other 1 of 1; weighed 2
+    and 0, 2 of 4 are: a recall of 1/2, where all together have 2/3."""
+    options = SequenceOptions(resample_by="document")
+    answers = TASK.read_gold(write("gold", gold), options)
+    checked = TASK.read_prediction(write("prediction", prediction), TASK.items_of(answers, options), options)
+    assert TASK.sample is not None
+    assert TASK.outcomes is not None
+    sample = TASK.sample(TASK.outcomes(answers, checked, options))
+    assert (sorted(sample.units.keys), sample.units.kind) == (sorted(keys), "document")
+    assert sample.scores()["recall", "all"] == pytest.approx(2 / 3, abs=1e-12)
+    weights = np.array([[2.0 if key == "a" else 0.0 for key in sample.units.keys]])
+    assert sample.weighted(weights)["recall", "all"].tolist() == [0.5]
+    assert scored(write, gold, prediction) == scored(write, gold, prediction, resample_by="document")
+
+
+def test_gold_that_does_not_say_what_it_belongs_to_is_refused_by_line(write: Write) -> None:
+    options = SequenceOptions(resample_by="document")
+    with pytest.raises(InvalidGold) as caught:
+        TASK.read_gold(write("gold", "Eve\tB-PER\n\n" + OF_A + "# document =\nIn\tO\n"), options)
+    assert [problem.line for problem in caught.value.problems] == [1, 9]
+    assert "no comment `# document = …` says what this sentence belongs to" in str(caught.value)
+    with pytest.raises(InvalidGold, match="line 2, column document: resample_by: `document` is a text or a number"):
+        TASK.read_gold(
+            write("gold", TEXTS.replace('"document": "a"', '"document": " "', 2).replace('" "', '"a"', 1)), options
+        )

@@ -33,6 +33,12 @@ FILES = {
         "ID,Language,Setting,Label",
         [f"{n},EN,zero_shot,{n % 3 % 2}" for n in range(12)],
     ),
+    "ranking": (
+        "query,document,relevance,MWE",
+        [f"q{n},{name},{(n + place) % 2},idiom {n // 2}" for n in range(12) for place, name in enumerate("abc")],
+        "query,document,score",
+        [f"q{n},{name},{n * 7 % 5 * place}" for n in range(12) for place, name in enumerate("abc")],
+    ),
     "table": (
         "id,label,MWE",
         [f"{n},{'ab'[n % 2]},idiom {n // 2}" for n in range(12)],
