@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,7 +14,9 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from evergold.scoring.archives import Limits, begins_as_zip, iterate_members, read_single
 from evergold.scoring.errors import InvalidItems, Problem, Problems, ScoringError
-from evergold.scoring.tables import read_table
+from evergold.scoring.json_lines import is_json_lines
+from evergold.scoring.table_forms import read_any_table
+from evergold.scoring.tables import Table, read_table
 
 _GIB = 1024**3
 _LIMITS = Limits(total_bytes=_GIB, member_bytes=_GIB)
@@ -25,13 +29,15 @@ class UnknownBaseline(ScoringError):
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """A system. summary: one line, for lists and boards; suffix: of the file that it writes; learns: whether it needs
-    training data; predict(items, training, options): the content of its submission."""
+    training data; predict(items, training, options): the content of its submission; fits(options): whether it is one
+    for a task with these options."""
 
     name: str
     summary: str
     predict: Callable[[Path, Sequence[Path], Any], bytes]
     suffix: str = ".csv"
     learns: bool = False
+    fits: Callable[[Any], bool] = lambda options: True
 
 
 Row = Mapping[str, str]
@@ -43,8 +49,31 @@ def read_rows(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) 
     _, data = read_single(path, _LIMITS, InvalidItems)
     table = read_table(data, columns, problems, optional=optional, others=True, file=path.name)
     problems.raise_if_any(InvalidItems)
-    if table is None:
+    return _rows(table) if table else []
+
+
+def read_any_rows(path: Path, columns: Sequence[str], lists: Mapping[str, str] | None = None) -> list[Row]:
+    """As `read_rows`, with all columns, of a table that may also be TSV or JSON lines. lists: columns that may hold
+    lists there, and what their texts are joined with."""
+    data, problems = read_single(path, _LIMITS, InvalidItems)[1], Problems()
+    more = [name for name in _column_names(data) if name not in columns]
+    table = read_any_table(data, columns, problems, optional=more, others=True, lists=lists)
+    problems.raise_if_any(InvalidItems)
+    return _rows(table) if table else []
+
+
+def _column_names(data: bytes) -> list[str]:
+    """Those in the first line of a table; what is wrong with it, reading the table says."""
+    first = next((line for line in data.decode("utf-8-sig", "replace").splitlines() if line.strip()), "")
+    if is_json_lines(data):
+        with suppress(ValueError):
+            return list(json.loads(first))
         return []
+    names = next(csv.reader([first], delimiter="\t" if "\t" in first else ","), [])
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _rows(table: Table) -> list[Row]:
     names = list(table.columns)
     return [dict(zip(names, cells, strict=True)) for cells in zip(*table.columns.values(), strict=True)]
 

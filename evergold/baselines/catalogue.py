@@ -6,7 +6,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evergold.baselines import labels, meanings, mwes, paraphrases, probing, similarities
+from evergold.baselines import (
+    label_sets,
+    labels,
+    meanings,
+    mwes,
+    paraphrases,
+    probing,
+    rankings,
+    similarities,
+    spans,
+    tables,
+)
 from evergold.baselines.baseline import Baseline, UnknownBaseline
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
@@ -19,7 +30,19 @@ BASELINES: Mapping[str, Sequence[Baseline]] = {
     "idiomaticity-probing": probing.BASELINES,
     "mwe-identification": mwes.BASELINES,
     "mwe-paraphrase": paraphrases.BASELINES,
+    "table": tables.BASELINES,
+    "text-generation": tables.BASELINES_OF_TEXTS,
+    "multi-label": label_sets.BASELINES,
+    "ranking": rankings.BASELINES,
+    "sequence-labelling": spans.BASELINES,
 }
+
+
+def first_baseline(task: str, options: Mapping[str, Any] | None = None) -> Baseline | None:
+    """The one to begin with, which needs no training data, for a task with these options; None: there is none."""
+    known = [baseline for baseline in BASELINES.get(task, ()) if not baseline.learns]
+    chosen = read_options(get_task(task), options) if known else None
+    return next((baseline for baseline in known if baseline.fits(chosen)), None)
 
 
 def find_baseline(task: str, name: str) -> Baseline:
@@ -43,11 +66,13 @@ def write_baseline(
     """Write the submission of a baseline, and check it as the server would.
 
     items: the blind file, as everybody downloads it; training: labelled data, for those that learn from it; options: of
-    the task, as the competition sets them. Raises UnknownTask, UnknownBaseline, InvalidOptions, InvalidItems where the
-    items or the training data cannot be used, OSError.
+    the task, as the competition sets them. Raises UnknownTask, UnknownBaseline (also where it is none for these
+    options), InvalidOptions, InvalidItems where the items or the training data cannot be used, OSError.
     """
     baseline, type_ = find_baseline(task, name), get_task(task)
     chosen = read_options(type_, options)
+    if not baseline.fits(chosen):
+        raise UnknownBaseline(f"'{name}' is no baseline for a {task} with these options")
     asked = type_.read_items(items, chosen)
     content = baseline.predict(items, training, chosen)
     into.parent.mkdir(parents=True, exist_ok=True)

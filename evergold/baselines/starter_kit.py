@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evergold.baselines.baseline import written_zip
-from evergold.baselines.catalogue import BASELINES
+from evergold.baselines.baseline import UnknownBaseline, written_zip
+from evergold.baselines.catalogue import first_baseline
 
 SCRIPT, NOTEBOOK, FOLDER = "starter.py", "starter.ipynb", "starter-kit"
 
@@ -45,9 +45,9 @@ class Step:
     code: str
 
 
-def has_starter_kit(task_type: str) -> bool:
+def has_starter_kit(task_type: str, options: Mapping[str, Any]) -> bool:
     """Whether there is a baseline to begin with."""
-    return any(not baseline.learns for baseline in BASELINES.get(task_type, ()))
+    return first_baseline(task_type, options) is not None
 
 
 def starter_kit(task: StarterTask) -> bytes:
@@ -89,7 +89,9 @@ def _words(template: str, task: StarterTask) -> str:
 
 
 def _steps(task: StarterTask, submit: str) -> Sequence[Step]:
-    baseline = next(one for one in BASELINES[task.task_type] if not one.learns)
+    baseline = first_baseline(task.task_type, task.options)
+    if baseline is None:
+        raise UnknownBaseline(f"{task.task_type} has no baseline to begin with")
     values = {
         "server": task.server,
         "place": task.place,

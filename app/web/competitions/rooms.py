@@ -14,13 +14,13 @@ from app.base.db import reading
 from app.base.errors import NotFound
 from app.competitions.current import current_phase
 from app.competitions.find import find_competition
+from app.competitions.starter_kits import items_of_starter_kit
 from app.models import Competition, CompetitionTask, Phase
 from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, board_of_tab, place_of_upload, workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.viewer import Viewer, ViewerHere
-from evergold.baselines.starter_kit import has_starter_kit
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
 
@@ -63,7 +63,7 @@ def _tasks(session: Session, competition: Competition, viewer: Viewer, now: date
         for asked in phase.phase_tasks:
             if files := file_access(competition, phase, asked, asking, now):
                 found[asked.task_id].files.append((phase, files))
-                if asked.items_sha256 and has_starter_kit(found[asked.task_id].task.task_type):
+                if items_of_starter_kit(asked, found[asked.task_id].task):
                     found[asked.task_id].starter_kits.add(phase.name)
     return list(found.values())
 

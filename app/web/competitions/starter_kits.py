@@ -11,13 +11,13 @@ from app.base import links
 from app.base.db import reading
 from app.base.errors import NotFound
 from app.competitions.find import find_phase_task
-from app.models import PhaseTask
+from app.competitions.starter_kits import items_of_starter_kit
 from app.web.http.caching import is_known, not_modified
 from app.web.http.context import ServerHere, public_address
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiVisitor
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
-from evergold.baselines.starter_kit import FOLDER, StarterTask, has_starter_kit, starter_kit
+from evergold.baselines.starter_kit import FOLDER, StarterTask, starter_kit
 
 router = APIRouter(prefix=links.API, tags=["competitions"])
 _ZIP: dict[int | str, dict[str, Any]] = {
@@ -48,8 +48,8 @@ def download_starter_kit(
 ) -> Response:
     with reading(server.engine) as session:
         phase_task = find_phase_task(session, competition, phase, task)
-        items = items_file(phase_task)
-        if items is None or not has_starter_kit(phase_task.task.task_type):
+        items = items_of_starter_kit(phase_task, phase_task.task)
+        if items is None:
             raise NotFound(f"Task '{task}' has no starter kit in phase '{phase}'.")
         content = starter_kit(
             StarterTask(
@@ -68,9 +68,3 @@ def download_starter_kit(
         return not_modified(headers)
     headers["Content-Disposition"] = f'attachment; filename="{FOLDER}.zip"'
     return Response(content, headers=headers, media_type="application/zip")
-
-
-def items_file(phase_task: PhaseTask) -> str | None:
-    """The name under which people get the blind file; None where it is no download."""
-    found = (file.name for file in phase_task.files if file.sha256 == phase_task.items_sha256)
-    return next(found, None)

@@ -114,10 +114,12 @@ def test_kit_of_every_task_type_writes_a_valid_file(
             for path in sorted(folder.rglob("test.blind.*")):
                 archive.write(path, path.relative_to(folder).as_posix())
     else:
-        items.write_bytes((GOLDEN / task_type / "items.csv").read_bytes())
+        [golden] = (GOLDEN / task_type).glob("items.*")
+        items.write_bytes(golden.read_bytes())
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["starter.py"])
-    task = StarterTask("https://scores.example.org", "c", "p", "t", "A title", task_type, {}, items.name)
+    options = {"labels": ["a", "b", "c"]} if task_type == "table" else {}
+    task = StarterTask("https://scores.example.org", "c", "p", "t", "A title", task_type, options, items.name)
     for programs in ([starter_script(task)], cells(starter_notebook(task))):
         namespace = execute(programs)
         assert namespace["submission"].stat().st_size > 0

@@ -1,0 +1,54 @@
+"""Baselines of ranking: the candidates as they are listed, and by the words that they share with the query."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from evergold.baselines.baseline import Baseline, Row, read_any_rows, written_rows
+from evergold.baselines.text import number, word_overlap
+from evergold.scoring.ranking_files import DOCUMENT, QUERY, SCORE
+from evergold.scoring.tasks.ranking import RankingOptions
+
+#: What the blind file calls the texts of both sides.
+QUERY_TEXT, DOCUMENT_TEXT = "query_text", "document_text"
+#: Where any document may be ranked, and the blind file names none.
+_NO_DOCUMENT = "none"
+
+
+def _ranked(
+    relevance: Callable[[Row, int], float], items: Path, training: Sequence[Path], options: RankingOptions
+) -> bytes:
+    """relevance: of a row, and how many rows of its query come after it."""
+    rows = read_any_rows(items, [QUERY])
+    of_query: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        of_query[row[QUERY]].append(row)
+    return written_rows(
+        (QUERY, DOCUMENT, SCORE),
+        (
+            (query, row.get(DOCUMENT, _NO_DOCUMENT), number(relevance(row, len(listed) - place)))
+            for query, listed in of_query.items()
+            for place, row in enumerate(listed, start=1)
+        ),
+    )
+
+
+def _as_listed(row: Row, after: int) -> float:
+    return float(after)
+
+
+def _words(row: Row, after: int) -> float:
+    return word_overlap(row.get(QUERY_TEXT, row[QUERY]), row.get(DOCUMENT_TEXT, row.get(DOCUMENT, "")))
+
+
+BASELINES = (
+    Baseline("as-listed", "The candidates in the order of the blind file.", partial(_ranked, _as_listed)),
+    Baseline(
+        "word-overlap",
+        f"The share of words that `{QUERY_TEXT}` and `{DOCUMENT_TEXT}` of the blind file both have; else of the names.",
+        partial(_ranked, _words),
+    ),
+)

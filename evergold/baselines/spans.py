@@ -1,0 +1,92 @@
+"""Baselines of sequence-labelling: no span at all, and what was labelled in training, found again word for word."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from evergold.baselines.baseline import Baseline, needs_training
+from evergold.scoring.archives import read_single
+from evergold.scoring.errors import InvalidItems, Problems
+from evergold.scoring.json_lines import is_json_lines
+from evergold.scoring.span_files import read_conll, read_spans
+from evergold.scoring.spans import OUTSIDE, spans_of
+from evergold.scoring.tasks.sequence_labelling import TASK, SequenceOptions
+
+#: The type of every text that was labelled, in its words or as it stands.
+Lexicon = Mapping[tuple[str, ...], str]
+
+
+def _nothing(items: Path, training: Sequence[Path], options: SequenceOptions) -> bytes:
+    return str(TASK.template(TASK.read_items(items, options), options)).encode()
+
+
+def _lexicon(items: Path, training: Sequence[Path], options: SequenceOptions) -> bytes:
+    counts: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    data = read_single(items, error=InvalidItems)[1]
+    for path in training:
+        for words, type_ in _labelled(path, options):
+            counts[words][type_] += 1
+    if not counts:
+        raise needs_training("this baseline learns: give labelled data in the form of the items, with texts")
+    lexicon = {words: min(types, key=lambda name: (-types[name], name)) for words, types in counts.items()}
+    return "".join(_in_texts(data, lexicon) if is_json_lines(data) else _in_sentences(data, lexicon)).encode()
+
+
+def _labelled(path: Path, options: SequenceOptions) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The words of every span, the whole text of it as one where texts are not split; its type."""
+    data, problems = read_single(path, error=InvalidItems)[1], Problems()
+    if is_json_lines(data):
+        for text in read_spans(data, options.types, problems, others=True):
+            whole = text.values.get("text")
+            for span in text.spans or ():
+                if isinstance(whole, str):
+                    yield (whole[span.start : span.end],), span.type
+    else:
+        for sentence in read_conll(data, problems):
+            for span in spans_of(sentence.last, options.scheme, options.reading):
+                yield sentence.tokens[span.start : span.end], span.type
+    problems.raise_if_any(InvalidItems)
+
+
+def _in_sentences(data: bytes, lexicon: Lexicon) -> Iterator[str]:
+    """From left to right the longest that is known."""
+    longest = max(map(len, lexicon))
+    for number, sentence in enumerate(read_conll(data, Problems())):
+        tags, place = [OUTSIDE] * len(sentence.tokens), 0
+        while place < len(tags):
+            ends = range(min(place + longest, len(tags)), place, -1)
+            end = next((end for end in ends if sentence.tokens[place:end] in lexicon), None)
+            if end is not None:
+                type_ = lexicon[sentence.tokens[place:end]]
+                tags[place:end] = [f"B-{type_}", *[f"I-{type_}"] * (end - place - 1)]
+            place = end or place + 1
+        yield "\n" * bool(number) + "".join(
+            f"{token}\t{tag}\n" for token, tag in zip(sentence.tokens, tags, strict=True)
+        )
+
+
+def _in_texts(data: bytes, lexicon: Lexicon) -> Iterator[str]:
+    """From left to right the longest that is known, between words."""
+    known = sorted((text for (text,) in lexicon), key=lambda text: (-len(text), text))
+    pattern = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, known)) + r")(?!\w)")
+    for text in read_spans(data, None, Problems(), others=True):
+        whole = text.values.get("text")
+        matches = pattern.finditer(whole) if isinstance(whole, str) else iter(())
+        spans = [[match.start(), match.end(), lexicon[(match.group(),)]] for match in matches]
+        yield json.dumps({"id": text.id, "spans": spans}, ensure_ascii=False) + "\n"
+
+
+BASELINES = (
+    Baseline("nothing", "Not one span.", _nothing, ".txt"),
+    Baseline(
+        "lexicon",
+        "What is labelled in the training data, wherever it stands again, with its usual type.",
+        _lexicon,
+        ".txt",
+        learns=True,
+    ),
+)
