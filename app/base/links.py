@@ -53,6 +53,11 @@ def official(competition_name: str, phase: str, name: str, number: int | None = 
     return f"{board(competition_name, phase, name)}/official{f'/{number}' if number is not None else ''}"
 
 
+def public_team(competition_name: str, name: str) -> str:
+    """What everybody sees of a team: its rows on all boards, its systems."""
+    return f"{competition(competition_name)}/teams/{_q(name)}"
+
+
 def board_row(
     competition_name: str, phase: str, name: str, submission_id: UUID, official_number: int | None = None
 ) -> str:

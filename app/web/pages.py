@@ -43,7 +43,7 @@ from app.web.submissions import (
     submit,
     validation_page as validation,
 )
-from app.web.teams import pages as team, registration_pages as registration
+from app.web.teams import pages as team, public_page as public_team, registration_pages as registration
 
 router = APIRouter(include_in_schema=False)
 for part in (
@@ -55,6 +55,7 @@ for part in (
     cite,
     registration,
     team,
+    public_team,
     board,
     board_row,
     pictures,

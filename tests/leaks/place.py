@@ -439,6 +439,7 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "phase": PHASE,
         "task": TASK,
         "board": "zero-shot",
+        "team": "Alpha",
         "number": "1",
         "rescoring": "1",
         "picture": "progress",

@@ -210,6 +210,7 @@ POST   /competitions/{competition}/team/join                                    
 POST   /competitions/{competition}/team/leave                                                             303 303 303 404 404 404 404
 POST   /competitions/{competition}/team/name                                                              303 409 409 303 303 303 303
 POST   /competitions/{competition}/team/remove                                                            303 404 404 404 404 404 404
+GET    /competitions/{competition}/teams/{team:path}                                                       200 200 200 200 200 200 200
 GET    /docs                                                                                              200 200 200 200 200 200 200
 GET    /favicon.ico                                                                                       308 308 308 308 308 308 308
 GET    /guide                                                                                             200 200 200 200 200 200 200

@@ -79,7 +79,7 @@ def test_without_scripts_forms_and_links_do_the_same(look: Any, filled: Site) ->
     page.get_by_role("link", name="Show the whole board").click()
     page.locator("#sort-team").click()
     assert names(page) == ["Bob", "Cat", "Ünal"]
-    page.get_by_role("link", name="Bob").click()
+    page.get_by_role("link", name="Details of Bob").click()
     expect(page.get_by_role("heading", level=2)).to_contain_text("Bob")
     page.get_by_role("link", name="Back to the board").click()
     assert page.url.endswith(BOARD_PAGE)

@@ -1,0 +1,37 @@
+"""A team's public page: its rows on all boards that the reader sees, its systems, and how it does in each language."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from app.base.db import reading
+from app.boards.team_rows import systems_of, team_rows
+from app.competitions.find import find_competition
+from app.web.html.rendering import render
+from app.web.html.workspace import Place, workspace_of
+from app.web.http.context import ServerHere
+from app.web.http.viewer import ViewerHere
+
+router = APIRouter()
+
+
+@router.get("/competitions/{competition}/teams/{team:path}")
+def read_public_team(request: Request, server: ServerHere, viewer: ViewerHere, competition: str, team: str) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        rows = team_rows(session, found, team, viewer.user, now, seen_as=viewer.seen_as)
+        place = Place(rows[-1].phase, rows[-1].board.task, rows[-1].board)
+        workspace = workspace_of(session, found, viewer, now, "leaderboard", place)
+    return render(
+        request,
+        "teams/public.html",
+        competition=found,
+        workspace=workspace,
+        team=team,
+        rows=rows,
+        systems=systems_of(rows),
+        kinds={one.row.kind for one in rows},
+        is_mine=any(one.row.is_mine for one in rows),
+        seen_as=viewer.seen_as,
+    )
