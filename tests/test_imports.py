@@ -110,6 +110,31 @@ def test_the_task_types_load_neither_scipy_nor_torch() -> None:
     assert loaded_by("import evergold.scoring.tasks", "sqlalchemy", "celery", "fastapi", "app", *HEAVY) == set()
 
 
+def test_the_list_of_task_types_loads_none_of_them() -> None:
+    """Nor what finds plug-ins, as long as nobody asks for a name that is none of our own."""
+    asked = (
+        "from evergold.scoring.tasks import TASKS, needs_gpu; assert 'ranking' in TASKS and needs_gpu('mwe-paraphrase')"
+    )
+    assert task_types_after(asked) == set()
+    assert {"numpy", "pydantic", "evergold.scoring.plugins"} & modules_after(asked) == set()
+
+
+def test_a_task_type_is_loaded_alone() -> None:
+    asked = "from evergold.scoring import get_task; get_task('idiom-detection')"
+    assert task_types_after(asked) == {"idiom_detection"}
+    assert "evergold.scoring.plugins" not in modules_after(asked)
+
+
+def test_the_sweep_starts_without_a_task_type() -> None:
+    assert task_types_after("import workers.sweep") == set()
+
+
+def task_types_after(statement: str) -> set[str]:
+    """The modules of task types that are loaded after the statement."""
+    start = "evergold.scoring.tasks."
+    return {name.removeprefix(start) for name in modules_after(statement) if name.startswith(start)}
+
+
 def test_the_web_process_starts_without_celery() -> None:
     """It takes long to import, and is needed for the first upload only."""
     assert loaded_by(MAKING_THE_APPLICATION, "celery", "kombu") == set()

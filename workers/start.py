@@ -26,7 +26,7 @@ from app.base.logs import configure_logging
 from app.base.permissions import prepare_folders
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import SelfCheck
-from evergold.scoring.tasks import UNUSABLE
+from evergold.scoring.tasks import unusable_plugins
 from workers.celery_app import app
 from workers.device import go_offline, has_torch, refuse_encoding
 from workers.keys import KeySettings, ensure_key, key_file
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     go_offline()
     os.environ["EVERGOLD_PROCESSES"] = str(asked.concurrency)  # they share the processors, see workers.device
     configure_logging()
-    for plugin in UNUSABLE:
+    for plugin in unusable_plugins():
         log.warning("task_type_left_out", reason=str(plugin))
     prepare_folders(get_settings())
     presence, engine = Presence(asked.concurrency), get_engine(get_settings().database_address)

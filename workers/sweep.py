@@ -95,7 +95,7 @@ def _lost(session: Session, now: datetime) -> dict[str, int]:
 def _forgotten_task_types() -> list[str]:
     """Those of which the broker holds no message: workers took them all, or it was restarted or emptied."""
     empty = {queue for queue in (CPU_QUEUE, GPU_QUEUE) if has_messages(queue) is False}
-    return [name for name, task in TASKS.items() if (GPU_QUEUE if task.needs_gpu else CPU_QUEUE) in empty]
+    return [name for name in TASKS if (GPU_QUEUE if needs_gpu(name) else CPU_QUEUE) in empty]
 
 
 def _rescoring_runs(engine: Engine, now: datetime, forgotten: Sequence[str]) -> list[tuple[int, str]]:

@@ -28,7 +28,7 @@ from app.models import GoldVersion
 from app.runs.claims import SealedGold, sealed_gold
 from evergold.scoring.errors import InvalidFile, InvalidOptions, Problem, UnknownTask
 from evergold.scoring.task import read_options
-from evergold.scoring.tasks import TASKS, get_task
+from evergold.scoring.tasks import get_task, needs_gpu
 from workers.celery_app import app
 from workers.confined import confined
 from workers.faults import logged, named, without_gold
@@ -110,6 +110,6 @@ def _record_valid(engine: Engine, version_id: int) -> None:
     with writing(engine) as session:
         phase_task = record_valid_gold(session, version_id, now)
         runs = submit_waiting_baselines(session, phase_task, now) if phase_task else []
-        needs_gpu = phase_task is not None and TASKS[phase_task.task.task_type].needs_gpu
+        is_for_gpu = phase_task is not None and needs_gpu(phase_task.task.task_type)
     for run_id in runs:
-        send_run(run_id, needs_gpu=needs_gpu)
+        send_run(run_id, needs_gpu=is_for_gpu)

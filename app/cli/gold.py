@@ -104,16 +104,16 @@ def publish(
     from app.base.queue import send_run
     from app.declarations.apply.waiting import submit_waiting_baselines
     from app.gold.versions import list_gold, publish_gold
-    from evergold.scoring.tasks import TASKS
+    from evergold.scoring.tasks import needs_gpu
 
     with _in_words(), _session() as session:
         phase_task, now = _find(session, place), datetime.now(UTC)
         changed = publish_gold(session, phase_task, number, user=None, now=now)
         runs = submit_waiting_baselines(session, phase_task, now) if changed else []
         waits = next(one.publish_when_valid for one in list_gold(session, phase_task) if one.number == number)
-        needs_gpu = TASKS[phase_task.task.task_type].needs_gpu
+        is_for_gpu = needs_gpu(phase_task.task.task_type)
     for run_id in runs:
-        send_run(run_id, needs_gpu=needs_gpu)
+        send_run(run_id, needs_gpu=is_for_gpu)
     if waits:
         say(f"{place}: gold version {number} will be in use as soon as a worker has found it right.")
         return

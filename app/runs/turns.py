@@ -22,7 +22,7 @@ from app.models import (
     Validation,
     ValidationStatus,
 )
-from evergold.scoring.tasks import TASKS
+from evergold.scoring.tasks import gpu_types
 
 
 def next_turn(session: Session, *, needs_gpu: bool, now: datetime) -> int | UUID | None:
@@ -36,7 +36,7 @@ def next_turn(session: Session, *, needs_gpu: bool, now: datetime) -> int | UUID
 
 def in_queue(phase_task_id: SQLColumnExpression[int], *, needs_gpu: bool) -> ColumnElement[bool]:
     """Whether what is sent for this task in this phase is for workers that can encode, or for all."""
-    names = [task.name for task in TASKS.values() if task.needs_gpu]
+    names = gpu_types()
     of_gpu = (
         select(PhaseTask.id)
         .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from app.base.queue import GPU_QUEUE
 from app.models import PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Team, Worker
 from app.runs.turns import in_queue
-from evergold.scoring.tasks import TASKS
+from evergold.scoring.tasks import gpu_types, needs_gpu
 
 #: How often a worker says that it is there …
 BEAT_SECONDS = 10.0
@@ -68,7 +68,7 @@ def unserved_task_types(session: Session, now: datetime) -> frozenset[str]:
     """The task types whose queue no live worker listens to."""
     if _listening(live_workers(session, now)):
         return frozenset()
-    return frozenset(_encoding_types())
+    return frozenset(gpu_types())
 
 
 def queue_position(session: Session, run: ScoringRun, task_type: str) -> int | None:
@@ -91,7 +91,7 @@ def queue_position(session: Session, run: ScoringRun, task_type: str) -> int | N
         .where(
             ScoringRun.status == RunStatus.QUEUED,
             ScoringRun.is_current,
-            in_queue(Submission.phase_task_id, needs_gpu=task_type in _encoding_types()),
+            in_queue(Submission.phase_task_id, needs_gpu=needs_gpu(task_type)),
         )
         .group_by(Team.id, Team.last_turn_at)
         .order_by(Team.last_turn_at.asc().nulls_first(), func.min(ScoringRun.queued_at), func.min(ScoringRun.id))
@@ -103,14 +103,9 @@ def queue_position(session: Session, run: ScoringRun, task_type: str) -> int | N
     return 1 + own_before + sum(map(min, others, rounds))
 
 
-def _encoding_types() -> list[str]:
-    return [task.name for task in TASKS.values() if task.needs_gpu]
-
-
 def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: datetime) -> Waiting | None:
     """Why this run waits, if it does so for lack of a worker and not of its turn."""
-    task = TASKS.get(task_type)
-    if run.status != RunStatus.QUEUED or task is None or not task.needs_gpu:
+    if run.status != RunStatus.QUEUED or not needs_gpu(task_type):
         return None
     workers = live_workers(session, now)
     if not _listening(workers):
@@ -122,8 +117,7 @@ def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: d
 
 def words_for_board(session: Session, phase_task: PhaseTask, task_type: str, now: datetime) -> str:
     """That submissions to a task in a phase wait for a worker, said to everybody; empty where none does."""
-    task = TASKS.get(task_type)
-    if task is None or not task.needs_gpu or _listening(live_workers(session, now)):
+    if not needs_gpu(task_type) or _listening(live_workers(session, now)):
         return ""
     since = session.scalar(
         select(func.min(ScoringRun.queued_at))

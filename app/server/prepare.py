@@ -175,9 +175,9 @@ def wake_workers(engine: Engine, runs: Sequence[int], now: datetime) -> None:
 
 def encodes() -> bool:
     """Whether any task here needs a worker with torch."""
-    from evergold.scoring.tasks import TASKS
+    from evergold.scoring.tasks import gpu_types
 
-    types = [task.name for task in TASKS.values() if task.needs_gpu]
+    types = gpu_types()
     with reading(get_engine(get_settings().database_address)) as session:
         return (
             session.scalar(select(CompetitionTask.id).where(CompetitionTask.task_type.in_(types)).limit(1)) is not None

@@ -49,7 +49,7 @@ from app.web.reports import api as reports
 from app.web.rescoring import api as rescoring
 from app.web.submissions import api as submissions, cards, comparisons, failures, validations
 from app.web.teams import api as teams, registration
-from evergold.scoring.tasks import UNUSABLE
+from evergold.scoring.tasks import unusable_plugins
 from evergold.version import VERSION
 
 DESCRIPTION = """\
@@ -160,7 +160,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    for plugin in UNUSABLE:
+    for plugin in unusable_plugins():
         log.warning("task_type_left_out", reason=str(plugin))
     await run_sync(_check_database, app.state.server.engine)
     threading.Thread(target=import_celery, name="import-celery", daemon=True).start()

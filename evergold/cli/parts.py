@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 #: In the order of the help, each with the commands that are its own alone: to `export` the server adds some.
 MODULES: dict[str, tuple[str, ...]] = {
@@ -83,6 +85,8 @@ class Commands(typer.core.TyperGroup):
 @cache
 def joined() -> tuple[EntryPoint, ...]:
     """What other distributions add."""
+    from importlib.metadata import entry_points  # with what reads mail, of which it is made: a tenth of a start
+
     return tuple(entry_points(group=COMMANDS_GROUP))
 
 

@@ -21,7 +21,7 @@ def tasks(
 ) -> None:
     """List the task types that are installed here and the distributions they come from, or show one."""
     from evergold.scoring import TASKS, UnknownTask, get_task
-    from evergold.scoring.tasks import UNUSABLE
+    from evergold.scoring.tasks import unusable_plugins
 
     try:
         shown = [get_task(name)] if name else [TASKS[known] for known in sorted(TASKS)]
@@ -29,7 +29,8 @@ def tasks(
         raise CommandError(f"{error}.", Code.USAGE, name="unknown_task") from None
     if as_json:
         unusable = [
-            {"name": plugin.name, "distribution": plugin.distribution, "reason": plugin.reason} for plugin in UNUSABLE
+            {"name": plugin.name, "distribution": plugin.distribution, "reason": plugin.reason}
+            for plugin in unusable_plugins()
         ]
         print_json({"tasks": [_document(task) for task in shown], "unusable": unusable})
         return
@@ -38,7 +39,7 @@ def tasks(
     else:
         rows = [(task.name, str(task.version), task.title, origin(task)) for task in shown]
         print_table(["Task type", "Version", "Title", "From"], rows, numbers=["Version"])
-    for plugin in UNUSABLE:
+    for plugin in unusable_plugins():
         remark(f"Left out: {plugin}.")
 
 

@@ -18,7 +18,7 @@ from app.declarations.check import check_phases
 from evergold import scoring
 from evergold.cli import run
 from evergold.scoring.plugins import load_plugins
-from evergold.scoring.tasks import TASKS
+from evergold.scoring.tasks import OWN, TASKS, unusable_plugins
 from tests.distributions import build_wheel, install_into
 from tests.processes import REPOSITORY
 from tests.services import environment_of
@@ -47,8 +47,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _registered(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process that starts with it installed."""
+    unusable_plugins()  # all that are really there are known before
     monkeypatch.syspath_prepend(str(installed))
-    tasks, unusable = load_plugins(own=TASKS)
+    tasks, unusable = load_plugins(own=OWN)
     assert unusable == ()
     monkeypatch.setitem(TASKS, "exact-answer", tasks["exact-answer"])
 

@@ -11,7 +11,7 @@ from app.gold.versions import publish_gold
 from app.models import User
 from app.web.http.context import Server
 from app.web.submissions.receiving import Target
-from evergold.scoring.tasks import TASKS
+from evergold.scoring.tasks import needs_gpu
 
 
 def use_version(server: Server, user: User, target: Target, number: int) -> None:
@@ -24,9 +24,9 @@ def use_version(server: Server, user: User, target: Target, number: int) -> None
         phase_task = organised_task(session, user, target.competition, target.phase, target.task)
         in_use = publish_gold(session, phase_task, number, user=user, now=now)
         runs = submit_waiting_baselines(session, phase_task, now) if in_use else []
-        needs_gpu = TASKS[phase_task.task.task_type].needs_gpu
+        is_for_gpu = needs_gpu(phase_task.task.task_type)
     for run_id in runs:
-        send_run(run_id, needs_gpu=needs_gpu)
+        send_run(run_id, needs_gpu=is_for_gpu)
 
 
 def check_version_again(server: Server, user: User, target: Target, number: int) -> None:

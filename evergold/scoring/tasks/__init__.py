@@ -1,61 +1,113 @@
 """Every task type there is: those of Evergold itself, the one registration, and those of installed plug-ins.
 
-Importing it loads neither scipy nor torch, unless a plug-in does.
+Each is loaded when somebody asks for it, and plug-ins when a name is asked for that is none of our own, or all are:
+a command that scores one file, and the sweep, which scores none, need not load eleven.
 """
 
 from __future__ import annotations
 
 import difflib
+import threading
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from evergold.scoring.errors import UnknownTask
-from evergold.scoring.plugins import load_plugins
-from evergold.scoring.task import AnyTask
-from evergold.scoring.tasks import (
-    idiom_detection,
-    idiom_similarity,
-    idiomaticity_probing,
-    meaning_matching,
-    multi_label,
-    mwe_identification,
-    mwe_paraphrase,
-    ranking,
-    sequence_labelling,
-    table,
-    text_generation,
-)
+
+if TYPE_CHECKING:
+    from evergold.scoring.plugins import UnusablePlugin
+    from evergold.scoring.task import AnyTask
+
+#: Evergold's own, in the modules of this package that are called so, and whether they need a GPU (or much time).
+OWN: dict[str, bool] = {
+    "idiom-detection": False,
+    "idiom-similarity": False,
+    "idiomaticity-probing": False,
+    "meaning-matching": False,
+    "multi-label": False,
+    "mwe-identification": False,
+    "mwe-paraphrase": True,
+    "ranking": False,
+    "sequence-labelling": False,
+    "table": False,
+    "text-generation": True,
+}
 
 
-class TaskTypes(dict[str, AnyTask]):
+class TaskTypes(MutableMapping[str, "AnyTask"]):
     """Task types by name; asking for one that is not there raises UnknownTask, which suggests and lists."""
 
-    def __missing__(self, name: str) -> AnyTask:
+    def __init__(self) -> None:
+        self._loaded: dict[str, AnyTask] = {}
+        self._waiting = set(OWN)
+        self._unusable: tuple[UnusablePlugin, ...] | None = None
+        self._turn = threading.RLock()
+
+    @property
+    def unusable(self) -> tuple[UnusablePlugin, ...]:
+        """Plug-ins that are not there, and why."""
+        self._with_plugins()
+        return self._unusable or ()
+
+    def is_for_gpu(self, name: str) -> bool:
+        """Whether a task type is one that needs a GPU, found out without loading any of ours."""
+        if name in self._waiting:
+            return OWN[name]
+        return name in self and self[name].needs_gpu
+
+    def __getitem__(self, name: str) -> AnyTask:
+        with self._turn:
+            if name in self._waiting:
+                self[name] = import_module(f"{__name__}.{name.replace('-', '_')}").TASK
+            elif name not in self:
+                raise UnknownTask(self._why_unknown(name))
+            return self._loaded[name]
+
+    def __setitem__(self, name: str, task: AnyTask) -> None:
+        self._waiting.discard(name)
+        self._loaded[name] = task
+
+    def __delitem__(self, name: str) -> None:
+        if name not in self:
+            raise KeyError(name)
+        self._waiting.discard(name)
+        self._loaded.pop(name, None)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._waiting or name in self._loaded or name in self._with_plugins()
+
+    def get(self, name: str, default: AnyTask | None = None) -> AnyTask | None:  # type: ignore[override]
+        """The task type, or the default."""
+        return self[name] if name in self else default  # noqa: SIM401 - this is what it is made of
+
+    def __iter__(self) -> Iterator[str]:
+        """Our own first, in their order."""
+        loaded = self._with_plugins()
+        ours = [name for name in OWN if name in self._waiting or name in loaded]
+        return iter([*ours, *(name for name in loaded if name not in OWN)])
+
+    def __len__(self) -> int:
+        return len(self._waiting) + len(self._with_plugins())
+
+    def _with_plugins(self) -> dict[str, AnyTask]:
+        """What is loaded; by now, all that other distributions register."""
+        with self._turn:
+            if self._unusable is None:
+                from evergold.scoring.plugins import load_plugins
+
+                from_outside, self._unusable = load_plugins(own=OWN)
+                self._loaded |= from_outside
+            return self._loaded
+
+    def _why_unknown(self, name: str) -> str:
         if reasons := unusable_reasons(name):
-            raise UnknownTask(f"{'; '.join(reasons)}")
+            return "; ".join(reasons)
         near = difflib.get_close_matches(name.lower().replace("_", "-"), self, n=1)
         hint = f"did you mean {near[0]}? " if near else ""
-        raise UnknownTask(f"there is no task type {name!r}: {hint}the task types are {', '.join(sorted(self))}")
+        return f"there is no task type {name!r}: {hint}the task types are {', '.join(sorted(self))}"
 
 
-TASKS = TaskTypes(
-    {
-        task.name: task
-        for task in (
-            idiom_detection.TASK,
-            idiom_similarity.TASK,
-            idiomaticity_probing.TASK,
-            meaning_matching.TASK,
-            multi_label.TASK,
-            mwe_identification.TASK,
-            mwe_paraphrase.TASK,
-            ranking.TASK,
-            sequence_labelling.TASK,
-            table.TASK,
-            text_generation.TASK,
-        )
-    }
-)
-_FROM_OUTSIDE, UNUSABLE = load_plugins(own=TASKS)
-TASKS.update(_FROM_OUTSIDE)
+TASKS = TaskTypes()
 
 
 def get_task(name: str) -> AnyTask:
@@ -66,10 +118,19 @@ def get_task(name: str) -> AnyTask:
 
 def needs_gpu(name: str) -> bool:
     """Whether runs of this task type go to the `gpu` queue; not if it is not there, so that somebody sees them."""
-    task = TASKS.get(name)
-    return task is not None and task.needs_gpu
+    return TASKS.is_for_gpu(name)
+
+
+def gpu_types() -> list[str]:
+    """The task types whose runs go to the `gpu` queue."""
+    return [name for name in TASKS if TASKS.is_for_gpu(name)]
+
+
+def unusable_plugins() -> tuple[UnusablePlugin, ...]:
+    """Plug-ins that are not there, and why."""
+    return TASKS.unusable
 
 
 def unusable_reasons(name: str) -> list[str]:
     """Why plug-ins that register this name are not there, a sentence each; none where there are no such."""
-    return [str(plugin) for plugin in UNUSABLE if plugin.name == name]
+    return [str(plugin) for plugin in unusable_plugins() if plugin.name == name]

@@ -15,7 +15,7 @@ from evergold.cli import run
 from evergold.scoring import Score, UnknownTask, tasks as registry
 from evergold.scoring.plugins import UnusablePlugin, load_plugins
 from evergold.scoring.task import API_VERSION
-from evergold.scoring.tasks import TASKS, get_task, needs_gpu
+from evergold.scoring.tasks import OWN, get_task, needs_gpu
 from tests.whole import NOW
 
 #: A task type made of one that is there.
@@ -46,18 +46,18 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 def sentences() -> list[str]:
-    tasks, unusable = load_plugins(own=TASKS)
+    tasks, unusable = load_plugins(own=OWN)
     assert tasks == {}
     return [str(plugin) for plugin in unusable]
 
 
 def test_without_plug_ins_there_is_nothing() -> None:
-    assert load_plugins(own=TASKS) == ({}, ())
+    assert load_plugins(own=OWN) == ({}, ())
 
 
 def test_a_plug_in_is_there_under_its_name_and_says_where_it_is_from(install: Install) -> None:
     install("team-quiz", version="2.3")
-    tasks, unusable = load_plugins(own=TASKS)
+    tasks, unusable = load_plugins(own=OWN)
     assert (list(tasks), unusable) == (["quiz"], ())
     assert tasks["quiz"].distribution == "team-quiz 2.3"
 
@@ -70,12 +70,12 @@ def test_two_releases_sign_the_same_numbers_differently(install: Install, tmp_pa
         "    Score('m', 'en', None, 'no item', 'quiz:1|m|en')])\n"
     )
     install("team-quiz", source, version="1.0")
-    first = load_plugins(own=TASKS)[0]["quiz"].score(None, None, None)
+    first = load_plugins(own=OWN)[0]["quiz"].score(None, None, None)
     (tmp_path / "team_quiz-1.0.dist-info").rename(tmp_path / "team_quiz-1.1.dist-info")
     (tmp_path / "team_quiz-1.1.dist-info" / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: team-quiz\nVersion: 1.1\n"
     )
-    second = load_plugins(own=TASKS)[0]["quiz"].score(None, None, None)
+    second = load_plugins(own=OWN)[0]["quiz"].score(None, None, None)
     assert first == [
         Score("m", "all", 0.5, None, "quiz:1|m|all|from:team-quiz 1.0"),
         Score("m", "en", None, "no item", "quiz:1|m|en|from:team-quiz 1.0"),
@@ -126,7 +126,7 @@ def test_of_two_with_one_name_neither_is_used_and_others_are(install: Install) -
     install("team-quiz")
     install("other-quiz", version="0.9")
     install("team-riddle", GOOD.replace('"quiz"', '"riddle"'), name="riddle")
-    tasks, unusable = load_plugins(own=TASKS)
+    tasks, unusable = load_plugins(own=OWN)
     assert list(tasks) == ["riddle"]
     assert [str(plugin) for plugin in unusable] == [
         "the task type 'quiz' of other-quiz 0.9 has the same name as that of team-quiz 1.0; neither is used",
@@ -149,7 +149,7 @@ def test_a_broken_one_stops_no_command(install: Install, tmp_path: Path) -> None
 @pytest.fixture
 def left_out(monkeypatch: pytest.MonkeyPatch) -> str:
     plugin = UnusablePlugin("quiz", "team-quiz 1.0", "has api_version 2; this Evergold needs 1")
-    monkeypatch.setattr(registry, "UNUSABLE", (plugin,))
+    monkeypatch.setattr(registry, "unusable_plugins", lambda: (plugin,))
     return str(plugin)
 
 
