@@ -74,6 +74,10 @@ def pictures(competition_name: str, phase: str, name: str) -> str:
     return f"{board(competition_name, phase, name)}/pictures"
 
 
+def picture_file(competition_name: str, phase: str, name: str, picture: str) -> str:
+    return f"{pictures(competition_name, phase, name)}/{_q(picture)}.svg"
+
+
 def results(competition_name: str, task: str) -> str:
     return f"{competition(competition_name)}/tasks/{_q(task)}/results"
 

@@ -1,166 +1,153 @@
-// Draws the pictures of a board when somebody asks for them: by the button, or by a link to one of them. The numbers come
-// from the API, the library only now. They are drawn anew in the dark, on another width and for paper.
+// Adds to pictures that are there already: what a mark says beside the pointer, the same system's marks in all pictures,
+// keys that hide and show, arrow keys from mark to mark, PNG files. Without it every mark still has its title.
 "use strict";
 
-const asking = document.querySelector("[data-script]");
-const figures = [...document.querySelectorAll("figure[data-picture]")];
-const [isDark, isPrinted] = ["(prefers-color-scheme: dark)", "print"].map((query) => matchMedia(query));
-const drawn = new Map();
-const NARROW = 560, FILE_WIDTH = 900, SHARP = 3;
-const FILE_FONT = "Helvetica, Arial, sans-serif";
+const NEAR_PX = 22, SHARP = 2;
+const charts = [...document.querySelectorAll(".chart")];
+const drawings = charts.flatMap((chart) => [...chart.querySelectorAll("svg.figure")]);
 
-// Okabe and Ito's colours, for those who see colours otherwise; darkened where they stand on white.
-const LIGHT = {
-  ink: "#1b211e", soft: "#59625c", line: "#e3e0d5", strong: "#8d8c80", card: "#ffffff", gold: "#8a610c", onPalette: "#ffffff",
-  palette: ["#0b6b4f", "#c2500a", "#0067a6", "#a0447e", "#6b5b00", "#3d3d3d"],
-  ramp: ["#eef5f0", "#8fc3a8", "#0b4b37"], rampInk: ["#1b211e", "#ffffff"], rampTurn: 0.74,
-};
-const DARK = {
-  ink: "#e8e6dd", soft: "#a2aaa3", line: "#2c332f", strong: "#6d766f", card: "#1a1f1c", gold: "#e3bd63", onPalette: "#10201a",
-  palette: ["#63c79f", "#f0a04b", "#6cbcf0", "#e39ac4", "#e6d95c", "#d0d0d0"],
-  ramp: ["#202a25", "#35755a", "#a9ecca"], rampInk: ["#e8e6dd", "#0d2118"], rampTurn: 0.55,
-};
-const PAPER = { ...LIGHT, ink: "#000000", soft: "#333333", line: "#d0d0d0", gold: "#000000" };
+/** The words of a mark, once they are taken from its title, which browsers would show as well. */
+const words = new WeakMap();
 
-/** Colours and room of what is drawn here and now. */
-function lookOf(width) {
-  const colours = isPrinted.matches || isPrinting ? PAPER : isDark.matches ? DARK : LIGHT;
-  return { ...colours, font: getComputedStyle(document.body).fontFamily, width, isNarrow: width < NARROW, isFile: false };
-}
-let isPrinting = false;
-
-function load(address) {
-  return new Promise((loaded, failed) => {
-    const script = document.createElement("script");
-    Object.assign(script, { src: address, onload: loaded, onerror: () => failed(new Error("the library did not come")) });
-    document.head.append(script);
-  });
+function marksOf(drawing) {
+  return [...drawing.querySelectorAll(".fig-spot:not(.fig-off)")];
 }
 
-async function numbersOf(figure) {
-  const answer = await fetch(figure.dataset.picture, { headers: { Accept: "application/json" } });
-  if (!answer.ok) throw new Error(`the numbers did not come (${answer.status})`);
-  return answer.json();
+function middleOf(mark) {
+  const { left, top, width, height } = mark.getBoundingClientRect();
+  return { x: left + width / 2, y: top + height / 2, width, height };
 }
 
-// ------------------------------------------------------------------------------------------------------------ drawing
-
-function draw(figure) {
-  const { picture, canvas } = drawn.get(figure);
-  const look = lookOf(canvas.clientWidth);
-  canvas.style.height = `${heightOf(picture, look)}px`;
-  drawn.get(figure).chart?.dispose();
-  const chart = echarts.init(canvas, null, { renderer: "canvas", devicePixelRatio: Math.max(devicePixelRatio, isPrinting ? SHARP : 1) });
-  chart.setOption(optionOf(picture, look));
-  Object.assign(drawn.get(figure), { chart, width: canvas.clientWidth });
-  figure.dataset.drawn = isPrinting || isPrinted.matches ? "paper" : isDark.matches ? "dark" : "light";
+/** The mark below the pointer, or the nearest one within reach. */
+function nearest(drawing, x, y) {
+  let found = null, least = NEAR_PX;
+  for (const mark of marksOf(drawing)) {
+    const at = middleOf(mark);
+    const inside = Math.abs(x - at.x) <= at.width / 2 && Math.abs(y - at.y) <= at.height / 2;
+    const distance = inside ? 0 : Math.hypot(x - at.x, y - at.y);
+    if (distance < least || (distance === 0 && found === null)) [found, least] = [mark, distance];
+  }
+  return found;
 }
 
-function drawAll() {
-  for (const figure of drawn.keys()) draw(figure);
+// -------------------------------------------------------------------------------------------------------- saying it
+
+function say(chart, mark) {
+  const tip = chart.querySelector(".tip");
+  const before = chart.querySelector(".fig-at");
+  if (before === mark) return;
+  before?.classList.remove("fig-at");
+  seek(mark?.dataset.of);
+  tip.hidden = mark === null;
+  if (mark === null) return;
+  mark.classList.add("fig-at");
+  tip.textContent = words.get(mark);
+  const [at, around] = [middleOf(mark), chart.getBoundingClientRect()];
+  const x = at.x - around.left + 12, y = at.y - around.top - tip.offsetHeight - 10;
+  tip.style.left = `${Math.max(4, Math.min(x, around.width - tip.offsetWidth - 4))}px`;
+  tip.style.top = `${y < 0 ? at.y - around.top + 14 : y}px`;
 }
 
-async function show(figure) {
-  const picture = await numbersOf(figure);
-  const canvas = document.createElement("div");
-  canvas.className = "canvas";
-  canvas.tabIndex = 0;
-  canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", `${picture.title}. ${picture.summary}`);
-  figure.querySelector("figcaption").after(canvas);
-  drawn.set(figure, { picture, canvas, chart: null, width: 0 });
-  draw(figure);
-  figure.querySelector("details").open = false;
-  figure.querySelector(".plot-foot").append(fileButton(figure, "SVG", svgOf), fileButton(figure, "PNG", pngOf));
-  new ResizeObserver(() => { if (canvas.clientWidth && canvas.clientWidth !== drawn.get(figure).width) draw(figure); }).observe(canvas);
-}
-
-async function showAll() {
-  const [button, said] = [asking.querySelector("button"), asking.querySelector("[role=status]")];
-  button.disabled = true;
-  said.textContent = "Drawing …";
-  try {
-    await load(asking.dataset.script);
-    await Promise.all(figures.map(show));
-    button.hidden = true;
-    said.textContent = "";
-    document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
-  } catch (error) {
-    button.disabled = false;
-    said.textContent = `That did not work: ${error.message}. The tables say the same.`;
+/** The marks of the same system, in every picture; the others fade. */
+function seek(owner) {
+  for (const drawing of drawings) {
+    const theirs = owner === undefined ? [] : marksOf(drawing).filter((mark) => mark.dataset.of === owner);
+    drawing.querySelectorAll(".fig-also").forEach((mark) => mark.classList.remove("fig-also"));
+    theirs.forEach((mark) => mark.classList.add("fig-also"));
+    drawing.classList.toggle("seeks", theirs.length > 0);
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------- files
-
-/** What XML cannot hold; names of teams may have any character. */
-const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
-
-// As text: a parsed file would be bound by this page's policy, which refuses its styles.
-const escaped = (text) => text.replace(/[&<>]/g, (one) => `&#${one.charCodeAt(0)};`);
-
-/** The chart as a file shows it: light, with its title, as wide as a page. */
-function forFile(figure, start, use) {
-  const { picture } = drawn.get(figure);
-  const look = { ...LIGHT, font: FILE_FONT, width: FILE_WIDTH, isNarrow: false, isFile: true };
-  const chart = start({ width: FILE_WIDTH, height: heightOf(picture, look) + FILE_HEAD });
-  chart.setOption(optionOf(picture, look, figure.dataset.context));
-  const made = use(chart);
-  chart.dispose();
-  return { made, picture };
+/** From mark to mark by arrow keys; the picture itself is one stop. */
+function step(chart, drawing, event) {
+  const way = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (event.key === "Escape") say(chart, null);
+  if (way === undefined) return;
+  event.preventDefault();
+  const marks = marksOf(drawing);
+  const at = marks.indexOf(chart.querySelector(".fig-at"));
+  say(chart, marks[at < 0 ? 0 : (at + way + marks.length) % marks.length] ?? null);
 }
 
-async function svgOf(figure) {
-  const { made, picture } = forFile(figure, (size) => echarts.init(null, null, { renderer: "svg", ssr: true, ...size }), (chart) => chart.renderToSVGString());
-  const names = `<title>${escaped(picture.title)}</title><desc>${escaped(picture.summary)}</desc>`;
-  const file = made.replace(/<svg[^>]*>/, (start) => start + names).replace(UNPRINTABLE, " ");
-  return new Blob([file], { type: "image/svg+xml" });
+// ------------------------------------------------------------------------------------------------------------- keys
+
+/** A key that speaks for somebody's marks hides them, and shows them again. */
+function choose(drawing, key) {
+  const isShown = key.getAttribute("aria-pressed") !== "true";
+  key.setAttribute("aria-pressed", String(isShown));
+  for (const mark of drawing.querySelectorAll(".fig-spot")) {
+    if (mark.dataset.of === key.dataset.of) mark.classList.toggle("fig-off", !isShown);
+  }
 }
 
-function pngOf(figure) {
-  const start = (size) => echarts.init(document.createElement("div"), null, { renderer: "canvas", ...size });
-  const { made } = forFile(figure, start, (chart) => chart.renderToCanvas({ pixelRatio: 2, backgroundColor: "#ffffff" }));
-  return new Promise((finished) => made.toBlob(finished, "image/png"));
+function prepareKey(drawing, key) {
+  key.setAttribute("role", "button");
+  key.setAttribute("tabindex", "0");
+  key.setAttribute("aria-pressed", "true");
+  key.addEventListener("click", () => choose(drawing, key));
+  key.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    choose(drawing, key);
+  });
 }
 
-function fileButton(figure, kind, make) {
+// ------------------------------------------------------------------------------------------------------------ files
+
+/** The SVG file, painted: browsers do that for a picture of our own. */
+async function paint(address) {
+  const picture = new Image();
+  picture.src = address;
+  await picture.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [SHARP * picture.naturalWidth, SHARP * picture.naturalHeight];
+  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+  return new Promise((finished) => { canvas.toBlob(finished, "image/png"); });
+}
+
+function offerPng(chart) {
+  const file = chart.querySelector("a.svg");
   const button = document.createElement("button");
   button.type = "button";
   button.className = "link file";
-  button.textContent = `Download ${kind}`;
-  button.setAttribute("aria-label", `Download ${kind}: ${drawn.get(figure).picture.title}`);
+  button.textContent = "PNG";
+  button.setAttribute("aria-label", file.textContent.replace("SVG", "PNG"));
   button.addEventListener("click", async () => {
-    const address = URL.createObjectURL(await make(figure));
-    const link = Object.assign(document.createElement("a"), { href: address, download: `${figure.dataset.file}.${kind.toLowerCase()}` });
-    link.click();
+    const address = URL.createObjectURL(await paint(file.href));
+    const name = file.pathname.split("/").at(-1).replace(/svg$/, "png");
+    Object.assign(document.createElement("a"), { href: address, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(address), 60_000);
   });
-  return button;
+  file.after(button);
 }
 
-// ---------------------------------------------------------------------------------------------------------- beginning
+// -------------------------------------------------------------------------------------------------------- beginning
 
-function offer() {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "button";
-  button.textContent = figures.length === 1 ? "Draw the picture" : "Draw the pictures";
-  button.addEventListener("click", showAll);
-  asking.prepend(button);
-  asking.hidden = false;
-  const named = decodeURIComponent(location.hash.slice(1));
-  if (named && document.getElementById(named)?.closest(".picture, .room-head")) showAll();
-}
-
-function onPaper(starts) {
-  isPrinting = starts;
-  drawAll();
-}
-
-if (asking && figures.length) {
-  offer();
-  isDark.addEventListener("change", drawAll);
-  isPrinted.addEventListener("change", drawAll);
-  addEventListener("beforeprint", () => onPaper(true));
-  addEventListener("afterprint", () => onPaper(false));
+for (const chart of charts) {
+  const tip = Object.assign(document.createElement("div"), { className: "tip", hidden: true });
+  tip.setAttribute("role", "status");
+  chart.append(tip);
+  for (const drawing of chart.querySelectorAll("svg.figure")) {
+    const title = drawing.querySelector(":scope > title");
+    drawing.setAttribute("aria-label", title.textContent);
+    drawing.setAttribute("aria-describedby", drawing.querySelector(":scope > desc").id);
+    drawing.removeAttribute("aria-labelledby");
+    title.remove(); // browsers would show it wherever no mark is
+    drawing.setAttribute("tabindex", "0");
+    for (const mark of drawing.querySelectorAll(".fig-spot")) {
+      words.set(mark, mark.firstElementChild.textContent);
+      mark.firstElementChild.remove();
+    }
+    const keys = [...drawing.querySelectorAll(".fig-key[data-of]")];
+    if (keys.length > 1) {
+      drawing.setAttribute("role", "group");
+      keys.forEach((key) => prepareKey(drawing, key));
+    }
+    drawing.addEventListener("pointermove", (event) => say(chart, nearest(drawing, event.clientX, event.clientY)));
+    drawing.addEventListener("pointerdown", (event) => say(chart, nearest(drawing, event.clientX, event.clientY)));
+    drawing.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") say(chart, null); });
+    drawing.addEventListener("keydown", (event) => { if (event.target === drawing) step(chart, drawing, event); });
+    drawing.addEventListener("blur", () => say(chart, null));
+  }
+  offerPng(chart);
 }

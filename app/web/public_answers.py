@@ -93,7 +93,7 @@ KINDS = (
         ticks=False,
         is_one_of_many=True,
     ),
-    Kind(re.compile(rf"{_BOARD}/pictures"), frozenset({"split"}), ticks=False),
+    Kind(re.compile(rf"{_BOARD}/pictures(/{_NAME}\.svg)?"), frozenset({"split"}), ticks=False),
     Kind(re.compile(rf"{API}{_BOARD}/pictures"), ticks=False),
     Kind(re.compile(rf"{API}{_BOARD}/pictures/{_NAME}"), frozenset({"split"}), ticks=False),
     Kind(re.compile(rf"{_COMPETITION}(/data)?|/")),

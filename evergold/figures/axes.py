@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, floor
 from xml.etree.ElementTree import Element
 
-from evergold.figures.svg import add_line, add_text, multiples, round_step, short, shown
+from evergold.figures.svg import add_line, add_text, multiples, round_step, shown
 
 _MOST_TICKS = 6
 #: Between the outermost values and the ends of an axis, as a share of what lies between them.
@@ -35,7 +35,24 @@ class Axis:
 
     def ticks(self) -> list[float]:
         """The values that get a line and a number."""
-        return multiples(self.low, self.high, round_step(self.high - self.low, _MOST_TICKS + 1))
+        return multiples(self.low, self.high, self._step)
+
+    def tick_text(self, tick: float) -> str:
+        """The number of a tick, without its unit: no more digits than the ticks need, but two at least."""
+        step = self.scale * self._step
+        digits = next((digits for digits in range(2, 9) if abs(round(step, digits) - step) < step * 1e-6), 9)
+        return shown(self.scale * tick, digits).rstrip("0").rstrip(".")
+
+    @property
+    def heading(self) -> str:
+        """The title with the unit of the numbers."""
+        return f"{self.title} ({self.unit.strip()})" if self.unit else self.title
+
+    @property
+    def _step(self) -> float:
+        step = round_step(self.high - self.low, _MOST_TICKS + 1)
+        is_counted = self.decimals == 0 and self.scale == 1
+        return float(max(1, ceil(step - 1e-9))) if is_counted else step
 
 
 def axis_around(values: Iterable[float], title: str, *, decimals: int = 2, scale: float = 1.0, unit: str = "") -> Axis:
@@ -53,15 +70,11 @@ def draw_axes(svg: Element, x: Axis, y: Axis, left: float, right: float, top: fl
     for tick in x.ticks():
         at = x.place(tick, left, right)
         add_line(svg, "fig-grid", at, top, at, bottom)
-        add_text(svg, short(x.scale * tick), "fig-tick", at, bottom + 16, "middle")
+        add_text(svg, x.tick_text(tick), "fig-tick", at, bottom + 16, "middle")
     for tick in y.ticks():
         at = y.place(tick, bottom, top)
         add_line(svg, "fig-grid", left, at, right, at)
-        add_text(svg, short(y.scale * tick), "fig-tick", left - 6, at + 4, "end")
-    add_text(svg, _titled(x), "fig-tick", (left + right) / 2, bottom + 36, "middle")
-    title = add_text(svg, _titled(y), "fig-tick", 14, (top + bottom) / 2, "middle")
+        add_text(svg, y.tick_text(tick), "fig-tick", left - 6, at + 4, "end")
+    add_text(svg, x.heading, "fig-tick", (left + right) / 2, bottom + 36, "middle")
+    title = add_text(svg, y.heading, "fig-tick", 14, (top + bottom) / 2, "middle")
     title.set("transform", f"rotate(-90 14 {(top + bottom) / 2:.1f})")
-
-
-def _titled(axis: Axis) -> str:
-    return f"{axis.title} ({axis.unit.strip()})" if axis.unit else axis.title

@@ -12,12 +12,15 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 _INK, _SOFT, _LINE, _ACCENT, _GOLD = "#1b211e", "#59625c", "#e3e0d5", "#1c6047", "#8a610c"
+_STRONG, _OWN = "#8d8c80", "#b04700"
+#: Okabe and Ito's, for those who see colours otherwise; darkened to stand on white.
+SERIES_COLOURS = ("#0b6b4f", "#c2500a", "#0067a6", "#a0447e", "#6b5b00", "#3d3d3d")
 _COLOURS = {
     "fig-grid": {"stroke": _LINE},
     "fig-frame": {"fill": "none", "stroke": _LINE},
     "fig-tick": {"fill": _SOFT, "font-size": "12"},
     "fig-title": {"fill": _INK, "font-size": "15", "font-weight": "600"},
-    "fig-label": {"fill": _INK, "font-size": "13.5"},
+    "fig-label": {"fill": _INK, "font-size": "13"},
     "fig-remark": {"fill": _SOFT, "font-size": "12"},
     "fig-ridge": {"fill": "#d3e5db", "stroke": _ACCENT, "stroke-width": "1"},
     "fig-band": {"fill": "#d3e5db"},
@@ -42,7 +45,34 @@ _COLOURS = {
         "stroke-width": "3",
         "paint-order": "stroke",
     },
+    "fig-end": {"fill": _SOFT, "font-size": "11"},
     "fig-tip": {"fill": _INK, "font-size": "13", "font-weight": "600", "visibility": "hidden"},
+    "fig-ideal fig-dots": {"stroke": _GOLD, "stroke-width": "2", "stroke-dasharray": "2 3"},
+    "fig-own-rule": {"stroke": _OWN, "stroke-width": "2", "stroke-dasharray": "5 3"},
+    "fig-you": {
+        "fill": _OWN,
+        "font-size": "12.5",
+        "font-weight": "700",
+        "stroke": "#ffffff",
+        "stroke-width": "3",
+        "paint-order": "stroke",
+    },
+    "fig-axis": {"stroke": _STRONG},
+    "fig-bar": {"fill": _ACCENT},
+    "fig-record": {"fill": "none", "stroke": _ACCENT, "stroke-width": "2.2"},
+    "fig-entry": {"fill": "#ffffff", "stroke": _SOFT, "stroke-width": "1.5"},
+    "fig-mark fig-mine": {"fill": _OWN, "stroke": _INK, "stroke-width": "1.5"},
+    "fig-interval": {"stroke": _INK, "stroke-width": "1.8"},
+    "fig-cluster": {"stroke": _STRONG, "stroke-width": "1.2"},
+    "fig-cell fig-better": {"fill": "#cfe5d8", "stroke": _ACCENT, "stroke-width": "1"},
+    "fig-cell fig-worse": {"fill": "#ffffff", "stroke": _STRONG, "stroke-width": "1", "stroke-dasharray": "2 2"},
+    "fig-cell fig-same": {"fill": "#f4f2ea"},
+    "fig-value": {"fill": _INK, "font-size": "12.5"},
+    "fig-cell-text": {"fill": _INK, "font-size": "11"},
+    **{
+        f"fig-mark fig-s{at}": {"fill": colour, "stroke": "#ffffff", "stroke-width": "1"}
+        for at, colour in enumerate(SERIES_COLOURS)
+    },
 }
 #: What round numbers are made of, times a power of ten.
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -56,12 +86,12 @@ def add(parent: Element, tag: str, kind: str, **attributes: str) -> Element:
 def add_line(parent: Element, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
     """A straight line."""
     ends = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
-    add(parent, "line", kind, **{name: f"{value:.1f}" for name, value in ends.items()})
+    add(parent, "line", kind, **{name: number(value) for name, value in ends.items()})
 
 
 def add_text(parent: Element, text: str, kind: str, x: float, y: float, anchor: str = "start") -> Element:
     """One line of text; anchor: which end of it x is, `start`, `middle` or `end`."""
-    element = add(parent, "text", kind, x=f"{x:.1f}", y=f"{y:.1f}", **{"text-anchor": anchor})
+    element = add(parent, "text", kind, x=number(x), y=number(y), **{"text-anchor": anchor})
     element.text = clean(text)
     return element
 
@@ -74,8 +104,26 @@ def add_names(svg: Element, name: str, title: str, description: str) -> None:
     SubElement(svg, "desc", {"id": ids[1]}).text = clean(description)
 
 
+def number(value: float) -> str:
+    """A length or a place, as short as a drawing needs it."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def without_colours(svg: Element) -> Element:
+    """The drawing for a page, whose stylesheet has all the colours and sizes that a file must carry itself."""
+    for element in svg.iter():
+        kind = element.get("class", "").removesuffix(" fig-spot")
+        for name in _COLOURS.get(kind, ()):
+            element.attrib.pop(name, None)
+        if element.get("text-anchor") == "start":
+            del element.attrib["text-anchor"]
+    return svg
+
+
 def clean(text: str) -> str:
     """What XML can hold: names of teams may have any character."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else " " for character in text)
 
 

@@ -124,7 +124,16 @@ class Place:
         several = {
             "phase": [PHASE, "practice", "post"],
             "round_name": [PUBLISHED, DRAFT],
-            "picture": ["progress", "distribution", "bertscore-entropy", "languages", "categories", "submissions"],
+            "picture": [
+                "forest",
+                "pairs",
+                "progress",
+                "distribution",
+                "bertscore-entropy",
+                "languages",
+                "categories",
+                "submissions",
+            ],
             "submission_id": [str(self.submitted[team][0]) for team in ("alpha", "gamma")],
         }
         parts = re.findall(r"{(\w+)(?::\w+)?}", template)

@@ -31,6 +31,7 @@ QUERIES = {
     "/official": ("?format=csv",),
     "/pictures": ("?as=participant", "?as=public"),
     "/pictures/{picture}": ("?as=participant",),
+    "/pictures/{picture}.svg": ("?as=participant",),
     "/boards/{board}": ("?as=participant",),
     "/results": ("?as=public", "?sort=1"),
     "/report": ("?as=participant",),

@@ -24,7 +24,11 @@ from tests.web.site import Site
 
 BOARD = "/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot"
 PAGE = "/competitions/idioms/phases/evaluation/boards/zero-shot"
-ASKED = (BOARD, f"{BOARD}.csv", f"{BOARD}/table?intervals=true", f"{BOARD}/table?format=latex&intervals=true", PAGE)
+ASKED = (
+    BOARD, f"{BOARD}.csv", f"{BOARD}/table?intervals=true", f"{BOARD}/table?format=latex&intervals=true", PAGE,
+    f"{BOARD}/pictures", f"{BOARD}/pictures/forest", f"{BOARD}/pictures/pairs", f"{PAGE}/pictures",
+    f"{PAGE}/pictures/forest.svg", f"{PAGE}/pictures/pairs.svg",
+)  # fmt: skip
 OUTSIDERS = ("anonymous", "participant", "other team")
 
 
@@ -67,6 +71,28 @@ def test_they_are_shown_where_scores_are_with_all_digits_and_to_whom(unscored: P
         for role in OUTSIDERS:
             assert told(seen(unscored, role)) == outsiders, (visibility, role)
         assert told(seen(unscored, "organiser")) == ALL, visibility
+
+
+def pictures_of(unscored: Place, role: str) -> set[str]:
+    """Which of the pictures that tell statistics this role gets, by whatever way."""
+    with unscored.client(role) as visitor:
+        listed = {one["name"] for one in visitor.send("GET", f"{BOARD}/pictures").json()["pictures"]}
+        page = visitor.send("GET", f"{PAGE}/pictures").text
+        for name in ("forest", "pairs"):
+            ways = [visitor.send("GET", f"{BOARD}/pictures/{name}"), visitor.send("GET", f"{PAGE}/pictures/{name}.svg")]
+            there = {name in listed, f'id="{name}"' in page, *(way.status_code == 200 for way in ways)}
+            assert len(there) == 1, (role, name)
+    return listed & {"forest", "pairs"}
+
+
+def test_pictures_of_intervals_and_pairs_are_where_the_board_tells_them(unscored: Place) -> None:
+    for visibility, (_, has_intervals, _) in DECLARED:
+        place.reveal(unscored, HIDDEN, visibility)
+        shown = {"forest", "pairs"} if has_intervals else set()
+        assert pictures_of(unscored, "anonymous") == pictures_of(unscored, "other team") == shown, visibility
+    assert pictures_of(unscored, "organiser") == {"forest", "pairs"}
+    declare(unscored.site.engine, entry_rule=EntryRule.LADDER, ladder_step=0.05)
+    assert pictures_of(unscored, "organiser") == set()
 
 
 def test_a_ladder_tells_records_and_nobody_how_sure_they_are(unscored: Place) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
-from app.boards.pictures.languages import heat_map, profile
+from app.boards.pictures.comparisons import forest, pairs
+from app.boards.pictures.languages import categories, profile
 from app.boards.pictures.over_time import daily, progress
 from app.boards.pictures.planes import plane
 from app.boards.pictures.seen import Seen
@@ -18,18 +19,20 @@ from app.boards.pictures.spread import distribution
 def pictures_of(
     session: Session, seen: Seen | None, *, split: str | None = None, teams: Sequence[str] = ()
 ) -> list[Picture]:
-    """split: of the scatter; teams: of the profile and, the first of them with a report, of the heat map."""
+    """split: of the scatter; teams: of the profile and, the first of them with a report, of the categories."""
     scatter = plane(session, seen, split) if seen is not None else None
     if split is not None and scatter is None:
         raise NotFound("This board has no picture with splits.")
     if seen is None:
         return []
     made = [
+        forest(seen),
+        pairs(seen),
         progress(seen),
         distribution(seen),
         scatter,
         profile(seen, teams),
-        heat_map(session, seen, teams),
+        categories(session, seen, teams),
         daily(seen),
     ]
     return [picture for picture in made if picture is not None]

@@ -1,8 +1,8 @@
-"""Pictures by language: the profiles of chosen teams side by side, and one team's categories as a heat map."""
+"""Pictures by language and by category, as dots: chosen systems side by side, and one system in all of its parts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -38,35 +38,35 @@ def profile(seen: Seen, wanted: Sequence[str] = ()) -> Picture | None:
         return None
     check_known(wanted, [name for name, _ in seen.named_rows()], "team")
     chosen = [name for name in dict.fromkeys(wanted) if name in rows][:MOST_TEAMS] or _first(rows)
-    y = value_axis(seen.ranking, seen.ranking_title)
-    x = Axis("Language", "category", tuple(title_of(language) for language, _ in languages))
+    x = value_axis(seen.ranking, seen.ranking_title)
+    y = Axis("Language", "category", tuple(title_of(language) for language, _ in languages))
     series = []
     for name in chosen:
         points = []
         for language, place in languages:
             value, reason = value_of(rows[name].cells[place])
-            points.append(Point(title_of(language), value, name, reason=reason, is_mine=rows[name].is_mine))
+            points.append(Point(value, title_of(language), name, reason=reason, is_mine=rows[name].is_mine))
         series.append(Series(name, LOOKS[rows[name].kind], tuple(points)))
     return Picture(
         name="languages",
         title="By language",
-        kind="profile",
-        about=f"{y.title} of each system in each language. Choose up to {MOST_TEAMS} systems.",
-        summary=" ".join(_told(one, y) for one in series),
+        kind="dots",
+        about=f"{x.title} of each system in each language. Choose up to {MOST_TEAMS} systems.",
+        summary=" ".join(_told(one, x) for one in series),
         x=x,
         y=y,
         series=tuple(series),
         table=Table(
-            (Heading("System"), *(Heading(one, is_number=True) for one in x.categories)),
-            tuple((one.name, *(y.text_of(point.y) for point in one.points)) for one in series),
+            (Heading("System"), *(Heading(one, is_number=True) for one in y.categories)),
+            tuple((one.name, *(x.text_of(point.x) for point in one.points)) for one in series),
         ),
         teams=tuple(Choice(name, name, name in chosen) for name in rows),
         several=True,
     )
 
 
-def heat_map(session: Session, seen: Seen, wanted: Sequence[str] = ()) -> Picture | None:
-    """One system's ranking metric for each language and category, from its report; None where reports are not shown."""
+def categories(session: Session, seen: Seen, wanted: Sequence[str] = ()) -> Picture | None:
+    """One system's ranking metric for each category and language, from its report; None where reports are not shown."""
     pattern = category_pattern(seen.board)
     rows = {name: row for name, row in seen.named_rows() if row.run_id is not None}
     if pattern is None or not rows:
@@ -82,47 +82,46 @@ def heat_map(session: Session, seen: Seen, wanted: Sequence[str] = ()) -> Pictur
     }
     if not cells:
         return None
-    return _map_of(seen, name, cells, tuple(rows))
+    return _dots_of(seen, name, cells, tuple(rows))
 
 
-def _map_of(seen: Seen, name: str, cells: dict[tuple[str, str], Score], names: Sequence[str]) -> Picture:
+def _dots_of(seen: Seen, name: str, cells: Mapping[tuple[str, str], Score], names: Sequence[str]) -> Picture:
+    """cells: by language and category."""
     languages = sorted({language for language, _ in cells}, key=lambda one: (one in _MEANS, one))
-    categories = sorted({category for _, category in cells}, key=lambda one: (one in _MEANS, one))
-    scale = value_axis(seen.ranking, seen.ranking_title)
-    points = []
-    for language in languages:
-        for category in categories:
-            score = cells.get((language, category))
-            value, reason = (score.value, score.reason or "") if score else (None, "there is none")
-            points.append(Point(title_of(category), title_of(language), name, value, reason))
-    x = Axis("Category", "category", tuple(map(title_of, categories)))
-    y = Axis("Language", "category", tuple(map(title_of, languages)))
-    defined = [point for point in points if point.value is not None]
-    best, worst = (
-        [max(defined, key=lambda one: one.value or 0.0), min(defined, key=lambda one: one.value or 0.0)]
-        if defined
-        else (None, None)
+    kinds = sorted({category for _, category in cells}, key=lambda one: (one in _MEANS, one))
+    x = value_axis(seen.ranking, seen.ranking_title)
+    y = Axis("Category", "category", tuple(map(title_of, kinds)))
+    series = tuple(
+        Series(
+            title_of(language),
+            "mean" if language in _MEANS else "part",
+            tuple(_cell(cells.get((language, one)), title_of(language), title_of(one)) for one in kinds),
+        )
+        for language in languages
     )
+    defined = [point for one in series for point in one.points if point.x is not None]
+    best, worst = max(defined, key=_score, default=None), min(defined, key=_score, default=None)
     return Picture(
         name="categories",
-        title="Languages by category",
-        kind="heat",
-        about=f"{scale.title} of {name} for each language and category; the number stands in the cell.",
-        summary=f"{len(languages)} languages and {len(categories)} categories of {name}."
-        + (f" Highest: {_cell(best, scale)}. Lowest: {_cell(worst, scale)}." if best and worst else ""),
+        title="By category",
+        kind="dots",
+        about=f"{x.title} of {name} for each category, a dot for each language.",
+        summary=f"{len(languages)} languages and {len(kinds)} categories of {name}."
+        + (f" Highest: {_words(best, x)}. Lowest: {_words(worst, x)}." if best and worst else ""),
         x=x,
         y=y,
-        series=(Series(name, "cells", tuple(points)),),
-        scale=scale,
+        series=series,
         table=Table(
-            (Heading("Language"), *(Heading(one, is_number=True) for one in x.categories)),
-            tuple(
-                (language, *(scale.text_of(point.value) for point in points if point.y == language))
-                for language in y.categories
-            ),
+            (Heading("Language"), *(Heading(one, is_number=True) for one in y.categories)),
+            tuple((one.name, *(x.text_of(point.x) for point in one.points)) for one in series),
         ),
         teams=tuple(Choice(one, one, one == name) for one in names),
     )
+
+
+def _cell(score: Score | None, language: str, category: str) -> Point:
+    value, reason = (score.value, score.reason or "") if score else (None, "there is none")
+    return Point(None if value is None else float(value), category, language, reason=reason)
 
 
 def _report_scores(session: Session, run_id: int | None, decimals: int | None) -> list[Score]:
@@ -139,19 +138,19 @@ def _first(rows: dict[str, LeaderboardRow]) -> list[str]:
     return first + [name for name, row in rows.items() if row.kind == "baseline"][:1]
 
 
-def _told(series: Series, y: Axis) -> str:
-    defined = [point for point in series.points if isinstance(point.y, float)]
+def _told(series: Series, x: Axis) -> str:
+    defined = [point for point in series.points if point.x is not None]
     if not defined:
         return f"{series.name}: no score in any language."
-    best, worst = max(defined, key=_height), min(defined, key=_height)
-    missing = [str(point.x) for point in series.points if point.y is None]
+    best, worst = max(defined, key=_score), min(defined, key=_score)
+    missing = [str(point.y) for point in series.points if point.x is None]
     rest = f", none in {listed(missing)}" if missing else ""
-    return f"{series.name}: from {y.text_of(worst.y)} ({worst.x}) to {y.text_of(best.y)} ({best.x}){rest}."
+    return f"{series.name}: from {x.text_of(worst.x)} ({worst.y}) to {x.text_of(best.x)} ({best.y}){rest}."
 
 
-def _height(point: Point) -> float:
-    return point.y if isinstance(point.y, float) else 0.0
+def _score(point: Point) -> float:
+    return point.x if isinstance(point.x, float) else 0.0
 
 
-def _cell(point: Point, scale: Axis) -> str:
-    return f"{scale.text_of(point.value)} ({point.y}, {point.x})"
+def _words(point: Point, x: Axis) -> str:
+    return f"{x.text_of(point.x)} ({point.label}, {point.y})"

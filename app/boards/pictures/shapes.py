@@ -12,9 +12,9 @@ from app.competitions.columns import BoardColumn
 from evergold.figures.svg import shown
 
 #: How a picture is drawn.
-Kind = Literal["steps", "bars", "histogram", "profile", "scatter", "heat"]
+Kind = Literal["steps", "bars", "histogram", "dots", "scatter", "forest", "matrix"]
 #: What a series stands for; it decides mark and line, so that nothing is told by colour alone.
-Look = Literal["record", "team", "baseline", "published", "count", "cells"]
+Look = Literal["record", "team", "baseline", "published", "count", "part", "mean", "better", "worse", "same"]
 AxisKind = Literal["value", "time", "category"]
 UNDEFINED = "–"
 
@@ -40,7 +40,11 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """x, y: on the axes, None where there is no value, for a reason; value: of a cell in a heat map; label: whose."""
+    """x, y: on the axes, None where there is no value, for a reason; label: whose.
+
+    low, high: the ends of its interval, None where it has none; value: of a cell in a matrix; rank: as the board writes
+    it, empty where it has none; cluster: from 1 at the top, None where there are none.
+    """
 
     x: float | str | None
     y: float | str | None
@@ -48,6 +52,10 @@ class Point:
     value: float | None = None
     reason: str = ""
     is_mine: bool = False
+    low: float | None = None
+    high: float | None = None
+    rank: str = ""
+    cluster: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +69,12 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A value to compare with, across the whole picture; axis: the one that it is a value of."""
+    """A value to compare with, across the whole picture; axis: the one that it is a value of; is_mine: the viewer's."""
 
     label: str
     axis: Literal["x", "y"]
     value: float
+    is_mine: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +106,7 @@ class Choice:
 class Picture:
     """name: in addresses; about: how to read it; summary: what is to be seen, in a sentence or two.
 
-    scale: of the cells of a heat map; width: of the ranges of a histogram; diagonal: whether a line marks where x is y;
+    scale: of the cells of a matrix; width: of the ranges of a histogram; diagonal: whether a line marks where x is y;
     splits, teams: what can be chosen instead (parts of the items, systems); several: whether more than one system can;
     left_out: how many points are too many.
     """

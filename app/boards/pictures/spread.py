@@ -16,6 +16,7 @@ from evergold.figures.svg import round_step
 MOST_RANGES, FEWEST_RANGES = 10, 4
 #: Further baselines would be a fence, not something to compare with.
 MOST_LINES = 3
+YOU = "You"
 #: Values that differ in less than this are told alike; it keeps what lies on an edge on its own side.
 _TINY = 1e-9
 
@@ -30,7 +31,8 @@ def distribution(seen: Seen) -> Picture | None:
     counts = "Entries" if seen.leaderboard.entry_rule is EntryRule.ALL else "Teams"
     x, y = value_axis(ranking, seen.ranking_title), Axis(counts)
     baselines = [Line(f"Baseline: {row.team}", "x", value) for row, value in found if row.kind == "baseline"]
-    lines = tuple(baselines[:MOST_LINES])
+    own = [Line(f"{YOU}: {row.team}", "x", value, is_mine=True) for row, value in found if row.is_mine][:1]
+    lines = tuple(baselines[:MOST_LINES] + own)
     finest = 10.0 ** -(x.decimals + 2 * x.percent)
     most = max(FEWEST_RANGES, min(MOST_RANGES, 2 * ceil(sqrt(len(values)))))
     low, step, number = _ranges([*values, *(line.value for line in lines)], most, finest)
@@ -77,7 +79,7 @@ def _summary(values: Sequence[float], lines: Sequence[Line], x: Axis, *, higher_
     else:
         said = f"{len(ordered)} scores from {x.text_of(ordered[0])} to {x.text_of(ordered[-1])}, the median is "
         said += f"{x.text_of(median(ordered))}."
-    for line in lines[:1]:
+    for line in [line for line in lines if not line.is_mine][:1]:
         better = sum(value > line.value if higher_is_better else value < line.value for value in ordered)
         name = line.label.removeprefix("Baseline: ")
         said += f" {better} {'is' if better == 1 else 'are'} better than the baseline {name}, {x.text_of(line.value)}."

@@ -59,11 +59,15 @@ class AxisOut(ApiModel):
 
 
 class PointOut(ApiModel):
-    """A point, a bar, or the cell of a heat map."""
+    """A point, a bar, or a cell of a matrix."""
 
     x: float | str | None = Field(description="a number, a moment or a name, as the axis says; null: undefined")
     y: float | str | None
-    value: float | None = Field(description="of a cell in a heat map; null elsewhere, and where it is undefined")
+    value: float | None = Field(description="of a cell in a matrix; null elsewhere")
+    low: float | None = Field(description="the lower end of the interval of `x`; null where there is none")
+    high: float | None
+    rank: str = Field(description="as the board writes it, such as `2–5`; may be empty")
+    cluster: int | None = Field(description="of the row, from 1 at the top; null where there are none")
     label: str = Field(description="whose it is, as the board names teams; may be empty")
     reason: str = Field(description="why there is no value; may be empty")
     is_mine: bool
@@ -83,6 +87,7 @@ class LineOut(ApiModel):
     label: str
     axis: str = Field(description="x or y: the axis that it is a value of")
     value: float
+    is_mine: bool
 
 
 class PictureOut(ApiModel):
@@ -107,6 +112,10 @@ class PictureOut(ApiModel):
                             "x": "2026-01-18T09:00:00+00:00",
                             "y": 0.7134,
                             "value": None,
+                            "low": None,
+                            "high": None,
+                            "rank": "",
+                            "cluster": None,
                             "label": "Magpie",
                             "reason": "",
                             "is_mine": False,
@@ -114,7 +123,7 @@ class PictureOut(ApiModel):
                     ],
                 }
             ],
-            "lines": [{"label": "Baseline: Majority class", "axis": "y", "value": 0.3333}],
+            "lines": [{"label": "Baseline: Majority class", "axis": "y", "value": 0.3333, "is_mine": False}],
             "width": None,
             "diagonal": False,
             "left_out": 0,
@@ -131,7 +140,7 @@ class PictureOut(ApiModel):
     summary: str = Field(description="what is to be seen, in words")
     x: AxisOut
     y: AxisOut
-    scale: AxisOut | None = Field(description="of the values in the cells of a heat map")
+    scale: AxisOut | None = Field(description="of the values in the cells of a matrix")
     series: list[SeriesOut]
     lines: list[LineOut]
     width: float | None = Field(description="of the ranges of a histogram, which begin at `x`")
@@ -179,6 +188,10 @@ def picture_out(place: tuple[str, str, str], picture: Picture) -> PictureOut:
                         x=point.x,
                         y=point.y,
                         value=point.value,
+                        low=point.low,
+                        high=point.high,
+                        rank=point.rank,
+                        cluster=point.cluster,
                         label=point.label,
                         reason=point.reason,
                         is_mine=point.is_mine,
@@ -188,7 +201,9 @@ def picture_out(place: tuple[str, str, str], picture: Picture) -> PictureOut:
             )
             for series in picture.series
         ],
-        lines=[LineOut(label=line.label, axis=line.axis, value=line.value) for line in picture.lines],
+        lines=[
+            LineOut(label=line.label, axis=line.axis, value=line.value, is_mine=line.is_mine) for line in picture.lines
+        ],
         width=picture.width,
         diagonal=picture.diagonal,
         left_out=picture.left_out,

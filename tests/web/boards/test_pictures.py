@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterator
 from typing import Any
+from xml.etree import ElementTree
 
 import httpx
 import pytest
@@ -102,22 +103,24 @@ def test_profiles_are_of_the_first_teams_or_of_those_asked_for(parseme: Site, no
     assert [one["name"] for one in document["series"]] == ["Magpie", "Saudade Lab", "Loureiro", "Lexicon"]
     chosen = numbers(nobody, "languages", "?teams=Saudade+Lab&teams=Lexicon")["series"]
     assert [(one["name"], one["look"]) for one in chosen] == [("Saudade Lab", "team"), ("Lexicon", "baseline")]
-    assert [point["y"] for point in chosen[0]["points"]] == [0.70, 0.64, None, 0.69]
+    assert [(point["y"], point["x"]) for point in chosen[0]["points"]] == [
+        ("FR", 0.70), ("HR", 0.64), ("GA", None), ("PL", 0.69)
+    ]  # fmt: skip
     assert chosen[0]["points"][2]["reason"] == "not submitted"
     assert nobody.get(f"{API}/languages?teams=Nobody").status_code == 404
 
 
-def test_a_heat_map_has_a_cell_for_every_language_and_category(parseme: Site, nobody: httpx.Client) -> None:
+def test_every_language_has_a_dot_in_every_category(parseme: Site, nobody: httpx.Client) -> None:
     """A category has 0.1 less than the one before it, and Irish has no IRV."""
     document = numbers(nobody, "categories")
-    cells = {(point["y"], point["x"]): point["value"] for point in document["series"][0]["points"]}
-    assert cells["FR", "VID"] == pytest.approx(0.72)
-    assert cells["FR", "IRV"] == pytest.approx(0.52)
-    assert cells["GA", "IRV"] is None
-    assert len(cells) == 4 * 3
+    dots = {(one["name"], point["y"]): point["x"] for one in document["series"] for point in one["points"]}
+    assert dots["FR", "VID"] == pytest.approx(0.72)
+    assert dots["FR", "IRV"] == pytest.approx(0.52)
+    assert dots["GA", "IRV"] is None
+    assert len(dots) == 4 * 3
     assert document["teams"] == ["Magpie", "Saudade Lab", "Loureiro", "Lexicon"]
     other = numbers(nobody, "categories", "?teams=Saudade+Lab")
-    assert other["y"]["categories"] == ["FR", "HR", "PL"], "it did not send Irish"
+    assert [one["name"] for one in other["series"]] == ["FR", "HR", "PL"], "it did not send Irish"
 
 
 def test_paraphrasing_has_its_plane_with_the_references_as_lines(site: Site, nobody: httpx.Client) -> None:
@@ -155,13 +158,11 @@ def test_every_table_says_what_the_numbers_say(parseme: Site, nobody: httpx.Clie
     }
     profile = numbers(nobody, "languages")
     assert table_of(page, "languages") == [
-        [one["name"], *(told(profile["y"], point["y"]) for point in one["points"])] for one in profile["series"]
+        [one["name"], *(told(profile["x"], point["x"]) for point in one["points"])] for one in profile["series"]
     ]
-    heat = numbers(nobody, "categories")
-    cells = {(point["y"], point["x"]): point["value"] for point in heat["series"][0]["points"]}
+    parts = numbers(nobody, "categories")
     assert table_of(page, "categories") == [
-        [language, *(told(heat["scale"], cells[language, category]) for category in heat["x"]["categories"])]
-        for language in heat["y"]["categories"]
+        [one["name"], *(told(parts["x"], point["x"]) for point in one["points"])] for one in parts["series"]
     ]
     days = numbers(nobody, "submissions")
     assert table_of(page, "submissions") == [[point["x"], f"{point['y']:.0f}"] for point in days["series"][0]["points"]]
@@ -202,6 +203,22 @@ def test_a_split_where_there_are_none_is_not_there(site: Site, nobody: httpx.Cli
     assert nobody.get(f"{API}/anything").json()["error"]["message"].startswith("There is no such picture")
 
 
+def test_every_picture_stands_in_the_page_drawn_and_is_a_file(parseme: Site, nobody: httpx.Client) -> None:
+    page = visit(parseme, PAGE)
+    names = [one["name"] for one in nobody.get(API).json()["pictures"]]
+    for size in ("wide", "narrow"):
+        assert re.findall(rf'<title id="([^"]+)-{size}-title">', page) == names
+    for name in names:
+        answer = nobody.get(f"{PAGE}/{name}.svg")
+        assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/svg+xml")
+        assert answer.headers["Content-Disposition"] == f'attachment; filename="idioms-evaluation-zero-shot-{name}.svg"'
+        texts = [text.text for text in ElementTree.fromstring(answer.text).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314
+        assert "Idioms · zero-shot · Evaluation" in texts
+    assert f'href="{PAGE}/languages.svg?teams=Lexicon"' in visit(parseme, f"{PAGE}?teams=Lexicon")
+    assert "Magpie" not in nobody.get(f"{PAGE}/languages.svg?teams=Lexicon").text
+    assert nobody.get(f"{PAGE}/anything.svg").status_code == 404
+
+
 def test_texts_of_teams_are_only_texts(parseme: Site) -> None:
     with writing(parseme.engine) as session:
         session.execute(update(Team).where(Team.name == "Magpie").values(name='<img src=x onerror="a">&"'))
@@ -219,7 +236,8 @@ def test_a_board_without_scores_has_no_picture_and_no_count(parseme: Site, nobod
     assert nobody.get(API).json()["pictures"] == []
     assert {nobody.get(f"{API}/{name}").status_code for name in ("progress", "submissions", "languages")} == {404}
     page = visit(parseme, PAGE)
-    assert "data-picture" not in page
+    assert "<figure" not in page
+    assert nobody.get(f"{PAGE}/progress.svg").status_code == 404
     assert "Magpie" not in page
     assert visit(parseme, BOARD_PAGE).count("/pictures") == 1, "the tab alone"
 
@@ -251,7 +269,6 @@ def test_a_reports_digits_are_those_of_the_board(parseme: Site, nobody: httpx.Cl
     hide(parseme.engine, precision=1)
     found = [numbers(nobody, name) for name in ("categories", "languages", "seen-unseen", "progress")]
     values = {point[key] for one in found for line in one["series"] for point in line["points"] for key in "xy"}
-    values |= {point["value"] for point in found[0]["series"][0]["points"]}
     assert {value for value in values if isinstance(value, float) and round(value, 1) != value} == set()
     assert 0.7 in values
 

@@ -1,45 +1,50 @@
-"""Pictures in a real Chromium: drawn when asked for, in the dark and on paper, to take away, and never needed."""
+"""Pictures in a real Chromium: there at once and without scripts, readable on a phone, and what the script adds."""
 
 from __future__ import annotations
 
-import re
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.competitions.embargo import hide
 from tests.web import pictures_world
 from tests.web.reading import BOARD_PAGE
 from tests.web.site import Site
-from tests.web.test_browser import PATIENCE_MS, chromium, look  # noqa: F401 - fixtures
+from tests.web.test_browser import chromium, look  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.browser
 
 PAGE = f"{BOARD_PAGE}/pictures"
 PICTURES = 6
-SVG = "{http://www.w3.org/2000/svg}"
-#: How many colours the layers of a picture have: an empty one has a single one.
-COLOURS = """(drawing) => Math.max(...[...drawing.querySelectorAll("canvas")].map((canvas) => {
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  return new Set(new Uint32Array(data.buffer)).size;
-}))"""
-#: Which of these colours something is drawn in, exactly; read once, as browsers ask for.
-HAS = """(canvas, colours) => {
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  const found = new Set(new Uint32Array(data.buffer));
-  return colours.map(([red, green, blue]) => found.has((255 << 24 | blue << 16 | green << 8 | red) >>> 0));
-}"""
-#: Of the line of records, in the light and in the dark.
-ON_LIGHT, ON_DARK = [0x0B, 0x6B, 0x4F], [0x63, 0xC7, 0x9F]
-LIBRARIES = """() => performance.getEntriesByType("resource").filter((one) => one.name.includes("echarts")).length"""
-HEAVIEST_BYTES = 150_000
+#: With everything that is loaded for it; a page is compressed.
+HEAVIEST_BYTES = 60_000
 WEIGHT = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .filter((part) => !part.name.includes(".woff"))
   .map((part) => part.encodedBodySize).reduce((sum, bytes) => sum + bytes, 0)"""
+#: Names and numbers that lie on a mark or on another name, by what the browser itself measures.
+COLLISIONS = """() => {
+  const box = (part) => part.getBoundingClientRect();
+  const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  const found = [];
+  for (const drawing of document.querySelectorAll("svg.figure")) {
+    if (getComputedStyle(drawing).display === "none") continue;
+    const texts = [...drawing.querySelectorAll("text")];
+    const placed = texts.filter((text) => /fig-(name|you|end|value|ideal-text)/.test(text.getAttribute("class")));
+    const marks = [...drawing.querySelectorAll(".fig-mark, .fig-entry")];
+    for (const text of placed)
+      for (const other of [...marks, ...texts])
+        if (other !== text && meet(box(text), box(other))) found.push(`${text.textContent} on ${other.textContent}`);
+    for (const text of texts)
+      if (box(text).left < box(drawing).left - 1 || box(text).right > box(drawing).right + 1)
+        found.push(`${text.textContent} outside`);
+  }
+  return found;
+}"""
+SMALLEST = """() => Math.min(...[...document.querySelectorAll("svg.figure text")]
+  .filter((text) => text.getClientRects().length).map((text) => text.getBoundingClientRect().height))"""
+TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 Looks = Callable[..., Any]
 
@@ -50,139 +55,54 @@ def parseme(site: Site) -> Site:
     return site
 
 
-def drawn(looking: Any, address: str = f"{PAGE}#pictures") -> Page:
-    """The page with all of its pictures drawn."""
-    looking.go(address)
-    page: Page = looking.page
-    wait(page)
-    return page
-
-
-def wait(page: Page) -> None:
-    expect(page.locator("figure[data-drawn] .canvas")).to_have_count(PICTURES, timeout=PATIENCE_MS)
-
-
-def test_pictures_are_drawn_when_somebody_asks_and_not_before(look: Looks, parseme: Site) -> None:  # noqa: F811
-    looking = look()
+@pytest.mark.parametrize("device", ["desktop", "phone"])
+def test_without_scripts_pictures_stand_in_the_page_and_can_be_read(
+    look: Looks,  # noqa: F811
+    parseme: Site,
+    device: str,
+) -> None:
+    looking = look(device, java_script_enabled=False)
     looking.go(PAGE)
     page = looking.page
-    button = page.get_by_role("button", name="Draw the pictures")
-    expect(button).to_be_visible()
-    assert page.evaluate(LIBRARIES) == 0
+    shown = page.locator("svg.figure:visible")
+    expect(shown).to_have_count(PICTURES)
+    assert page.evaluate(COLLISIONS) == []
+    assert page.evaluate(SMALLEST) > 10
+    assert page.evaluate(TOO_WIDE) == 0
     assert page.evaluate(WEIGHT) < HEAVIEST_BYTES
-    expect(page.locator("#progress-numbers")).to_be_visible()
-    button.click()
-    wait(page)
-    expect(button).to_be_hidden()
-    assert page.evaluate(LIBRARIES) == 1
-    for drawing in page.locator(".canvas").all():
-        assert drawing.evaluate(COLOURS) > 20, "something is drawn"
-    expect(page.locator("#progress-numbers")).to_be_hidden()
-    page.locator("figure", has=page.locator("#progress-numbers")).locator("summary").click()
-    expect(page.locator("#progress-numbers")).to_be_visible()
+    column, drawn = page.locator(".chart").first.bounding_box(), shown.first.bounding_box()
+    assert column is not None
+    assert drawn is not None
+    assert drawn["width"] > 0.9 * column["width"]
 
 
-def test_the_boards_link_asks_for_them(look: Looks, parseme: Site) -> None:  # noqa: F811
-    looking = look()
-    looking.go(BOARD_PAGE)
-    looking.page.get_by_role("link", name="Pictures", exact=True).click()
-    wait(looking.page)
-
-
-def test_a_picture_can_be_reached_and_says_what_it_shows(look: Looks, parseme: Site) -> None:  # noqa: F811
-    page = drawn(look())
-    picture = page.get_by_role("img", name="Progress over time")
-    picture.focus()
-    expect(picture).to_be_focused()
-    assert "The record is 59.25 %, by Magpie" in (picture.get_attribute("aria-label") or "")
-    assert picture.evaluate("(one) => one.querySelectorAll('[tabindex]').length") == 0, "one stop, not many"
-
-
-def test_they_follow_the_dark_and_go_to_paper_in_the_light(look: Looks, parseme: Site) -> None:  # noqa: F811
-    page = drawn(look(scheme="dark"))
-    figure = page.locator("figure[data-picture]").first
-    expect(figure).to_have_attribute("data-drawn", "dark")
-    canvas = figure.locator("canvas").first
-    assert canvas.evaluate(HAS, [ON_LIGHT, ON_DARK]) == [False, True]
-    page.emulate_media(color_scheme="light")
-    expect(figure).to_have_attribute("data-drawn", "light")
-    assert canvas.evaluate(HAS, [ON_LIGHT, ON_DARK]) == [True, False]
-    page.emulate_media(color_scheme="dark")
-    page.emulate_media(media="print")
-    expect(figure).to_have_attribute("data-drawn", "paper")
-    assert canvas.evaluate(HAS, [ON_LIGHT, ON_DARK]) == [True, False]
-    expect(page.get_by_role("button", name="Download SVG: Progress over time")).to_be_hidden()
-    page.emulate_media(media="screen")
-    expect(figure).to_have_attribute("data-drawn", "dark")
-
-
-def test_they_fit_a_phone_and_follow_its_width(look: Looks, parseme: Site) -> None:  # noqa: F811
-    page = drawn(look("phone"))
-    too_wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert page.evaluate(too_wide) == 0
-    canvas = page.locator("canvas").first
-    narrow = canvas.bounding_box()
-    assert narrow is not None
-    page.set_viewport_size({"width": 900, "height": 700})
-    page.wait_for_function("(width) => document.querySelector('canvas').clientWidth > width", arg=narrow["width"] + 200)
-    assert page.evaluate(too_wide) == 0
-
-
-def test_files_to_take_away_are_whole(look: Looks, parseme: Site, tmp_path: Path) -> None:  # noqa: F811
-    page = drawn(look(scheme="dark"))
-    titles = [title.strip() for title in page.locator("section.picture h2").all_inner_texts()]
-    assert len(titles) == PICTURES
-    for title in titles:
-        svg = downloaded(page, f"Download SVG: {title}", tmp_path)
-        root = ElementTree.fromstring(svg.read_text())  # noqa: S314 - our own file
-        assert root.tag == f"{SVG}svg"
-        assert root.findtext(f"{SVG}title") == title
-        assert {"Idioms · zero-shot · Evaluation", title} <= {text.text for text in root.iter(f"{SVG}text")}
-        assert not list(root.iter(f"{SVG}script"))
-        png = downloaded(page, f"Download PNG: {title}", tmp_path).read_bytes()
-        assert png.startswith(b"\x89PNG\r\n\x1a\n")
-        assert struct.unpack(">I", png[16:20])[0] == 1800, "twice as sharp as a page"
-    names = {name.name for name in tmp_path.iterdir()}
-    assert "idioms-evaluation-zero-shot-seen-unseen.svg" in names
-
-
-def downloaded(page: Page, button: str, folder: Path) -> Path:
-    page.wait_for_timeout(120)  # the browser drops, without a word, the eleventh download within a second
-    with page.expect_download() as started:
-        page.get_by_role("button", name=button, exact=True).click()
-    path = folder / started.value.suggested_filename
-    started.value.save_as(path)
-    return path
-
-
-def test_without_scripts_the_tables_are_there(look: Looks, parseme: Site) -> None:  # noqa: F811
-    looking = look(java_script_enabled=False)
-    looking.go(f"{PAGE}?teams=Saudade+Lab#languages")
-    page = looking.page
-    assert page.locator("section.picture table:visible").count() == PICTURES
-    expect(page.get_by_role("button", name="Draw the pictures")).to_have_count(0)
-    page.get_by_text("Choose systems").click()
-    page.get_by_label("Loureiro").check()
-    page.get_by_role("button", name="Show these").click()
-    expect(page.locator("section", has=page.locator("#languages")).locator("tbody tr")).to_have_count(2)
-
-
-def test_choosing_draws_what_was_chosen(look: Looks, parseme: Site) -> None:  # noqa: F811
-    page = drawn(look())
-    page.get_by_label("System", exact=True).select_option("Saudade Lab")
-    page.get_by_role("button", name="Show this one").click()
-    wait(page)
-    assert "teams=Saudade+Lab#categories" in page.url
-    expect(page.get_by_role("img", name="Languages by category")).to_have_attribute(
-        "aria-label", re.compile("Saudade Lab")
-    )
-
-
-def test_numbers_that_do_not_come_are_told(look: Looks, parseme: Site) -> None:  # noqa: F811
-    """The board is hidden between the page and the numbers."""
+def test_the_script_says_what_is_pointed_at_hides_systems_and_makes_files(
+    look: Looks,  # noqa: F811
+    parseme: Site,
+    tmp_path: Path,
+) -> None:
     looking = look()
     looking.go(PAGE)
-    hide(parseme.engine, board="hidden")
-    looking.page.get_by_role("button", name="Draw the pictures").click()
-    expect(looking.page.locator(".ask [role=status]")).to_contain_text("The tables say the same")
-    looking.complaints.clear()  # the browser itself tells of each 404
+    page = looking.page
+    languages = page.locator(".chart", has=page.locator("#languages-numbers"))
+    drawing, tip = languages.locator("svg.wide"), languages.get_by_role("status")
+    mark = drawing.locator('.fig-spot[data-of="Magpie"]').first
+    mark.hover()
+    expect(tip).to_have_text("Magpie\nFR\n72.00 %")
+    expect(page.locator("#seen-unseen").locator("xpath=..").locator("svg.wide .fig-also")).to_have_count(1)
+    page.mouse.move(0, 0)
+    expect(tip).to_be_hidden()
+    drawing.focus()
+    drawing.press("ArrowRight")
+    expect(tip).to_be_visible()
+    key = drawing.get_by_role("button", name="Magpie")
+    key.focus()
+    key.press("Enter")
+    expect(key).to_have_attribute("aria-pressed", "false")
+    expect(mark).to_be_hidden()
+    with page.expect_download() as started:
+        languages.get_by_role("button", name="PNG").click()
+    assert started.value.suggested_filename == "languages.png"
+    started.value.save_as(tmp_path / "languages.png")
+    assert (tmp_path / "languages.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert (tmp_path / "languages.png").stat().st_size > 10_000

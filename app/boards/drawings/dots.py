@@ -1,0 +1,107 @@
+"""Dot plots: a row for each language or category, in it a mark for each system, or for each part and their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from xml.etree.ElementTree import Element
+
+from app.boards.drawings.frame import (
+    LABEL_SIZE,
+    NARROW,
+    REACH,
+    SHAPES,
+    YOU,
+    Key,
+    Plot,
+    Shape,
+    add_mark,
+    draw_below,
+    draw_keys,
+    keys_height,
+    numeric,
+    plot_of,
+    point_box,
+    sheet,
+    speak,
+    write,
+    write_taken,
+)
+from app.boards.pictures.shapes import Picture, Point, Series
+from app.figures.labels import Place, cut_to, text_place, text_width
+from evergold.figures import axes
+from evergold.figures.svg import add_line
+
+_ROW = 30.0
+#: Marks of one row stand a little above each other, so that equal values are all seen.
+_STEP = 3.0
+
+
+def draw_dots(picture: Picture, width: int) -> Element:
+    """The values run from left to right; rows stand in the order of the picture."""
+    values = [point.x for one in picture.series for point in one.points if isinstance(point.x, float)]
+    x = numeric(picture.x, values)
+    keys = _keys(picture.series)
+    top = 8 + keys_height(keys, width)
+    bottom = top + _ROW * len(picture.y.categories)
+    svg = sheet(picture, width, bottom + 46)
+    most = 110 if width == NARROW else 240
+    names = [cut_to(name, LABEL_SIZE, most) for name in picture.y.categories]
+    plot = plot_of(svg, width, 14 + max(text_width(name, LABEL_SIZE) for name in names), top, bottom, 20)
+    draw_keys(svg, keys, width)
+    draw_below(plot, x)
+    rows = {name: top + _ROW * (at + 0.5) for at, name in enumerate(picture.y.categories)}
+    for name, row in zip(names, rows.values(), strict=True):
+        add_line(svg, "fig-grid", plot.left, row, plot.right, row)
+        write_taken(plot, name, "fig-label", text_place(name, LABEL_SIZE, plot.left - 8, row + 4.5, "end"))
+    _draw_marks(plot, picture, x, rows)
+    return svg
+
+
+def _keys(series: Sequence[Series]) -> list[Key]:
+    """One for each system; of parts there may be many, which say what they are themselves."""
+    found = []
+    for at, one in enumerate(series):
+        own = any(point.is_mine for point in one.points)
+        if one.look != "part":
+            found.append(Key(f"{one.name} ({YOU})" if own else one.name, *_mark(one, at), owner=one.name))
+    part = next((one for one in series if one.look == "part"), None)
+    return [*found, Key("One language", *_mark(part, 0))] if part else found
+
+
+def _mark(series: Series, at: int) -> tuple[str, Shape]:
+    if series.look == "part":
+        return "fig-entry", "circle"
+    if series.look == "mean":
+        return "fig-mark", "diamond"
+    return f"fig-mark fig-s{at % len(SHAPES)}", SHAPES[at % len(SHAPES)]
+
+
+def _draw_marks(plot: Plot, picture: Picture, x: axes.Axis, rows: dict[str, float]) -> None:
+    systems = [one for one in picture.series if one.look not in ("part", "mean")]
+    drawn: list[tuple[Series, Point, float, float]] = []
+    for at, one in enumerate(picture.series):
+        kind, shape = _mark(one, at)
+        lift = (at - (len(systems) - 1) / 2) * _STEP if systems else 0.0
+        for point in one.points:
+            if isinstance(point.x, float):
+                across, down = x.place(point.x, plot.left, plot.right), rows[str(point.y)] + lift
+                mark = add_mark(plot.svg, kind, shape, across, down, 4 if one.look == "part" else REACH)
+                speak(mark, f"{point.label}\n{point.y}\n{picture.x.text_of(point.x)}", one.name)
+                plot.room.take(point_box(across, down))
+                drawn.append((one, point, across, down))
+    for row in rows if not systems else ():
+        _name_ends(plot, [(one, across, down) for one, point, across, down in drawn if point.y == row])
+
+
+def _name_ends(plot: Plot, row: Sequence[tuple[Series, float, float]]) -> None:
+    """Which part is lowest in a row, and which is highest."""
+    parts = sorted((across, down, one.name) for one, across, down in row if one.look == "part")
+    for across, down, name in [*parts[:1], *parts[1:][-1:]]:
+        found = plot.room.find(_beside(name, across, down))
+        if found is not None:
+            write(plot.svg, name, "fig-end", found)
+
+
+def _beside(name: str, x: float, y: float) -> Iterator[Place]:
+    yield text_place(name, 11, x - REACH - 3, y + 4, "end")
+    yield text_place(name, 11, x + REACH + 3, y + 4, "start")

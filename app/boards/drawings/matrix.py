@@ -1,0 +1,90 @@
+"""Drawing of who is better than whom: a square for every two systems, filled where the row beats the column."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element, SubElement
+
+from app.boards.drawings.frame import LABEL_SIZE, NARROW, YOU, sheet, speak
+from app.boards.pictures.shapes import Look, Picture, Point
+from app.figures.labels import cut_to, text_place, text_width
+from evergold.figures.svg import add, add_text, number
+
+_KINDS: dict[Look, str] = {"better": "fig-cell fig-better", "worse": "fig-cell fig-worse", "same": "fig-cell fig-same"}
+_WORDS: dict[Look, str] = {"better": "is better than", "worse": "is worse than", "same": "cannot be told apart from"}
+_KEYS: dict[Look, str] = {"better": "Row is better", "worse": "Row is worse", "same": "Not told apart"}
+_LARGEST, _TEXT_SIZE, _KEY_LINE = 44.0, 11.0, 21.0
+_HEAD = 24.0
+#: More squares are too small for a finger.
+MOST_NARROW = 14
+
+
+def draw_matrix(picture: Picture, width: int) -> Element:
+    """Rows have names, columns their numbers; squares are as large as there is room, with p where it fits."""
+    most = MOST_NARROW if width == NARROW else len(picture.y.categories)
+    names = _first(picture, most)
+    numbers = {name: at for at, name in enumerate(picture.y.categories, 1)}
+    texts = [
+        cut_to(f"{numbers[name]}  {_name(picture, name)}", LABEL_SIZE, 104 if width == NARROW else 250)
+        for name in names
+    ]
+    left = 12 + max(text_width(text, LABEL_SIZE) for text in texts)
+    side = min(_LARGEST, (width - left - 6) / len(names))
+    used = [one.look for one in picture.series]
+    top = 6 + _KEY_LINE * (1 if width > NARROW else len(used)) + _HEAD
+    svg = sheet(picture, width, top + side * len(names) + 8)
+    _draw_keys(svg, used, width)
+    for at, (name, text) in enumerate(zip(names, texts, strict=True)):
+        y = top + side * (at + 0.5)
+        add_text(svg, text, "fig-label", left - 8, y + 4.5, "end")
+        add_text(svg, str(numbers[name]), "fig-tick", left + side * (at + 0.5), top - 7, "middle")
+    places = {name: at for at, name in enumerate(names)}
+    for one in picture.series:
+        for point in one.points:
+            row, column = places.get(str(point.y)), places.get(str(point.x))
+            if row is not None and column is not None:
+                _draw_cell(svg, one.look, point, (left + side * column + 1, top + side * row + 1), side - 2)
+    return svg
+
+
+def _first(picture: Picture, most: int) -> list[str]:
+    """So many of the systems, and the viewer's own."""
+    own = {point.y for one in picture.series for point in one.points if point.is_mine}
+    return [name for at, name in enumerate(picture.y.categories) if at < most or name in own]
+
+
+def _draw_cell(svg: Element, look: Look, point: Point, corner: tuple[float, float], side: float) -> None:
+    x, y = corner
+    size = {"x": number(x), "y": number(y), "width": number(side), "height": number(side)}
+    cell = add(svg, "rect", _KINDS[look], **size)
+    told = p_text(point.value)
+    speak(cell, f"{point.y} {_WORDS[look]} {point.x}\np {told}", str(point.y))
+    short = told.removeprefix("= ").replace("< ", "<")
+    if text_width(short, _TEXT_SIZE) <= side - 2:
+        place = text_place(short, _TEXT_SIZE, x + side / 2, y + side / 2 + 4, "middle")
+        add_text(svg, short, "fig-cell-text", place.x, place.y, "middle")
+
+
+def p_text(p: float | None) -> str:
+    """`= .03`, `< .001`."""
+    if p is None:
+        return "unknown"
+    if p < 0.001:
+        return "< .001"
+    return f"= {p:.2f}".replace("0.", ".") if p >= 0.1 else f"= {p:.3f}".replace("0.", ".")
+
+
+def _name(picture: Picture, name: str) -> str:
+    own = any(point.is_mine for one in picture.series for point in one.points if point.y == name)
+    return f"{name} ({YOU})" if own else name
+
+
+def _draw_keys(svg: Element, looks: list[Look], width: int) -> None:
+    x, y = 12.0, 6.0
+    for look in looks:
+        group = SubElement(svg, "g", {"class": "fig-key"})
+        add(group, "rect", _KINDS[look], x=number(x), y=number(y), width="14", height="14")
+        add_text(group, _KEYS[look], "fig-label", x + 20, y + 11.5)
+        if width == NARROW:
+            y += _KEY_LINE
+        else:
+            x += 20 + text_width(_KEYS[look], LABEL_SIZE) + 22

@@ -1,0 +1,177 @@
+"""Drawings over time: records and entries, and a bar for each day or month."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from math import ceil
+from xml.etree.ElementTree import Element
+
+from app.boards.drawings.frame import (
+    NARROW,
+    SIZE,
+    TICK_SIZE,
+    YOU,
+    Plot,
+    Shape,
+    add_mark,
+    draw_aside,
+    left_of_ticks,
+    name_point,
+    numeric,
+    plot_of,
+    point_box,
+    sheet,
+    speak,
+    write,
+)
+from app.boards.drawings.rules import draw_level_rules, rules_height
+from app.boards.pictures.shapes import Axis, Picture, Point
+from app.figures.labels import Box, text_place, text_width
+from app.figures.time_axis import day_name, month_name, time_ticks
+from evergold.figures import axes
+from evergold.figures.svg import add, add_line, add_text, number, round_step
+
+#: Beside the first and the last moment, as a share of the time between them; at least so long.
+_AIR, _LEAST_AIR = 0.04, timedelta(hours=3)
+_ENTRY, _RECORD = 3.6, 5.4
+
+#: A point with its place.
+Placed = tuple[Point, float, float]
+
+
+def draw_steps(picture: Picture, width: int) -> Element:
+    """A step for each record, a point for each entry, lines to compare with."""
+    entries, record = picture.series
+    values = [point.y for point in entries.points if isinstance(point.y, float)]
+    y = numeric(picture.y, [*values, *(line.value for line in picture.lines)])
+    top = 12 + rules_height(picture.lines)
+    bottom = top + (250 if width == NARROW else 330)
+    svg = sheet(picture, width, bottom + 44)
+    plot = plot_of(svg, width, left_of_ticks(y), top, bottom)
+    first, last = _ends([_moment(point) for point in entries.points])
+    _draw_time(plot, first, last, 4 if width == NARROW else 8, picture.x.title)
+    draw_aside(plot, y)
+    draw_level_rules(plot, picture.lines, y, picture.y, 4)
+
+    def place(points: Sequence[Point]) -> list[Placed]:
+        span = (last - first).total_seconds()
+        return [
+            (
+                point,
+                plot.left + (_moment(point) - first).total_seconds() / span * (plot.right - plot.left),
+                y.place(float(point.y or 0.0), plot.bottom, plot.top),
+            )
+            for point in points
+        ]
+
+    _draw_progress(plot, picture, place(entries.points), place(record.points))
+    return svg
+
+
+def _draw_progress(plot: Plot, picture: Picture, entries: Sequence[Placed], records: Sequence[Placed]) -> None:
+    path = "".join(
+        f"{'M' if at == 0 else 'H'}{number(x)}{',' if at == 0 else 'V'}{number(y)}"
+        for at, (_, x, y) in enumerate(records)
+    )
+    add(plot.svg, "path", "fig-record", d=f"{path}H{number(plot.right)}")
+    for _, x, y in [*entries, *records]:
+        plot.room.take(point_box(x, y, _ENTRY + 1))
+    for (_, x, y), after in zip(records, [*(x for _, x, _ in records[1:]), plot.right], strict=True):
+        plot.room.take(Box(x, y - 1.5, after, y + 1.5))
+    for (_, _, before), (_, x, y) in pairwise(records):
+        plot.room.take(Box(x - 1.5, min(before, y), x + 1.5, max(before, y)))
+    for point, x, y in entries:
+        mark = add_mark(plot.svg, "fig-mark fig-mine" if point.is_mine else "fig-entry", _shape(point), x, y, _ENTRY)
+        speak(mark, _words(picture, point), point.label)
+    for point, x, y in records:
+        speak(add_mark(plot.svg, "fig-mark", "diamond", x, y, _RECORD), _words(picture, point), point.label)
+    own = [one for one in entries if one[0].is_mine][-1:]
+    for _, x, y in own:
+        name_point(plot, YOU, x, y, is_mine=True)
+    for place, (point, x, y) in reversed(list(enumerate(records))):
+        is_last_of_team = place + 1 == len(records) or records[place + 1][0].label != point.label
+        if is_last_of_team and not point.is_mine:
+            name_point(plot, point.label, x, y, width=120 if plot.right < NARROW else 170)
+
+
+def _shape(point: Point) -> Shape:
+    return "square" if point.is_mine else "circle"
+
+
+def _words(picture: Picture, point: Point) -> str:
+    return f"{point.label}\n{picture.y.text_of(point.y)}\n{picture.x.text_of(point.x)}"
+
+
+def _moment(point: Point) -> datetime:
+    return datetime.fromisoformat(str(point.x))
+
+
+def _ends(moments: Sequence[datetime]) -> tuple[datetime, datetime]:
+    first, last = min(moments), max(moments)
+    air = max((last - first) * _AIR, _LEAST_AIR)
+    return first - air, last + air
+
+
+def _draw_time(plot: Plot, first: datetime, last: datetime, most: int, title: str) -> None:
+    add_line(plot.svg, "fig-axis", plot.left, plot.bottom, plot.right, plot.bottom)
+    for moment, words in time_ticks(first, last, most):
+        x = plot.left + (moment - first) / (last - first) * (plot.right - plot.left)
+        add_line(plot.svg, "fig-axis", x, plot.bottom, x, plot.bottom + 4)
+        half = text_width(words, TICK_SIZE) / 2
+        at = min(max(x, plot.left + half - 20), plot.right + 10 - half)
+        add_text(plot.svg, words, "fig-tick", at, plot.bottom + 18, "middle")
+    add_text(plot.svg, f"{title} (UTC)", "fig-tick", plot.middle, plot.bottom + 36, "middle")
+
+
+def draw_bars(picture: Picture, width: int) -> Element:
+    """A bar for each day or month, with its number where there is room."""
+    [counts] = picture.series
+    most = max(int(point.y or 0) for point in counts.points if isinstance(point.y, float))
+    y = count_axis(picture.y.title, most)
+    bottom = 20 + (190 if width == NARROW else 230)
+    svg = sheet(picture, width, bottom + 44)
+    plot = plot_of(svg, width, left_of_ticks(y), 20, bottom)
+    draw_aside(plot, y)
+    each = (plot.right - plot.left) / len(counts.points)
+    bar = min(each * 0.8, 44)
+    for at, point in enumerate(counts.points):
+        if point.y:
+            x, top = plot.left + each * (at + 0.5), y.place(float(point.y), plot.bottom, plot.top)
+            size = {"width": bar, "height": plot.bottom - top}
+            mark = add(plot.svg, "rect", "fig-bar", x=number(x - bar / 2), y=number(top), **_numbers(size))
+            speak(mark, f"{point.x}\n{picture.y.text_of(point.y)}")
+            words = picture.y.text_of(point.y)
+            if text_width(words, SIZE) < each:
+                write(plot.svg, words, "fig-value", text_place(words, SIZE, x, top - 5, "middle"))
+    add_line(plot.svg, "fig-axis", plot.left, plot.bottom, plot.right, plot.bottom)
+    _name_days(plot, picture.x, each)
+    return svg
+
+
+def _name_days(plot: Plot, axis: Axis, each: float) -> None:
+    names = [_day_or_month(name) for name in axis.categories]
+    every = max(1, ceil((max(text_width(name, TICK_SIZE) for name in names) + 12) / each))
+    for at in range(0, len(names), every):
+        x = plot.left + each * (at + 0.5)
+        half = text_width(names[at], TICK_SIZE) / 2
+        add_text(plot.svg, names[at], "fig-tick", min(x, plot.right + 10 - half), plot.bottom + 17, "middle")
+    add_text(plot.svg, axis.title, "fig-tick", plot.middle, plot.bottom + 36, "middle")
+
+
+def _day_or_month(name: str) -> str:
+    """`2026-01-05` as `5 Jan`, `2026-01` as `Jan 2026`."""
+    if len(name) == len("2026-01"):
+        return month_name(datetime.combine(date.fromisoformat(f"{name}-01"), datetime.min.time()))
+    return day_name(datetime.combine(date.fromisoformat(name), datetime.min.time()))
+
+
+def count_axis(title: str, most: float) -> axes.Axis:
+    """From 0 to the next whole round number."""
+    step = max(1.0, round_step(most, 5))
+    return axes.Axis(title, 0, step * ceil(most / step), 0)
+
+
+def _numbers(sizes: dict[str, float]) -> dict[str, str]:
+    return {name: number(value) for name, value in sizes.items()}

@@ -1,0 +1,81 @@
+"""Drawing of how scores are spread: a bar for each range, rules for baselines and for the reader's own score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+from xml.etree.ElementTree import Element
+
+from app.boards.drawings.frame import (
+    NARROW,
+    SIZE,
+    TICK_SIZE,
+    Plot,
+    draw_aside,
+    left_of_ticks,
+    plot_of,
+    sheet,
+    speak,
+    write,
+)
+from app.boards.drawings.over_time import count_axis
+from app.boards.drawings.rules import draw_upright_rules, rules_height
+from app.boards.pictures.shapes import Picture
+from app.figures.labels import Place, text_place, text_width
+from evergold.figures import axes
+from evergold.figures.svg import add, add_line, add_text, number
+
+
+def draw_histogram(picture: Picture, width: int) -> Element:
+    """The ranges lie side by side, from the first one's lower end on."""
+    [counts] = picture.series
+    heights = [float(point.y) for point in counts.points if isinstance(point.y, float)]
+    y = count_axis(picture.y.title, max(heights))
+    top = 22 + rules_height(picture.lines)
+    bottom = top + (200 if width == NARROW else 250)
+    svg = sheet(picture, width, bottom + 44)
+    plot = plot_of(svg, width, left_of_ticks(y), top, bottom, 22)
+    low, step = float(counts.points[0].x or 0.0), picture.width or 1.0
+    scale, unit = (100.0, " %") if picture.x.percent else (1.0, "")
+    x = axes.Axis(picture.x.title, low, low + step * len(heights), picture.x.decimals, scale, unit)
+    draw_aside(plot, y)
+    places = [(x.place(low + step * at, plot.left, plot.right), height) for at, height in enumerate(heights)]
+    each = (plot.right - plot.left) / len(heights)
+    for (left, height), name in zip(places, picture.x.categories, strict=True):
+        if height:
+            end = y.place(height, plot.bottom, plot.top)
+            size = {"width": number(each - 2), "height": number(plot.bottom - end)}
+            bar = add(svg, "rect", "fig-bar", x=number(left + 1), y=number(end), **size)
+            speak(bar, f"{name}\n{picture.y.text_of(height)} {picture.y.title.lower()}")
+    draw_upright_rules(plot, picture.lines, x, picture.x)
+    for left, height in places:
+        if height:
+            words = picture.y.text_of(height)
+            found = plot.room.find(_above(words, left, each, y.place(height, plot.bottom, plot.top)))
+            if found is not None:
+                write(svg, words, "fig-value", found)
+    _draw_edges(plot, x, step)
+    return svg
+
+
+def _above(words: str, left: float, each: float, end: float) -> Iterator[Place]:
+    """Above the middle of a bar, or more to a side of it, where no rule runs."""
+    half = text_width(words, SIZE) / 2
+    for share in (0.5, 0.3, 0.7, 0.15, 0.85):
+        x = min(max(left + each * share, left + half + 1), left + each - half - 1)
+        yield text_place(words, SIZE, x, end - 5, "middle")
+
+
+def _draw_edges(plot: Plot, x: axes.Axis, step: float) -> None:
+    """The numbers where one range ends and the next begins."""
+    add_line(plot.svg, "fig-axis", plot.left, plot.bottom, plot.right, plot.bottom)
+    count = round((x.high - x.low) / step)
+    told = axes.Axis(x.title, 0, 6 * step, x.decimals, x.scale)  # of such steps, with the digits that they need
+    texts = [told.tick_text(x.low + step * at) for at in range(count + 1)]
+    widest = max(text_width(text, TICK_SIZE) for text in texts) + 12
+    every = max(1, ceil(widest * count / (plot.right - plot.left)))
+    for at in range(0, count + 1, every):
+        place = x.place(x.low + step * at, plot.left, plot.right)
+        add_line(plot.svg, "fig-axis", place, plot.bottom, place, plot.bottom + 4)
+        add_text(plot.svg, texts[at], "fig-tick", place, plot.bottom + 18, "middle")
+    add_text(plot.svg, x.heading, "fig-tick", plot.middle, plot.bottom + 36, "middle")

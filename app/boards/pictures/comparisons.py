@@ -1,0 +1,180 @@
+"""How sure a board is, in pictures: every row with its interval, and who is better than whom.
+
+Only where the board itself tells intervals and ranges of ranks (`app.boards.view`), and of the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from typing import Literal
+
+from app.boards.pictures.languages import LOOKS
+from app.boards.pictures.seen import Seen, value_of
+from app.boards.pictures.shapes import Axis, Heading, Line, Look, Picture, Point, Series, Table, listed, value_axis
+from app.boards.rows import LeaderboardRow
+from evergold.scoring.resampling.ranking import ALPHA
+
+#: As many as can be read; of longer boards the first are drawn, and the viewer's own rows.
+MOST_ROWS, MOST_SYSTEMS = 60, 30
+#: In words no more names than this.
+_MOST_NAMES = 4
+_TITLES: Mapping[Look, str] = {"team": "Teams", "baseline": "Baselines", "published": "Published"}
+Outcome = Literal["better", "worse", "same"]
+_OUTCOMES: Mapping[Outcome, str] = {"better": "Better", "worse": "Worse", "same": "Not told apart"}
+
+_SIGNS: Mapping[Outcome, str] = {"better": ">", "worse": "<", "same": ""}
+P_AXIS = Axis("p", decimals=4)
+
+#: What one system is to another, and the p of that.
+Compared = tuple[Outcome, float]
+#: A row with the name that tells it from the others.
+Named = tuple[str, LeaderboardRow]
+
+
+def forest(seen: Seen) -> Picture | None:
+    """Every row of the board with its interval; None where it shows none."""
+    rank_by = seen.leaderboard.rank_by
+    rows = [(name, row) for name, row in seen.named_rows() if row.cells[rank_by].value is not None]
+    if not any(row.cells[rank_by].interval for _, row in rows):
+        return None
+    kept = [one for at, one in enumerate(rows) if at < MOST_ROWS or one[1].is_mine]
+    x = value_axis(seen.ranking, seen.ranking_title)
+    points = [(row, _point(seen, name, row)) for name, row in kept]
+    looks = dict.fromkeys(LOOKS[row.kind] for row, _ in points)
+    level = next(one.level for _, row in rows if (one := row.cells[rank_by].interval))
+    return Picture(
+        name="forest",
+        title="How sure the scores are",
+        kind="forest",
+        about=f"A dot is the score, the line through it the {100 * level:g} % interval. "
+        "Lines across the picture divide clusters: everybody above is better than everybody below.",
+        summary=_sureness(kept, seen),
+        x=x,
+        y=Axis("System", "category", tuple(name for name, _ in kept)),
+        series=tuple(
+            Series(_TITLES[look], look, tuple(point for row, point in points if LOOKS[row.kind] == look))
+            for look in looks
+        ),
+        lines=_best_baseline(seen),
+        table=Table(
+            (Heading("System"), Heading("Rank"), *(Heading(one, is_number=True) for one in (x.title, "From", "To"))),
+            tuple(
+                (point.label, point.rank, *(x.text_of(value) for value in (point.x, point.low, point.high)))
+                for _, point in points
+            ),
+        ),
+        left_out=len(rows) - len(kept),
+    )
+
+
+def _point(seen: Seen, name: str, row: LeaderboardRow) -> Point:
+    cell = row.cells[seen.leaderboard.rank_by]
+    low, high = (cell.interval.low, cell.interval.high) if cell.interval else (None, None)
+    value, _ = value_of(cell)
+    return Point(value, name, name, is_mine=row.is_mine, low=low, high=high, rank=_rank(row), cluster=row.cluster)
+
+
+def _rank(row: LeaderboardRow) -> str:
+    """`2–5` where it may be any of them."""
+    if row.rank is None:
+        return ""
+    best, worst = row.rank_range or (row.rank, row.rank)
+    return str(best) if best == worst else f"{best}–{worst}"
+
+
+def _sureness(rows: Sequence[Named], seen: Seen) -> str:
+    """Who may be first, and into how many clusters the board falls."""
+    first = [name for name, row in rows if row.rank_range and row.rank_range[0] == 1]
+    if not first:
+        return f"{len(rows)} systems with their intervals; which of them can be told apart is not known yet."
+    count = len({row.cluster for _, row in rows if row.cluster is not None})
+    clusters = "one cluster" if count == 1 else f"{count} clusters"
+    if len(first) == 1:
+        return f"{first[0]} is better than all others. The board falls into {clusters}."
+    names = listed(first) if len(first) <= _MOST_NAMES else f"{len(first)} systems"
+    return f"{names} may be first. The board falls into {clusters}."
+
+
+def _best_baseline(seen: Seen) -> tuple[Line, ...]:
+    """Rows stand best first."""
+    rank_by = seen.leaderboard.rank_by
+    found = [
+        Line(f"Baseline: {name}", "x", float(value))
+        for name, row in seen.named_rows()
+        if row.kind == "baseline" and (value := row.cells[rank_by].value) is not None
+    ]
+    return tuple(found[:1])
+
+
+def pairs(seen: Seen) -> Picture | None:
+    """Which rows are significantly better than which, all pairs taken together; None where none were compared."""
+    compared = _compared(seen)
+    if not compared:
+        return None
+    rows = list(seen.named_rows())
+    places = sorted({place for pair in compared for place in pair})
+    kept = [place for at, place in enumerate(places) if at < MOST_SYSTEMS or rows[place][1].is_mine]
+    names = tuple(rows[place][0] for place in kept)
+    cells = {(one, other): compared[one, other] for one in kept for other in kept if (one, other) in compared}
+    systems = Axis("System", "category", names)
+    return Picture(
+        name="pairs",
+        title="Who is better than whom",
+        kind="matrix",
+        about="In a filled square the system of the row is better than that of the column, in a dashed one worse. The "
+        f"numbers are p of paired permutation tests, corrected for all pairs (Holm): up to {ALPHA:g} two systems are "
+        "told apart.",
+        summary=_told_apart(compared, len(places)),
+        x=systems,
+        y=systems,
+        series=tuple(
+            Series(title, outcome, tuple(_cell(rows, *at, p) for at, (what, p) in cells.items() if what == outcome))
+            for outcome, title in _OUTCOMES.items()
+            if any(what == outcome for what, _ in cells.values())
+        ),
+        scale=P_AXIS,
+        table=Table(
+            (Heading("System"), *(Heading(str(at), is_number=True) for at in range(1, len(names) + 1))),
+            tuple(
+                (f"{at}. {rows[one][0]}", *(_text(cells.get((one, other))) for other in kept))
+                for at, one in enumerate(kept, 1)
+            ),
+        ),
+        left_out=len(places) - len(kept),
+    )
+
+
+def _compared(seen: Seen) -> dict[tuple[int, int], Compared]:
+    """By the places of two rows with ranks, what the first is to the second, and p with Holm's correction over all."""
+    board = seen.leaderboard
+    if not board.pair_tests:
+        return {}
+    found: dict[tuple[int, int], Compared] = {}
+    for (first, row), (second, other) in permutations(enumerate(board.rows), 2):
+        test = board.pair_test(row, other)
+        if test is not None and test.corrected is not None:
+            is_ahead = (test.difference > 0) == seen.ranking.higher_is_better
+            found[first, second] = (
+                ("better" if is_ahead else "worse") if test.is_significant else "same",
+                test.corrected,
+            )
+    return found
+
+
+def _told_apart(compared: Mapping[tuple[int, int], Compared], count: int) -> str:
+    told, every = sum(what == "better" for what, _ in compared.values()), len(compared) // 2
+    return f"{told} of {every} pairs of {count} systems are told apart."
+
+
+def _cell(rows: Sequence[Named], one: int, other: int, p: float) -> Point:
+    """On the row of one, in the column of the other."""
+    return Point(rows[other][0], rows[one][0], rows[one][0], value=p, is_mine=rows[one][1].is_mine)
+
+
+def _text(cell: Compared | None) -> str:
+    """`> .012`: better, with this p."""
+    if cell is None:
+        return ""
+    what, p = cell
+    return f"{_SIGNS[what]} {P_AXIS.text_of(p)}".strip()

@@ -1,0 +1,136 @@
+"""Where the words of a plot find room: boxes that are taken, how wide a text is about, and the first free place."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+
+Anchor = Literal["start", "middle", "end"]
+
+#: Boxes are looked up by squares of this side, so that a crowd of points costs little.
+_SQUARE = 48
+#: Of a line of text, above and below its baseline, as shares of the size of its letters.
+_ABOVE, _BELOW = 0.82, 0.26
+#: Widths in em, on the wide side: nobody knows which letters the reader's machine has.
+_NARROW, _USUAL, _CAPITAL, _WIDE = 0.4, 0.63, 0.75, 1.0
+_NARROW_LETTERS = frozenset("iIjlftr.,:;'|!()[]-\u2013\u2009 ")
+_WIDE_LETTERS = frozenset("mMwW@%\u2026\u2014")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle that something takes up."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Box) -> bool:
+        """Whether both take up some of the same room."""
+        return (
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
+        )
+
+    def within(self, other: Box) -> bool:
+        """Whether the other holds all of it."""
+        return (
+            self.left >= other.left
+            and self.right <= other.right
+            and self.top >= other.top
+            and self.bottom <= other.bottom
+        )
+
+    def squares(self) -> Iterator[tuple[int, int]]:
+        """The squares of the grid that it touches."""
+        for column in range(int(self.left // _SQUARE), int(self.right // _SQUARE) + 1):
+            for line in range(int(self.top // _SQUARE), int(self.bottom // _SQUARE) + 1):
+                yield column, line
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a text stands: x of its anchor, y of its baseline, the box that it takes up."""
+
+    x: float
+    y: float
+    anchor: Anchor
+    box: Box
+
+
+@dataclass(slots=True)
+class Room:
+    """What of a plot is free; within: where texts may stand at all."""
+
+    within: Box
+    _taken: dict[tuple[int, int], list[Box]] = field(default_factory=dict)
+
+    def take(self, box: Box) -> None:
+        """Nothing else is written here from now on."""
+        for square in box.squares():
+            self._taken.setdefault(square, []).append(box)
+
+    def is_free(self, box: Box) -> bool:
+        """Whether nothing is there, and it lies within."""
+        if not box.within(self.within):
+            return False
+        return not any(box.meets(taken) for square in box.squares() for taken in self._taken.get(square, ()))
+
+    def find(self, places: Iterable[Place]) -> Place | None:
+        """The first free place, which is then taken; None where there is none."""
+        found = next((place for place in places if self.is_free(place.box)), None)
+        if found is not None:
+            self.take(found.box)
+        return found
+
+
+def text_width(text: str, size: float) -> float:
+    """About how wide this is at so many pixels, rather more than less."""
+    return size * sum(_em(letter) for letter in text)
+
+
+def text_place(text: str, size: float, x: float, y: float, anchor: Anchor = "start") -> Place:
+    """A text whose anchor is at x and whose baseline is at y."""
+    width = text_width(text, size)
+    left = {"start": x, "middle": x - width / 2, "end": x - width}[anchor]
+    return Place(x, y, anchor, Box(left, y - _ABOVE * size, left + width, y + _BELOW * size))
+
+
+def around(text: str, size: float, x: float, y: float, reach: float) -> Iterator[Place]:
+    """Where a name may stand whose point at x and y reaches so far: beside it, above, below, across, farther away."""
+    middle = y + (_ABOVE - _BELOW) / 2 * size
+    for away in (reach, reach + 7, reach + 16):
+        above, below, aside = y - away - _BELOW * size, y + away + _ABOVE * size, away * 0.7
+        yield text_place(text, size, x + away, middle, "start")
+        yield text_place(text, size, x - away, middle, "end")
+        yield text_place(text, size, x, above, "middle")
+        yield text_place(text, size, x, below, "middle")
+        yield text_place(text, size, x + aside, above, "start")
+        yield text_place(text, size, x + aside, below, "start")
+        yield text_place(text, size, x - aside, above, "end")
+        yield text_place(text, size, x - aside, below, "end")
+
+
+def cut_to(text: str, size: float, width: float) -> str:
+    """The text, cut short where it is wider than this."""
+    if text_width(text, size) <= width:
+        return text
+    left, kept = width - text_width("…", size), 0
+    while kept < len(text) and left >= 0:
+        left -= size * _em(text[kept])
+        kept += 1
+    return f"{text[: max(0, kept - 1)].rstrip()}…"
+
+
+@lru_cache(maxsize=4096)
+def _em(letter: str) -> float:
+    if unicodedata.combining(letter):
+        return 0.0
+    if letter in _NARROW_LETTERS:
+        return _NARROW
+    if letter in _WIDE_LETTERS or unicodedata.east_asian_width(letter) in "WF":
+        return _WIDE
+    return _CAPITAL if letter.isupper() else _USUAL

@@ -1,0 +1,180 @@
+"""Drawings of boards: words lie on nothing else and inside, marks stand where the numbers say, and all is said in
+words, too. Boxes are measured from the SVG itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import combinations, pairwise
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import pytest
+
+from app.boards.drawings.draw import draw, draw_file
+from app.boards.pictures.shapes import Picture, Point, Series
+from app.figures.labels import Box
+from tests.boards.made_pictures import F1, made
+
+SVG = "{http://www.w3.org/2000/svg}"
+#: In em: what letters take up on average in the fonts that browsers have.
+LETTER = 0.55
+SIZES = {
+    "fig-name": 12.5, "fig-you": 12.5, "fig-end": 11, "fig-value": 12.5, "fig-ideal-text": 12, "fig-tick": 12,
+    "fig-label": 13, "fig-cell-text": 11,
+}  # fmt: skip
+#: Words that stand where there is room; numbers in the squares of a matrix belong into them.
+PLACED = ("fig-name", "fig-you", "fig-end", "fig-value", "fig-ideal-text")
+MARKS = ("fig-mark", "fig-entry")
+RULES = ("fig-ideal", "fig-own-rule")
+
+#: A text with its box.
+Words = tuple[str, str, Box]
+
+
+def kind(element: Element) -> str:
+    return element.get("class", "").split(" ")[0]
+
+
+def texts(svg: Element) -> Iterator[Words]:
+    for text in svg.iter(f"{SVG}text"):
+        if text.get("transform"):
+            continue
+        words, size = text.text or "", SIZES[kind(text)]
+        x, y, width = float(text.get("x", "")), float(text.get("y", "")), LETTER * size * len(words)
+        left = {"start": x, "middle": x - width / 2, "end": x - width}[text.get("text-anchor", "start")]
+        yield kind(text), words, Box(left, y - 0.7 * size, left + width, y + 0.15 * size)
+
+
+def marks(svg: Element) -> Iterator[Box]:
+    for element in svg.iter():
+        if kind(element) in MARKS:
+            found = re.match(r"M([\d.-]+),([\d.-]+)", element.get("d", ""))
+            x, y = (found[1], found[2]) if found else (element.get("cx", "0"), element.get("cy", "0"))
+            yield Box(float(x) - 3.5, float(y) - 3.5, float(x) + 3.5, float(y) + 3.5)
+
+
+def rules(svg: Element) -> Iterator[Box]:
+    """Lines to compare with and the steps of the record; of the diagonal small pieces."""
+    for line in svg.iter(f"{SVG}line"):
+        if kind(line) in RULES:
+            x1, y1, x2, y2 = (float(line.get(name, "")) for name in ("x1", "y1", "x2", "y2"))
+            pieces = 400 if x1 != x2 and y1 != y2 else 1
+            ends = [(x1 + (x2 - x1) * at / pieces, y1 + (y2 - y1) * at / pieces) for at in range(pieces + 1)]
+            for (left, one), (right, other) in pairwise(ends):
+                yield Box(left, min(one, other), right + 0.1, max(one, other) + 0.1)
+    for path in svg.iter(f"{SVG}path"):
+        if kind(path) == "fig-record":
+            yield from _steps(path.get("d", ""))
+
+
+def _steps(path: str) -> Iterator[Box]:
+    x = y = 0.0
+    for letter, values in re.findall(r"([MHV])([\d.,-]+)", path):
+        before = x, y
+        if letter == "M":
+            x, y = map(float, values.split(","))
+            continue
+        x, y = (float(values), y) if letter == "H" else (x, float(values))
+        yield Box(min(before[0], x), min(before[1], y), max(before[0], x) + 0.1, max(before[1], y) + 0.1)
+
+
+def parsed(text: str) -> Element:
+    return ElementTree.fromstring(text)  # noqa: S314 - our own text
+
+
+def wrong(svg: Element) -> list[str]:
+    """What lies on what, and what lies outside."""
+    found = list(texts(svg))
+    placed = [one for one in found if one[0] in PLACED]
+    width, height = map(float, svg.get("viewBox", "").split()[2:])
+    sheet = Box(0, 0, width, height)
+    said = [f"'{words}' lies outside" for _, words, box in found if not box.within(sheet)]
+    for what, boxes in (("a mark", list(marks(svg))), ("a rule", list(rules(svg)))):
+        said += [f"'{words}' lies on {what}" for _, words, box in placed if any(box.meets(one) for one in boxes)]
+    is_matrix = any(kind(element) == "fig-cell" for element in svg.iter())
+    said += [
+        f"'{one[1]}' lies on '{other[1]}'"
+        for one, other in combinations(found, 2)
+        if one[2].meets(other[2]) and not (is_matrix and "fig-cell-text" in (one[0], other[0]))
+    ]
+    return said
+
+
+SEEDS = [*range(3), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(3, 200))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_words_lie_on_no_mark_no_rule_no_other_words_and_inside(seed: int) -> None:
+    said = [
+        f"{picture.name} {size}: {one}"
+        for picture in made(seed)
+        for size in ("wide", "narrow")
+        for one in wrong(parsed(getattr(draw(picture), size)))
+    ]
+    assert said == []
+
+
+def one_of(kind: str, seed: int = 1) -> Picture:
+    return next(picture for picture in made(seed) if picture.kind == kind)
+
+
+def test_the_measure_sees_what_lies_on_something() -> None:
+    """The names of a scatter moved onto its first point."""
+    svg = parsed(draw(one_of("scatter")).wide)
+    assert wrong(svg) == []
+    mark = next(marks(svg))
+    for text in svg.iter(f"{SVG}text"):
+        if kind(text) == "fig-name":
+            text.set("x", str(mark.left)), text.set("y", str(mark.bottom))
+    assert len(wrong(svg)) > 2
+
+
+def test_the_reader_is_named_in_every_picture_of_systems() -> None:
+    for kind_of in ("steps", "histogram", "dots", "scatter", "forest", "matrix"):
+        words = [text for _, text, _ in texts(parsed(draw(one_of(kind_of)).wide))]
+        assert any("you" in text.lower() for text in words), kind_of
+
+
+def test_dots_of_a_forest_stand_where_scores_are_and_intervals_reach_their_ends() -> None:
+    """Half way between the lines of 40 and 60 % is 50 %; its interval from 45 to 55 % is a quarter of that wide each
+    way."""
+    point = Point(0.5, "Bo", "Bo", low=0.45, high=0.55, rank="1–2")
+    others = (Point(0.4, "Low", "Low", low=0.4, high=0.4), Point(0.6, "High", "High", low=0.6, high=0.6))
+    y = one_of("forest").y.__class__("System", "category", ("High", "Bo", "Low"))
+    picture = Picture(
+        "forest", "T", "forest", "a", "s", F1, y, (Series("T", "team", (*others, point)),), made(1)[0].table
+    )
+    svg = parsed(draw(picture).wide)
+    ticks = {text.text: float(text.get("x", "")) for text in svg.iter(f"{SVG}text") if kind(text) == "fig-tick"}
+    middle, half = (ticks["40"] + ticks["60"]) / 2, (ticks["60"] - ticks["40"]) / 4
+    dots = [float(mark.get("cx", "")) for mark in svg.iter(f"{SVG}circle")]
+    assert dots == pytest.approx([ticks["60"], middle, ticks["40"]], abs=0.2), "in the order of the board"
+    spans = [
+        line for line in svg.iter(f"{SVG}line") if kind(line) == "fig-interval" and line.get("y1") == line.get("y2")
+    ]
+    assert [float(spans[1].get(end, "")) for end in ("x1", "x2")] == pytest.approx(
+        [middle - half, middle + half], abs=0.2
+    )
+
+
+def test_a_page_has_no_colour_of_its_own_and_a_file_has_all() -> None:
+    for picture in made(3):
+        page, file = draw(picture), draw_file(picture, "Idioms · zero-shot")
+        for size in (page.wide, page.narrow):
+            assert not re.search(r'(fill|stroke|style)="#?', size), picture.name
+        svg = parsed(file)
+        assert svg.findtext(f"{SVG}title") == picture.title
+        assert svg.findtext(f"{SVG}desc") == picture.summary
+        assert {picture.title, "Idioms · zero-shot"} <= {text.text for text in svg.iter(f"{SVG}text")}
+        assert 'fill="#ffffff"' in file
+        assert not [part for part in ("<script", "<style", "style=", "href") if part in file]
+
+
+def test_names_are_only_text() -> None:
+    name = "<b>&\"'\x07"
+    series = (Series("Teams", "team", (Point(0.2, 0.3, name), Point(0.5, 0.6, "Bo"))),)
+    picture = Picture("plane", name, "scatter", "a", name, F1, F1, series, made(1)[0].table)
+    svg = parsed(draw(picture).wide)
+    assert svg.findtext(f"{SVG}title") == "<b>&\"' "
+    assert not list(svg.iter(f"{SVG}b"))
