@@ -39,7 +39,7 @@ def _multiples(first: datetime, last: datetime, step: timedelta, most: int) -> l
     """Whole steps from midnight of the first day on; one more than asked for is enough to know that it is too many."""
     moment = datetime(first.year, first.month, first.day, tzinfo=UTC)
     moment += max(0, -((moment - first) // step)) * step
-    found = []
+    found: list[datetime] = []
     while moment <= last and len(found) <= most:
         found.append(moment)
         moment += step

@@ -48,9 +48,12 @@ def _picture(name: str, kind: str, x: Axis, y: Axis, series: Sequence[Series], *
 def _progress(chance, names, score) -> Picture:  # type: ignore[no-untyped-def]
     days = chance.choice((0.2, 3, 40, 900))
     moments = sorted(_START + timedelta(days=chance.random() * days) for _ in range(chance.randrange(1, 90)))
-    entries = [(moment.isoformat(), score(), chance.choice(names)) for moment in moments]
-    points = [Point(at, value, name, is_mine=name == "Bo") for at, value, name in entries]
-    records = [one for at, one in enumerate(points) if all(before.y < one.y for before in points[:at])]
+    values, whose = [score() for _ in moments], [chance.choice(names) for _ in moments]
+    points = [
+        Point(moment.isoformat(), value, name, is_mine=name == "Bo")
+        for moment, value, name in zip(moments, values, whose, strict=True)
+    ]
+    records = [point for at, point in enumerate(points) if all(before < values[at] for before in values[:at])]
     series = (Series("Entries", "team", tuple(points)), Series("Record", "record", tuple(records)))
     lines = (
         Line("Baseline: Majority class of the training data", "y", score()),

@@ -59,7 +59,7 @@ def keep(engine: Engine, runs: dict[str, int]) -> None:
         record_statistics(session, the_phase_task(session).id, "0", {board: document for board in boards})
 
 
-def cells(picture: Picture) -> dict[tuple[Any, Any], tuple[str, float | None]]:
+def cells(picture: Picture) -> dict[Any, Any]:
     """By row and column: what the row is to the column, and p."""
     return {(at.y, at.x): (one.look, at.value) for one in picture.series for at in one.points}
 
@@ -83,8 +83,8 @@ def test_a_row_of_the_matrix_says_whom_it_beats_with_p_corrected(engine: Engine,
 
 def test_the_forest_has_what_the_board_has(engine: Engine, runs: dict[str, int]) -> None:
     found = drawn(engine)["forest"]
-    points = {point.label: point for one in found.series for point in one.points}
-    assert [(one.label, one.x, one.low, one.high, one.rank, one.cluster) for one in points.values()] == [
+    points: list[Any] = [point for one in found.series for point in one.points]
+    assert [(one.label, one.x, one.low, one.high, one.rank, one.cluster) for one in points] == [
         ("Ada", 0.8, pytest.approx(0.7), pytest.approx(0.9), "1–2", 1),
         ("Bob", 0.7, pytest.approx(0.6), pytest.approx(0.8), "1–2", 1),
         ("Cat", 0.5, pytest.approx(0.4), pytest.approx(0.6), "3", 2),

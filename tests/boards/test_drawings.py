@@ -126,7 +126,8 @@ def test_the_measure_sees_what_lies_on_something() -> None:
     mark = next(marks(svg))
     for text in svg.iter(f"{SVG}text"):
         if kind(text) == "fig-name":
-            text.set("x", str(mark.left)), text.set("y", str(mark.bottom))
+            text.set("x", str(mark.left))
+            text.set("y", str(mark.bottom))
     assert len(wrong(svg)) > 2
 
 

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 from app.boards.drawings.frame import (
     LABEL_SIZE,
     NARROW,
+    OWN_MARK,
     SIZE,
     SYSTEM_MARKS,
     YOU,
@@ -69,7 +70,7 @@ def _draw_row(plot: Plot, picture: Picture, look: Look, point: Point, x: axes.Ax
         for end in ends:
             add_line(plot.svg, "fig-interval", end, y - _HEIGHT, end, y + _HEIGHT)
     if isinstance(point.x, float):
-        kind, shape = ("fig-mark fig-mine", "circle") if point.is_mine else SYSTEM_MARKS[look]
+        kind, shape = OWN_MARK if point.is_mine else SYSTEM_MARKS[look]
         mark = add_mark(plot.svg, kind, shape, x.place(point.x, plot.left, plot.right), y, 4.6)
         rank = f"Rank {point.rank}\n" if point.rank else ""
         speak(mark, f"{point.label}\n{rank}{_numbers(picture, point)}", point.label)

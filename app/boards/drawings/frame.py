@@ -28,6 +28,8 @@ SYSTEM_MARKS: dict[Look, tuple[str, Shape]] = {
     "baseline": ("fig-mark fig-tone-1", "square"),
     "published": ("fig-mark fig-hollow", "triangle"),
 }
+#: The viewer's own, whatever it is.
+OWN_MARK: tuple[str, Shape] = ("fig-mark fig-mine", "circle")
 _KEY_LINE, _KEY_GAP = 21.0, 22.0
 
 

@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element
 
 from app.boards.drawings.frame import (
     NARROW,
+    OWN_MARK,
     REACH,
     SYSTEM_MARKS,
     YOU,
@@ -58,7 +59,7 @@ def draw_scatter(picture: Picture, width: int) -> Element:
         for look, one in points
     ]
     for look, point, across, down in places:
-        kind, shape = ("fig-mark fig-mine", "circle") if point.is_mine else SYSTEM_MARKS[look]
+        kind, shape = OWN_MARK if point.is_mine else SYSTEM_MARKS[look]
         mark = add_mark(svg, kind, shape, across, down, REACH + point.is_mine)
         speak(mark, _words(picture, point), point.label)
         plot.room.take(point_box(across, down, REACH + 1))
