@@ -98,6 +98,10 @@ class Settings(BaseSettings):
         "evergold@localhost", description="the sender of our mail: an address, or a name and <an address>"
     )
 
+    contact_file: Path | None = Field(None, description="Markdown for /contact, in the footer: who runs this server")
+    privacy_file: Path | None = Field(None, description="Markdown for /privacy, in the footer")
+    imprint_file: Path | None = Field(None, description="Markdown for /imprint, in the footer")
+
     queue_limit_seconds: int = Field(900, gt=0, description="/readyz complains when a run waits longer")
     metrics_token: SecretStr = Field(SecretStr(""), description="who has it may read /metrics; empty: loopback alone")
     log_format: Literal["text", "json"] = Field("text", description="lines for people, or JSON for collectors")
@@ -125,6 +129,11 @@ class Settings(BaseSettings):
         if self.database_url:
             return self.database_url
         return f"sqlite:///{quote(str(self.data_dir.resolve() / 'evergold.db'))}"
+
+    @property
+    def site_texts(self) -> dict[str, Path | None]:
+        """The files of this server's own pages, by address."""
+        return {"contact": self.contact_file, "privacy": self.privacy_file, "imprint": self.imprint_file}
 
     @property
     def storage_dir(self) -> Path:

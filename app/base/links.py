@@ -66,6 +66,16 @@ def board_row(
     return f"{board(*place) if official_number is None else official(*place, official_number)}/rows/{submission_id}"
 
 
+def board_picture(competition_name: str, phase: str, name: str) -> str:
+    """The board as a PNG, for those who share its address."""
+    return f"{board(competition_name, phase, name)}/picture.png"
+
+
+def embedded(competition_name: str, phase: str, name: str) -> str:
+    """The board for other sites' pages."""
+    return f"/embed{board(competition_name, phase, name)}"
+
+
 def board_figures(competition_name: str, phase: str, name: str) -> str:
     return f"{board(competition_name, phase, name)}/figures"
 

@@ -1,31 +1,89 @@
-"""How to cite a competition, or a board as it was frozen: BibTeX."""
+"""How to cite a competition, its paper, or a board as it was frozen: BibTeX, text, and what search engines read."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from app.boards.tables import latex_text
 from app.models import Board, Competition, Phase, Snapshot
 
 
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """The paper that describes a competition; empty, None: not said."""
+
+    title: str
+    authors: tuple[str, ...]
+    venue: str
+    year: int | None
+    url: str
+    doi: str
+
+    @property
+    def address(self) -> str:
+        """Where it is read."""
+        return f"https://doi.org/{self.doi}" if self.doi else self.url
+
+
+def authors_of(competition: Competition) -> tuple[str, ...]:
+    """As the organisers declared them; none: they are cited without names."""
+    return tuple(competition.citation.get("authors", ()))
+
+
+def paper_of(competition: Competition) -> Paper | None:
+    """The overview paper, if there is one; without authors of its own it has the competition's."""
+    declared: Mapping[str, Any] | None = competition.citation.get("paper")
+    if declared is None:
+        return None
+    return Paper(
+        declared["title"],
+        tuple(declared.get("authors") or authors_of(competition)),
+        declared.get("venue") or "",
+        declared.get("year"),
+        declared.get("url") or "",
+        declared.get("doi") or "",
+    )
+
+
+# -------------------------------------------------------------------------------------------------------------- BibTeX
+
+
 def cite_competition(competition: Competition, address: str, now: datetime) -> str:
     """`@misc` for the competition as a whole; `address`: of its page, `now`: when it was looked at."""
-    begun = min((phase.starts_at for phase in competition.phases), default=competition.created_at)
     return _entry(
         key=competition.name,
-        author=f"{{The organisers of {latex_text(competition.title)}}}",
+        author=_author(competition),
         title=competition.title,
-        year=begun.year,
+        year=_year(competition),
         address=address,
         note=f"Accessed {now.date().isoformat()}",
     )
+
+
+def cite_paper(competition: Competition) -> str:
+    """The overview paper; empty where there is none."""
+    paper = paper_of(competition)
+    if paper is None:
+        return ""
+    fields = {
+        "author": _names(paper.authors),
+        "title": f"{{{latex_text(paper.title)}}}",
+        "booktitle": latex_text(paper.venue),
+        "year": str(paper.year or ""),
+        "doi": paper.doi,
+        "url": paper.url,
+    }
+    return _lines("inproceedings" if paper.venue else "misc", f"{competition.name}-overview", fields)
 
 
 def cite_snapshot(competition: Competition, phase: Phase, board: Board, snapshot: Snapshot, address: str) -> str:
     """`@misc` for the official board, which never changes; `address`: its permanent one."""
     return _entry(
         key=f"{competition.name}-{phase.name}-{board.name}-{snapshot.number}",
-        author=f"{{The organisers of {latex_text(competition.title)}}}",
+        author=_author(competition),
         title=f"{competition.title}: {board.title}, {phase.title}, official results",
         year=snapshot.closed_at.year,
         address=address,
@@ -41,5 +99,67 @@ def _entry(*, key: str, author: str, title: str, year: int, address: str, note: 
         "howpublished": rf"\url{{{address}}}",
         "note": latex_text(note),
     }
-    lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
-    return "\n".join([f"@misc{{{key},", *lines, "}"]) + "\n"
+    return _lines("misc", key, fields)
+
+
+def _lines(kind: str, key: str, fields: Mapping[str, str]) -> str:
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@{kind}{{{key},", *lines, "}"]) + "\n"
+
+
+def _author(competition: Competition) -> str:
+    return _names(authors_of(competition)) or f"{{The organisers of {latex_text(competition.title)}}}"
+
+
+def _names(authors: Sequence[str]) -> str:
+    """A name that holds an `and` is one name all the same."""
+    return " and ".join(f"{{{latex_text(one)}}}" if " and " in one else latex_text(one) for one in authors)
+
+
+def _year(competition: Competition) -> int:
+    return min((phase.starts_at for phase in competition.phases), default=competition.created_at).year
+
+
+# ------------------------------------------------------------------------------------------------- for other readers
+
+
+def plain_citation(competition: Competition, address: str, now: datetime) -> str:
+    """One line for texts without BibTeX."""
+    names = "; ".join(authors_of(competition)) or f"The organisers of {competition.title}"
+    return f"{names} ({_year(competition)}). {competition.title}. {address} (accessed {now.date().isoformat()})."
+
+
+def described(competition: Competition, address: str) -> list[dict[str, Any]]:
+    """What schema.org calls a Dataset and, where a paper is declared, a ScholarlyArticle; address: of its page."""
+    paper, licence = paper_of(competition), competition.citation.get("licence")
+    dataset = {
+        "@context": "https://schema.org",
+        "@type": "Dataset",
+        "name": competition.title,
+        "description": competition.summary or f"Data and results of the shared task {competition.title}.",
+        "url": address,
+        "sameAs": competition.website,
+        "creator": _people(authors_of(competition))
+        or [{"@type": "Organization", "name": f"The organisers of {competition.title}"}],
+        "datePublished": min((one.starts_at for one in competition.phases), default=competition.created_at)
+        .date()
+        .isoformat(),
+        "license": licence,
+        "citation": paper.address if paper else "",
+        "isAccessibleForFree": True,
+    }
+    article = {
+        "@context": "https://schema.org",
+        "@type": "ScholarlyArticle",
+        "headline": paper.title,
+        "author": _people(paper.authors),
+        "isPartOf": paper.venue,
+        "datePublished": str(paper.year or ""),
+        "url": paper.address,
+        "sameAs": paper.url,
+    } if paper else {}  # fmt: skip
+    return [{name: value for name, value in one.items() if value} for one in (dataset, article) if one]
+
+
+def _people(names: Sequence[str]) -> list[dict[str, str]]:
+    return [{"@type": "Person", "name": name} for name in names]

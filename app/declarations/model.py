@@ -185,6 +185,35 @@ class TeamsDeclaration(Declaration):
     )
 
 
+Web = Annotated[str, Field(max_length=500, pattern=r"^https?://\S+$")]
+Author = Annotated[Line, Field(max_length=120)]
+
+
+class PaperDeclaration(Declaration):
+    """The paper that describes the competition, for those who cite it."""
+
+    title: Title
+    authors: tuple[Author, ...] = Field((), max_length=200, description="default: those of the competition")
+    venue: Line | None = Field(None, max_length=300, description="where it was published: proceedings or journal")
+    year: Whole | None = Field(None, ge=1900, le=2999)
+    url: Web | None = Field(None, description="http:// or https://")
+    doi: Annotated[str, Field(max_length=200, pattern=r"^10\.\S+/\S+$")] | None = Field(
+        None, description="as 10.18653/v1/2027.semeval-1.1, without an address before it"
+    )
+
+
+class CitationDeclaration(Declaration):
+    """How the competition is cited, and under which terms its data may be used."""
+
+    authors: tuple[Author, ...] = Field(
+        (), max_length=200, description="as BibTeX has them, 'Silva, Ana'; absent: the organisers, without names"
+    )
+    licence: Line | None = Field(
+        None, max_length=200, description="of the data: a name such as CC-BY-4.0, or an address"
+    )
+    paper: PaperDeclaration | None = Field(None, description="the overview paper, once there is one")
+
+
 class BoardDeclaration(Declaration):
     """A leaderboard of one task; it appears in every phase that asks the task."""
 
@@ -350,6 +379,7 @@ class CompetitionDeclaration(Declaration):
     )
     method_card: MethodCardDeclaration = Field(MethodCardDeclaration(), description="what teams say of their systems")
     registration: RegistrationDeclaration = Field(RegistrationDeclaration(), description="who may take part")
+    citation: CitationDeclaration = Field(CitationDeclaration(), description="how it is cited: authors, paper, licence")
     teams: TeamsDeclaration = Field(TeamsDeclaration(), description="how large teams may be, and what they may change")
     tasks: tuple[TaskDeclaration, ...] = Field(min_length=1)
     boards: tuple[BoardDeclaration, ...] = Field(min_length=1)

@@ -18,8 +18,10 @@ from app.web.boards import (
     results_page as results,
     row as board_row,
     rows_page as rows,
+    shared,
+    sitemap,
 )
-from app.web.competitions import desk, guide, home, page as competition, rooms, search
+from app.web.competitions import desk, guide, home, page as competition, rooms, search, site_texts
 from app.web.declarations import history, pages as declaring
 from app.web.exports import page as organiser_exports
 from app.web.gold import pages as gold
@@ -53,6 +55,9 @@ for part in (
     competition,
     rooms,
     cite,
+    shared,
+    sitemap,
+    site_texts,
     registration,
     team,
     public_team,

@@ -246,6 +246,13 @@ GET    /submissions/{submission_id}/report                                      
 GET    /submissions/{submission_id}/report/figures/{name}.svg                                             303 404 404 404 404 404 404
 GET    /validations/{validation_id}                                                                       303 200 404 404 404 404 404
 GET    /validations/{validation_id}/live                                                                  204 200 404 404 404 404 404
+GET    /competitions/{competition}/phases/{phase}/boards/{board}/picture.png                              404 404 404 404 404 404 404
+GET    /embed/competitions/{competition}/phases/{phase}/boards/{board}                                    200 200 200 200 200 200 200
+GET    /imprint                                                                                           404 404 404 404 404 404 404
+GET    /privacy                                                                                           404 404 404 404 404 404 404
+GET    /contact                                                                                           404 404 404 404 404 404 404
+GET    /apple-touch-icon.png                                                                              308 308 308 308 308 308 308
+GET    /sitemap.xml                                                                                       200 200 200 200 200 200 200
 """
 
 

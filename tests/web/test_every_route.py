@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import httpx
 import pytest
@@ -111,10 +111,23 @@ def test_so_is_what_no_route_answers(site: Site, method: str, path: str) -> None
         check_guarded(visitor.request(method, path))
 
 
+def check_framed(headers: httpx.Headers, policy: Mapping[str, str]) -> None:
+    """What other sites may show in a frame: nothing in it runs, can be sent or knows anybody."""
+    assert policy["frame-ancestors"] == "*"
+    assert "script-src" not in policy
+    assert policy["form-action"] == policy["base-uri"] == "'none'"
+    assert "X-Frame-Options" not in headers
+    assert "Set-Cookie" not in headers
+    assert headers["Cache-Control"].startswith("public")
+
+
 def check_guarded(response: httpx.Response) -> None:
     headers, asked = response.headers, str(response.request.url)
     policy = {part.split(" ", 1)[0]: part.split(" ", 1)[1] for part in headers["Content-Security-Policy"].split("; ")}
     assert policy["default-src"] == "'none'", asked
+    if response.request.url.path.startswith("/embed/") and response.status_code == 200:
+        check_framed(headers, policy)
+        return
     assert policy["script-src"] == policy["style-src"] == "'self'", "no inline script or style"
     assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
     assert policy["form-action"] == "'self'"

@@ -30,6 +30,7 @@ from app.web.boards.query import PageQuery, arrange_board, languages_of
 from app.web.boards.table import TableShown, known_metrics, table_of
 from app.web.html.drawings import drawings_of, svg_response
 from app.web.html.rendering import render
+from app.web.html.sharing import share_board
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.schemas import RowId
@@ -86,6 +87,9 @@ def read_board(
         **_options(found, phase_found, board_found, seen_as),
         leaderboard=leaderboard,
         table=table,
+        sharing=share_board(
+            server, found, phase_found, board_found, is_public=leaderboard.view.everybodys.board is BoardShown.PUBLIC
+        ),
         with_history=leaderboard.view.board is BoardShown.PUBLIC,
         row_link=lambda row_id: links.seen(links.board_row(competition, phase, board, row_id), seen_as),
         metrics=_metrics(board_found, leaderboard),

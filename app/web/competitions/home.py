@@ -13,7 +13,7 @@ from app.competitions.current import current_phase
 from app.competitions.find import list_competitions
 from app.models import Competition, Phase
 from app.web.html.rendering import asset, render
-from app.web.http.context import ServerHere
+from app.web.http.context import ServerHere, public_address
 from app.web.http.identity import VisitorHere
 
 router = APIRouter()
@@ -52,8 +52,15 @@ def read_competitions() -> Response:
 
 
 @router.get("/robots.txt")
-def read_robots() -> Response:
-    return PlainTextResponse("User-agent: *\nDisallow: /api/\nDisallow: /submissions\nDisallow: /account\n")
+def read_robots(request: Request, server: ServerHere) -> Response:
+    closed = "".join(f"Disallow: {path}\n" for path in ("/api/", "/submissions", "/account", "/search", "/embed/"))
+    sitemap = public_address(request, server, "/sitemap.xml")
+    return PlainTextResponse(f"User-agent: *\n{closed}Sitemap: {sitemap}\n")
+
+
+@router.get("/apple-touch-icon.png")
+def read_touch_icon() -> Response:
+    return RedirectResponse(asset("touch-icon.png"), 308)
 
 
 @router.get("/favicon.ico")

@@ -22,6 +22,7 @@ from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.teams.registration import standing
 from app.teams.registration_rules import rules_of
 from app.web.html.rendering import render
+from app.web.html.sharing import share_competition
 from app.web.html.workspace import workspace_of
 from app.web.http.context import ServerHere
 from app.web.http.viewer import Viewer, ViewerHere
@@ -89,6 +90,7 @@ def read_competition(request: Request, server: ServerHere, viewer: ViewerHere, c
         is_participant=viewer.user is not None,
         has_judging=has_judging,
         workspace=workspace,
+        sharing=share_competition(server, found),
         seen_as=viewer.seen_as,
         now=now,
     )

@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from app.base import links
+from app.base.config import Settings
 from app.base.text import readable_size
 from app.competitions.tracks import track_title, tracks_of
 from app.web.html import certainty, words
@@ -25,6 +26,8 @@ from evergold.figures.svg import shown
 
 APP = Path(__file__).resolve().parents[2]
 STATIC = APP / "static"
+#: By address, in the footer's order.
+SITE_TEXTS = {"contact": "Contact", "privacy": "Privacy", "imprint": "Imprint"}
 
 
 def render(request: Request, template: str, status: int = 200, /, **context: Any) -> HTMLResponse:
@@ -37,6 +40,7 @@ def render(request: Request, template: str, status: int = 200, /, **context: Any
         .render(
             viewer=visitor.user,
             path=request.url.path,
+            site_texts=site_texts(request.app.state.server.settings),
             sends_mail=bool(request.app.state.server.settings.smtp_url.get_secret_value()),
             csrf_field=token.field,
             csrf_token=token.masked,
@@ -48,6 +52,12 @@ def render(request: Request, template: str, status: int = 200, /, **context: Any
     response.headers["Vary"] = "Cookie"
     token.remember(response)
     return response
+
+
+def site_texts(settings: Settings) -> list[tuple[str, str]]:
+    """Title and address of the pages that this server's own texts make: privacy, contact, imprint."""
+    files = settings.site_texts
+    return [(title, f"/{name}") for name, title in SITE_TEXTS.items() if files[name] is not None]
 
 
 def check_form(request: Request, sent: str | None) -> None:

@@ -11,6 +11,7 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.base.links import API
 from app.web.http.errors import internal_error
 
 log = structlog.get_logger("app.server.web")
@@ -19,8 +20,8 @@ _UNLOGGED = frozenset({"/healthz"})
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{8,64}$")
 
 CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _SECURITY_HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -31,6 +32,15 @@ _SECURITY_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+
+
+#: What says so in its own policy may stand in frames of other sites' pages.
+_FRAMED = b"frame-ancestors *"
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+#: What other sites' scripts may read: competitions, phases and boards, as everybody sees them.
+_SHARED = re.compile(
+    rf"{API}/competitions(/{_NAME}(/phases/{_NAME}(/boards/{_NAME}(\.csv|/official(/[0-9]+)?|/pictures(/{_NAME})?)?)?)?)?"
+)
 
 
 class Surroundings:
@@ -50,6 +60,7 @@ class Surroundings:
         request_id = _request_id(Headers(scope=scope))
         scope.setdefault("state", {})["request_id"] = request_id
         status, began = 0, time.perf_counter()
+        is_shared = _is_shared(scope)
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -57,7 +68,10 @@ class Surroundings:
                 status = message["status"]
                 headers = message.get("headers", [])
                 own = {name.lower() for name, _ in headers}  # a page may say it otherwise
+                if any(_FRAMED in value for name, value in headers if name.lower() == b"content-security-policy"):
+                    own.add(b"x-frame-options")
                 added = [header for header in self._headers if header[0] not in own]
+                added += [(b"access-control-allow-origin", b"*")] if is_shared else []
                 message = {**message, "headers": [*headers, *added, (b"x-request-id", request_id.encode())]}
             await send(message)
 
@@ -91,6 +105,13 @@ class AnswerHead:
             await send(message)
 
         await self._app({**scope, "method": "GET"}, receive, send_head)
+
+
+def _is_shared(scope: Scope) -> bool:
+    """Whether any site's script may read the answer: what nobody in particular asked for, and everybody sees."""
+    if scope["method"] not in ("GET", "HEAD") or not _SHARED.fullmatch(scope["path"]):
+        return False
+    return not any(name in (b"authorization", b"cookie") for name, _ in scope["headers"])
 
 
 def _request_id(headers: Headers) -> str:

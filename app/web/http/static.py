@@ -10,12 +10,12 @@ from starlette.types import Scope
 
 
 class StaticAssets(StaticFiles):
-    """With a digest in the address: kept for ever; without: asked for again."""
+    """With a digest in the address, and fonts, whose names have a number: kept for ever; others are asked for again."""
 
     def file_response(
         self, full_path: str | os.PathLike[str], stat_result: os.stat_result, scope: Scope, status_code: int = 200
     ) -> Response:
         response = super().file_response(full_path, stat_result, scope, status_code)
-        is_addressed = scope["query_string"].startswith(b"v=")
+        is_addressed = scope["query_string"].startswith(b"v=") or str(full_path).endswith(".woff2")
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if is_addressed else "no-cache"
         return response

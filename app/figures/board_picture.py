@@ -1,0 +1,135 @@
+"""A board as a picture for those who share its address: title, the first rows, dots on an axis. A PNG of 1200 × 630.
+
+Pillow is loaded when the first picture is drawn: 13 MB, and most processes never draw one. The fonts are those of the
+pages; a name in letters that they lack is not drawn.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from PIL.ImageDraw import ImageDraw
+    from PIL.ImageFont import FreeTypeFont
+
+FONTS = Path(__file__).resolve().parents[1] / "static" / "vendor" / "fonts"
+SIZE = (1200, 630)
+ROWS = 8
+_PAPER, _CARD, _INK, _SOFT, _LINE, _ACCENT, _GOLD = (
+    "#fbfaf6", "#ffffff", "#1b201d", "#5d665f", "#e3e0d6", "#185c42", "#b98b1f",
+)  # fmt: skip
+_LEFT, _RIGHT, _TOP, _STEP = 64, 1136, 236, 44
+_NAME, _SCORE, _AXIS = 128, 800, (830, 1120)
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRow:
+    """place: on the axis, in percent; None: there is no axis."""
+
+    rank: str
+    name: str
+    score: str
+    place: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPicture:
+    """What stands in the picture; more: of how many rows the board has besides."""
+
+    competition: str
+    board: str
+    column: str
+    rows: tuple[PictureRow, ...]
+    more: int
+    baseline: float | None = None
+
+
+def draw_board(picture: BoardPicture) -> bytes:
+    """The picture as a PNG."""
+    from PIL import Image, ImageDraw
+
+    image = Image.new("RGB", SIZE, _PAPER)
+    draw = ImageDraw.Draw(image)
+    draw.rectangle((0, 0, SIZE[0], 10), fill=_ACCENT)
+    _text(draw, (_LEFT, 56), picture.competition, _font("serif", 46, 700), _INK, _RIGHT - _LEFT)
+    _text(draw, (_LEFT, 122), picture.board, _font("sans", 30, 400), _SOFT, _RIGHT - _LEFT)
+    _table(draw, picture)
+    foot = f"and {picture.more} more" if picture.more > 0 else ""
+    _text(draw, (_LEFT, 588), foot, _font("sans", 22, 400), _SOFT, 400)
+    draw.text((_RIGHT, 588), "Evergold", font=_font("serif", 24, 600), fill=_ACCENT, anchor="ra")
+    content = io.BytesIO()
+    image.quantize(64).save(content, "PNG", optimize=True)
+    return content.getvalue()
+
+
+def _table(draw: ImageDraw, picture: BoardPicture) -> None:
+    heads = _font("sans", 21, 600)
+    draw.rounded_rectangle((_LEFT - 16, 178, _RIGHT + 16, 576), 14, fill=_CARD, outline=_LINE)
+    draw.text((_NAME, 190), "Team", font=heads, fill=_SOFT)
+    draw.text((_SCORE, 190), _cut(picture.column, heads, 240), font=heads, fill=_SOFT, anchor="ra")
+    if picture.baseline is not None:
+        x = _on_axis(picture.baseline)
+        for y in range(226, 570, 10):
+            draw.line((x, y, x, y + 4), fill=_GOLD, width=2)
+    for number, row in enumerate(picture.rows[:ROWS]):
+        _row(draw, row, _TOP + number * (_STEP - 2))
+
+
+def _row(draw: ImageDraw, row: PictureRow, y: int) -> None:
+    plain, bold = _font("sans", 26, 400), _font("sans", 26, 700)
+    draw.line((_LEFT, y - 8, _RIGHT, y - 8), fill=_LINE)
+    draw.text((104, y), row.rank, font=plain, fill=_SOFT, anchor="ra")
+    _text(draw, (_NAME, y), row.name, bold, _INK, 520)
+    draw.text((_SCORE, y), row.score, font=bold, fill=_INK, anchor="ra")
+    if row.place is not None:
+        x = _on_axis(row.place)
+        draw.ellipse((x - 8, y + 8, x + 8, y + 24), fill=_ACCENT)
+
+
+def _on_axis(place: float) -> float:
+    return _AXIS[0] + (_AXIS[1] - _AXIS[0]) * place / 100
+
+
+def _text(draw: ImageDraw, at: tuple[int, int], text: str, font: FreeTypeFont, color: str, width: int) -> None:
+    draw.text(at, _cut(text, font, width), font=font, fill=color)
+
+
+def _cut(text: str, font: FreeTypeFont, width: int) -> str:
+    """As much as there is room for, without what the font has no letters for; nothing where that leaves little."""
+    drawable = "".join(letter for letter in text if letter.isspace() or _has(font, letter))
+    if 2 * len(drawable) < len(text):
+        return "…"
+    if font.getlength(drawable) <= width:
+        return drawable
+    while drawable and font.getlength(f"{drawable}…") > width:
+        drawable = drawable[:-1]
+    return f"{drawable.rstrip()}…"
+
+
+def _has(font: FreeTypeFont, letter: str) -> bool:
+    """Whether the font draws it as something else than the box for what it lacks."""
+    return _shape(font, letter) != _shape(font, "\N{TIBETAN SYLLABLE OM}")
+
+
+def _shape(font: FreeTypeFont, letter: str) -> tuple[Any, bytes]:
+    mask = font.getmask(letter)
+    return mask.size, bytes(mask)
+
+
+@lru_cache(maxsize=16)
+def _font(family: str, size: int, weight: int) -> FreeTypeFont:
+    from PIL import ImageFont
+
+    font = ImageFont.truetype(FONTS / f"{family}-latin-1.woff2", size)
+    font.set_variation_by_axes([weight])
+    return font
+
+
+def rows_shown(rows: Sequence[PictureRow]) -> tuple[tuple[PictureRow, ...], int]:
+    """Those that fit, and how many do not."""
+    return tuple(rows[:ROWS]), max(0, len(rows) - ROWS)

@@ -1,0 +1,70 @@
+"""What a public page says of itself to those who share or index it: canonical address, picture, feeds, documents.
+
+Addresses are whole only where the server knows by which name people call it (`EVERGOLD_BASE_URL`): a page that is kept
+for everybody must not repeat the name that one of them happened to use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.base import links
+from app.boards.citations import described
+from app.models import Board, Competition, Phase
+from app.web.http.context import Server
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """What can be subscribed to."""
+
+    media_type: str
+    title: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """address, image: whole, empty where the server does not know its own name; documents: for schema.org."""
+
+    title: str
+    description: str
+    address: str = ""
+    image: str = ""
+    feeds: tuple[Feed, ...] = ()
+    documents: tuple[Mapping[str, Any], ...] = ()
+
+
+def share_competition(server: Server, competition: Competition, path: str = "") -> Sharing:
+    """Of a competition's own pages; path: of one besides its first."""
+    api, first = links.api_competition(competition.name), links.competition(competition.name)
+    return Sharing(
+        title=competition.title,
+        description=competition.summary,
+        address=whole_address(server, path or first),
+        feeds=(
+            Feed("application/atom+xml", "Announcements", f"{api}/announcements.atom"),
+            Feed("text/calendar", "Dates", f"{api}/dates.ics"),
+        ),
+        documents=tuple(described(competition, whole_address(server, first) or first)) if not path else (),
+    )
+
+
+def share_board(server: Server, competition: Competition, phase: Phase, board: Board, *, is_public: bool) -> Sharing:
+    """Of a board; is_public: whether everybody sees its rows, and so may have them as a picture."""
+    place = (competition.name, phase.name, board.name)
+    return Sharing(
+        title=f"{board.title}, {phase.title} · {competition.title}",
+        description=board.description or competition.summary,
+        address=whole_address(server, links.board(*place)),
+        image=whole_address(server, links.board_picture(*place)) if is_public else "",
+        feeds=(Feed("application/atom+xml", f"{board.title}, {phase.title}", f"{links.api_board(*place)}/feed.atom"),),
+    )
+
+
+def whole_address(server: Server, path: str) -> str:
+    """The address that people elsewhere use; empty where nobody said by which name the server is called."""
+    base = server.settings.base_url.rstrip("/")
+    return base + path if base else ""

@@ -1,0 +1,69 @@
+"""How competitions are cited: with the authors that were declared, and what search engines are told."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from app.boards.citations import cite_competition, cite_paper, described, plain_citation
+from app.models import Competition, Phase
+
+NOW = datetime(2027, 3, 1, tzinfo=UTC)
+ADDRESS = "https://scores.example.org/competitions/idioms"
+
+
+def competition(**citation: Any) -> Competition:
+    made = Competition(name="idioms", title="Idioms & more", summary="Words.", website="", created_at=NOW)
+    made.citation = citation
+    made.phases = [Phase(name="evaluation", starts_at=datetime(2026, 1, 10, tzinfo=UTC))]
+    return made
+
+
+def test_bibtex_has_the_declared_authors_and_keeps_a_name_with_and_together() -> None:
+    found = competition(authors=["Silva, Ana", "Institute of Words and Things"])
+    assert cite_competition(found, ADDRESS, NOW) == (
+        "@misc{idioms,\n"
+        "  author = {Silva, Ana and {Institute of Words and Things}},\n"
+        "  title = {{Idioms \\& more}},\n"
+        "  year = {2026},\n"
+        "  howpublished = {\\url{https://scores.example.org/competitions/idioms}},\n"
+        "  note = {Accessed 2027-03-01},\n"
+        "}\n"
+    )
+
+
+def test_without_authors_the_organisers_are_cited_without_names() -> None:
+    assert "author = {{The organisers of Idioms \\& more}}" in cite_competition(competition(), ADDRESS, NOW)
+    assert plain_citation(competition(), ADDRESS, NOW).startswith("The organisers of Idioms & more (2026). ")
+
+
+def test_plain_text_is_one_line() -> None:
+    found = plain_citation(competition(authors=["Silva, Ana", "Li, Bo"]), ADDRESS, NOW)
+    assert found == f"Silva, Ana; Li, Bo (2026). Idioms & more. {ADDRESS} (accessed 2027-03-01)."
+
+
+def test_overview_paper_has_an_entry_of_its_own_and_the_competitions_authors() -> None:
+    paper = {"title": "Overview", "venue": "Proceedings", "year": 2027, "doi": "10.1/x.1"}
+    assert cite_paper(competition(authors=["Silva, Ana"], paper=paper)) == (
+        "@inproceedings{idioms-overview,\n"
+        "  author = {Silva, Ana},\n"
+        "  title = {{Overview}},\n"
+        "  booktitle = {Proceedings},\n"
+        "  year = {2027},\n"
+        "  doi = {10.1/x.1},\n"
+        "}\n"
+    )
+    assert cite_paper(competition()) == ""
+
+
+def test_search_engines_read_a_dataset_and_an_article_only_where_one_is_declared() -> None:
+    [dataset] = described(competition(licence="CC-BY-4.0"), ADDRESS)
+    assert dataset["@type"] == "Dataset"
+    assert dataset["creator"] == [{"@type": "Organization", "name": "The organisers of Idioms & more"}]
+    assert dataset["license"] == "CC-BY-4.0"
+    assert "citation" not in dataset
+    paper = {"title": "Overview", "doi": "10.1/x.1"}
+    dataset, article = described(competition(authors=["Silva, Ana"], paper=paper), ADDRESS)
+    assert dataset["citation"] == article["url"] == "https://doi.org/10.1/x.1"
+    assert article["@type"] == "ScholarlyArticle"
+    assert article["author"] == [{"@type": "Person", "name": "Silva, Ana"}]
