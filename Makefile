@@ -27,10 +27,10 @@ run: venv  ## start the demo server: http://127.0.0.1:8321 (PORT=9000: another p
 	@exec $(VENV)/python -P -m evergold.cli serve --demo --port $(PORT) $(if $(lean),--lean)
 
 test: venv-dev  ## run all tests (TESTS=tests/base/test_times.py: one file, LEAN=1: without those that need torch)
-	@$(if $(lean),EVERGOLD_TEST_LEAN=1) $(VENV)/pytest -n $(PROCESSES) --dist worksteal --durations=25 $(TESTS)
+	@$(if $(lean),EVERGOLD_TEST_LEAN=1) $(VENV)/pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25 $(TESTS)
 
 soak: venv-dev  ## all tests at their full depth, and a long storm: before a release, after large changes (an hour or more)
-	@$(VENV)/pytest -n $(PROCESSES) --dist worksteal --durations=25 --soak $(TESTS)
+	@$(VENV)/pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25 --soak $(TESTS)
 	@$(MAKE) --no-print-directory chaos N=1000
 	@$(MAKE) --no-print-directory mutants
 

@@ -102,11 +102,15 @@ def planned(*arguments: str) -> str:
         (["run"], "run bertscore", "serve --demo --port 8321"),
         (["run", "LEAN=1"], "run", "serve --demo --port 8321 --lean"),
         (["run", "LEAN=0"], "run bertscore", "serve --demo --port 8321"),
-        (["test", "PROCESSES=2"], "run dev bertscore", "pytest -n 2 --dist worksteal --durations=25"),
+        (
+            ["test", "PROCESSES=2"],
+            "run dev bertscore",
+            "pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=25",
+        ),
         (
             ["test", "PROCESSES=3", "LEAN=1"],
             "run dev",
-            "EVERGOLD_TEST_LEAN=1 .venv/bin/pytest -n 3 --dist worksteal --durations=25",
+            "EVERGOLD_TEST_LEAN=1 .venv/bin/pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=25",
         ),
         (["lint"], "run dev", "ruff check ."),
     ],

@@ -37,16 +37,16 @@ TASK = "/api/v1/competitions/storm/phases/calm/tasks/detection"
 
 @pytest.fixture(scope="module")
 def _place() -> Iterator[Place]:
-    with a_place(attempts=3, lease_seconds=1, sweep_seconds=0.2) as found:
+    with a_place(attempts=3, lease_seconds=1, sweep_seconds=0.5) as found:
         yield found
 
 
 @pytest.fixture
 def place(_place: Place) -> Iterator[Place]:
-    """With one worker, which has one process."""
-    _place.start_worker()
+    """Each test starts a worker, which has one process."""
     yield _place
-    kill(_place.workers.pop())
+    while _place.workers:
+        kill(_place.workers.pop())
 
 
 @pytest.fixture
@@ -63,12 +63,6 @@ def somebody(place: Place, name: str) -> Iterator[httpx.Client]:
         _, secret = auth.create_token(session, user, "test", datetime.now(UTC))
     with httpx.Client(base_url=place.address, headers={"Authorization": f"Bearer {secret}"}, timeout=180) as client:
         yield client
-
-
-def restart_worker(place: Place, **settings: float) -> None:
-    """With these settings."""
-    kill(place.workers.pop())
-    place.start_worker(1, is_ready=True, **settings)
 
 
 def upload(client: httpx.Client, content: bytes, task: str = TASK) -> UUID:
@@ -104,7 +98,7 @@ def quota(client: httpx.Client) -> dict[str, Any]:
     "marker", [pytest.param(DEADLY, id="killed"), pytest.param(DEADLY_QUIETLY, id="exit", marks=pytest.mark.soak)]
 )
 def test_a_run_that_kills_its_worker_three_times_fails_alone(place: Place, ada: httpx.Client, marker: bytes) -> None:
-    worker = place.workers[0].process.pid
+    worker = place.start_worker().process.pid
     before = [upload(ada, GOOD + b"\n" * n) for n in range(2)]
     deadly = upload(ada, GOOD + marker)
     after = [upload(ada, GOOD + b"\n" * n) for n in range(2, 5)]
@@ -131,7 +125,7 @@ def test_a_run_that_takes_too_long_is_rejected_at_its_first_try(
     place: Place, ada: httpx.Client, marker: bytes, limits: dict[str, float], words: str
 ) -> None:
     """For the same bound held for others."""
-    restart_worker(place, **limits)
+    place.start_worker(**limits)
     before, endless, after = upload(ada, GOOD), upload(ada, GOOD + marker), upload(ada, GOOD + b"\n")
     wait_for_the_end(place, before, endless, after)
     run = run_of(place, endless)
@@ -149,7 +143,7 @@ def test_a_run_that_takes_too_long_is_rejected_at_its_first_try(
 def test_where_nothing_was_ever_scored_in_time_it_is_our_fault_at_the_first_try(
     place: Place, ada: httpx.Client
 ) -> None:
-    restart_worker(place, run_limit_seconds=2)
+    place.start_worker(run_limit_seconds=2)
     endless = upload(ada, GOOD + ENDLESS, task=TASK.replace("calm", "chaos"))
     wait_for_the_end(place, endless)
     run = run_of(place, endless)
@@ -162,7 +156,7 @@ def test_where_nothing_was_ever_scored_in_time_it_is_our_fault_at_the_first_try(
 def test_a_file_that_fills_the_memory_is_rejected_and_costs_nobody_else_anything(
     place: Place, ada: httpx.Client
 ) -> None:
-    restart_worker(place, run_memory_mebibytes=1536)
+    place.start_worker(run_memory_mebibytes=1536)
     before = [upload(ada, GOOD + b"\n" * n) for n in range(2)]
     heavy = [upload(ada, GOOD + HEAVY + b"\n" * n) for n in range(2)]
     after = [upload(ada, GOOD + b"\n" * n) for n in range(2, 6)]
@@ -193,7 +187,7 @@ def test_a_file_that_fills_the_memory_is_rejected_and_costs_nobody_else_anything
 def test_a_check_has_bounds_of_its_own(
     place: Place, ada: httpx.Client, marker: bytes, limits: dict[str, float], code: str
 ) -> None:
-    restart_worker(place, **limits)
+    place.start_worker(**limits)
     wait_for_the_end(place, upload(ada, GOOD))
     asked = ada.post(f"{TASK}/validations", files={"file": ("mine.csv", GOOD + marker)})
     assert asked.status_code == 202, asked.text
@@ -207,7 +201,6 @@ def test_a_check_has_bounds_of_its_own(
 
 def test_a_team_with_many_files_in_line_delays_another_by_one(place: Place, ada: httpx.Client) -> None:
     """One worker, and all their files in line before it starts."""
-    kill(place.workers.pop())
     many = [upload(ada, GOOD + b"\n" * n) for n in range(12)]
     with somebody(place, "bob") as bob:
         one = upload(bob, GOOD)
@@ -220,7 +213,7 @@ def test_a_team_with_many_files_in_line_delays_another_by_one(place: Place, ada:
 @pytest.mark.soak
 def test_an_account_that_does_its_worst_costs_another_one_file_at_a_time(place: Place, ada: httpx.Client) -> None:
     """Files that hang, files that fill the memory and checks that do either, all in line before an honest team's."""
-    restart_worker(place, run_limit_seconds=2, check_limit_seconds=2, run_memory_mebibytes=1536)
+    place.start_worker(run_limit_seconds=2, check_limit_seconds=2, run_memory_mebibytes=1536)
     wait_for_the_end(place, upload(ada, GOOD))
     worst = [upload(ada, GOOD + marker + b"\n" * n) for n in range(5) for marker in (ENDLESS, HEAVY, DEADLY)]
     for marker in (ENDLESS, HEAVY, BUSY):
@@ -245,6 +238,7 @@ def test_a_worker_that_dies_after_it_recorded_scores_has_scored_once(
     place: Place, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between recording and acknowledging; and the message comes again, and again."""
+    place.start_worker()
     with reading(place.engine) as session:
         before = session.scalars(select(PhaseTask.board_version).order_by(PhaseTask.id)).first()
     assert before is not None
@@ -267,6 +261,7 @@ def test_a_worker_that_dies_after_it_recorded_scores_has_scored_once(
 
 
 def test_a_worker_whose_parent_alone_is_killed_leaves_nothing_behind(place: Place, ada: httpx.Client) -> None:
+    place.start_worker()
     submissions = [upload(ada, GOOD + b"\n" * n) for n in range(5)]
     children = children_of(place.workers[0].process.pid)
     assert children

@@ -20,4 +20,4 @@ def guarded(quick_empty_site: Site, cheap_passwords: None) -> Iterator[Place]:  
     place.judge(found, place.TEAMS)
     found.save()
     yield found
-    found.saved.close()
+    found.close()

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from datetime import timedelta
 from itertools import combinations
 from typing import Any
@@ -94,16 +95,33 @@ class Place:
     names: dict[str, str]
     submitted: dict[str, tuple[UUID, int]] = field(default_factory=dict)  # by team: to the evaluation, and its run
     saved: sqlite3.Connection = field(default_factory=lambda: sqlite3.connect(":memory:", check_same_thread=False))
+    _saved_version: int | None = None
 
     def save(self) -> None:
         with closing(sqlite3.connect(self._database())) as live:
             live.backup(self.saved)
 
     def restore(self) -> None:
-        """The database as it was saved; whatever a server remembers starts anew."""
-        with closing(sqlite3.connect(self._database())) as live:
-            self.saved.backup(live)
+        """The database as it was saved, if anybody wrote to it; whatever a server remembers starts anew."""
+        if self._version() != self._saved_version:
+            with closing(sqlite3.connect(self._database())) as live:
+                live.execute("PRAGMA synchronous = OFF")
+                self.saved.backup(live)
+            self._saved_version = self._version()
         serve(self.site, self.site.settings)
+
+    def close(self) -> None:
+        self.saved.close()
+        self._watching.close()
+
+    def _version(self) -> int:
+        """Another number after each write of anybody."""
+        version: int = self._watching.execute("PRAGMA data_version").fetchone()[0]
+        return version
+
+    @cached_property
+    def _watching(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._database(), check_same_thread=False)
 
     def _database(self) -> str:
         return self.site.engine.url.database or ""

@@ -21,6 +21,8 @@ from tests.web.site import Site
 
 #: Everybody who sees what participants see. Who organises elsewhere does so, too.
 OUTSIDERS = ("anonymous", "participant", "other team", "annotator", "organiser elsewhere")
+#: With each commit; the rights of the others are in the table of test_routes.
+EACH_COMMIT = ("anonymous", "participant")
 #: What organisers are asked: who sees all is asked only whether what is hidden is there at all.
 BOARD = "/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot"
 RESCORING = "/competitions/idioms/rescoring"
@@ -96,14 +98,15 @@ def unscored(quick_empty_site: Site, cheap_passwords: None) -> Iterator[Place]:
     """Everything is there but the outcomes."""
     found = place.build(quick_empty_site)
     yield found
-    found.saved.close()
+    found.close()
 
 
 @pytest.mark.parametrize("pair", [pytest.param(pair, marks=_lane(pair), id=pair.what) for pair in PAIRS])
 def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestconfig: pytest.Config) -> None:
-    """Single pictures are looked at for the first pair, with --soak for all: their page has the same numbers."""
-    pictures = pair is PAIRS[0] or pytestconfig.getoption("--soak")
-    one, other = (_everything(unscored, pair, hidden, pair.looking, pictures) for hidden in (pair.one, pair.other))
+    """With --soak everybody looks, also at single pictures: their page has the same numbers."""
+    is_deep = pytestconfig.getoption("--soak")
+    roles = pair.looking if is_deep else EACH_COMMIT
+    one, other = (_everything(unscored, pair, hidden, roles, is_deep) for hidden in (pair.one, pair.other))
     different = [asked for asked in one if one[asked] != other[asked] and asked[1] not in pair.told_on_purpose]
     assert [f"{role} {path}" for role, path in different if role != "organiser"] == []
     assert ("organiser", BOARD) in different, "organisers see it: so it was there to be told"
@@ -112,7 +115,7 @@ def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestc
 def test_the_same_differences_are_seen_once_they_are_shown(unscored: Place) -> None:
     unscored.site.set_clock(REVEAL)
     pair = PAIRS[0]
-    one, other = (_everything(unscored, pair, hidden, ["anonymous"], True) for hidden in (pair.one, pair.other))
+    one, other = (_everything(unscored, pair, hidden, ["anonymous"], False) for hidden in (pair.one, pair.other))
     told = {path.partition("?")[0] for (_, path) in one if one["anonymous", path] != other["anonymous", path]}
     for path in ("", ".csv", "/official", "/official/1", "/table", "/feed.atom"):
         assert f"/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot{path}" in told
@@ -141,14 +144,14 @@ def _paths(unscored: Place) -> list[str]:
     return paths
 
 
-def test_an_open_rescoring_set_makes_no_difference(unscored: Place) -> None:
+def test_an_open_rescoring_set_makes_no_difference(unscored: Place, pytestconfig: pytest.Config) -> None:
     """Every board is shown, all is scored; then all of it is scored otherwise beside."""
-    roles = ("anonymous", "participant")
+    is_deep = pytestconfig.getoption("--soak")
     place.reveal(unscored, HIDDEN, {})
-    before = _answers(unscored, roles, True)
+    before = _answers(unscored, EACH_COMMIT, is_deep)
     place.reveal(unscored, HIDDEN, {})
     place.rescore(unscored.site.engine, "evaluation")
-    during = _answers(unscored, roles, True)
+    during = _answers(unscored, EACH_COMMIT, is_deep)
     told = [asked for asked in before if before[asked] != during[asked]]
     assert [f"{role} {path}" for role, path in told if role != "organiser"] == []
     assert ("organiser", RESCORING) in told, "organisers see it: so it was there to be told"

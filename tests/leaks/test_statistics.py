@@ -36,7 +36,7 @@ OUTSIDERS = ("anonymous", "participant", "other team")
 def unscored(quick_empty_site: Site, cheap_passwords: None) -> Iterator[Place]:
     found = place.build(quick_empty_site)
     yield found
-    found.saved.close()
+    found.close()
 
 
 def seen(unscored: Place, role: str) -> dict[str, Any]:
