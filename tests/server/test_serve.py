@@ -226,6 +226,7 @@ def test_stop_while_starting_leaves_nothing(folder: Path) -> None:
     assert not processes_of(folder / "var")
 
 
+@pytest.mark.soak
 def test_set_up_that_was_killed_half_way_is_completed_by_a_start_with_another_broker(folder: Path) -> None:
     command: list[str | Path] = [
         *START,
