@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from datetime import timedelta
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 from uuid import UUID
