@@ -125,7 +125,7 @@ def test_a_run_that_takes_too_long_is_rejected_at_its_first_try(
     place: Place, ada: httpx.Client, marker: bytes, limits: dict[str, float], words: str
 ) -> None:
     """For the same bound held for others."""
-    place.start_worker(**limits)
+    place.start_worker(1, is_ready=True, **limits)
     before, endless, after = upload(ada, GOOD), upload(ada, GOOD + marker), upload(ada, GOOD + b"\n")
     wait_for_the_end(place, before, endless, after)
     run = run_of(place, endless)
@@ -187,7 +187,7 @@ def test_a_file_that_fills_the_memory_is_rejected_and_costs_nobody_else_anything
 def test_a_check_has_bounds_of_its_own(
     place: Place, ada: httpx.Client, marker: bytes, limits: dict[str, float], code: str
 ) -> None:
-    place.start_worker(**limits)
+    place.start_worker(1, is_ready=True, **limits)
     wait_for_the_end(place, upload(ada, GOOD))
     asked = ada.post(f"{TASK}/validations", files={"file": ("mine.csv", GOOD + marker)})
     assert asked.status_code == 202, asked.text
