@@ -302,6 +302,14 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             },
         }
     ],
+    "gold_power": [
+        {
+            "phase_task_id": 1,
+            "gold": "gold.csv",
+            "key": "k",
+            "document": {"systems": "2 baselines", "scores": [["macro_f1", "zero_shot/all", 0.05, 100]]},
+        }
+    ],
     "run_statistics": [
         {
             "run_id": 1,

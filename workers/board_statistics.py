@@ -22,6 +22,7 @@ from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.queue import STATISTICS_TASK
 from app.boards.leaderboard import entry_sources, has_ladder, whole_board
+from app.boards.power import record_power
 from app.boards.rows import LeaderboardRow
 from app.boards.run_statistics import record_run_statistics
 from app.boards.statistics import Score, Statistics, statistics_document, statistics_of
@@ -37,6 +38,7 @@ from workers.celery_app import app
 from workers.confined import confined
 from workers.faults import logged, named
 from workers.keys import KeyFileBroken, NoKeyForIt
+from workers.power import compute_power
 from workers.run_statistics import compute_run_statistics
 from workers.samples import Samples, differences_of, intervals_of
 
@@ -67,6 +69,7 @@ def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES) -> b
             samples = Samples(engine)
             documents = _documents(engine, phase_task_id, samples, resamples)
             of_runs, is_all = compute_run_statistics(engine, phase_task_id, samples, resamples)
+            power = compute_power(engine, phase_task_id, samples)
     except LACKING as lacking:
         with writing(engine) as session:
             leave_statistics(session, phase_task_id, str(lacking), to_others=True)
@@ -79,6 +82,8 @@ def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES) -> b
     with writing(engine) as session:
         is_new = record_statistics(session, phase_task_id, versions, documents, is_all=is_all)
         record_run_statistics(session, of_runs)
+        if power is not None:
+            record_power(session, phase_task_id, power)
     log.info("statistics_computed", phase_task_id=phase_task_id, boards=len(documents), runs=len(of_runs), new=is_new)
     return is_new
 
@@ -102,10 +107,10 @@ class _BoardOfRuns:
 
 
 def _documents(engine: Engine, phase_task_id: int, samples: Samples, resamples: int) -> dict[int, Any]:
-    """What is kept from now on, by board."""
+    """What is kept from now on, by board; nothing of one without live rows."""
     with reading(engine) as session:
         boards = _boards(session, phase_task_id)
-    return {one.board_id: statistics_document(_of_board(one, samples, resamples)) for one in boards}
+    return {one.board_id: statistics_document(_of_board(one, samples, resamples)) for one in boards if one.runs}
 
 
 def _boards(session: Session, phase_task_id: int) -> list[_BoardOfRuns]:

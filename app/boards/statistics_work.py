@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import and_, delete, exists, select, update
 from sqlalchemy.orm import Session, aliased
 
+from app.boards.power import lacks_power
 from app.competitions.changed import boards_changed
 from app.models import BoardStatistics, Phase, PhaseTask, ScoringRun, StatisticsWork, Submission
 
@@ -131,7 +132,8 @@ def _see(session: Session, work: StatisticsWork, versions: str, now: datetime) -
     if work.seen != versions:
         work.seen, work.seen_at, work.attempts, work.sent_at = versions, now, 0, None
         work.waiting_since = work.waiting_since or now
-    if not _has_outcomes(session, work.phase_task_id) and not _has_statistics(session, work.phase_task_id):
+    place = work.phase_task_id
+    if not (_has_outcomes(session, place) or _has_statistics(session, place) or lacks_power(session, place)):
         work.computed_for, work.waiting_since = versions, None  # no worker need look
 
 

@@ -56,6 +56,7 @@ from app.models.server import Heartbeat as Heartbeat, MailLink as MailLink, Outg
 from app.models.standings import KeptBoard as KeptBoard, Standing as Standing
 from app.models.statistics import (
     BoardStatistics as BoardStatistics,
+    GoldPower as GoldPower,
     RunStatistics as RunStatistics,
     StatisticsWork as StatisticsWork,
 )

@@ -1,6 +1,6 @@
 """How sure the numbers of boards and runs are, as workers computed it, and which tasks wait for that.
 
-Written by `app.boards.statistics_work` and `app.boards.run_statistics` only. Workers alone see what these follow from:
+Written by `app.boards.statistics_work`, `run_statistics` and `power` only. Workers alone see what these follow from:
 per-item outcomes are sealed.
 """
 
@@ -34,6 +34,18 @@ class RunStatistics(Base):
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     key: Mapped[str] = mapped_column(String(64))
     before: Mapped[list[Any]]
+    document: Mapped[dict[str, Any]]
+
+
+class GoldPower(Base):
+    """What a task's gold can tell apart, for organisers. gold: which one; key: what it was computed with; document: see
+    `app.boards.power`."""
+
+    __tablename__ = "gold_power"
+
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
+    gold: Mapped[str] = mapped_column(String(300))
+    key: Mapped[str] = mapped_column(String(64))
     document: Mapped[dict[str, Any]]
 
 

@@ -756,6 +756,17 @@ def _make_boards() -> None:
         sa.PrimaryKeyConstraint("run_id", name=op.f("pk_run_statistics")),
     )
     op.create_table(
+        "gold_power",
+        sa.Column("phase_task_id", sa.Integer(), nullable=False),
+        sa.Column("gold", sa.String(length=300), nullable=False),
+        sa.Column("key", sa.String(length=64), nullable=False),
+        sa.Column("document", Json, nullable=False),
+        sa.ForeignKeyConstraint(
+            ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_gold_power_phase_task_id_phase_tasks")
+        ),
+        sa.PrimaryKeyConstraint("phase_task_id", name=op.f("pk_gold_power")),
+    )
+    op.create_table(
         "statistics_work",
         sa.Column("phase_task_id", sa.Integer(), nullable=False),
         sa.Column("computed_for", sa.String(length=50), nullable=True),
@@ -1133,6 +1144,7 @@ TABLES = (
     "kept_boards",
     "board_statistics",
     "run_statistics",
+    "gold_power",
     "statistics_work",
     "snapshots",
     "method_cards",

@@ -224,6 +224,7 @@ def test_a_worker_without_the_key_leaves_it_to_others(engine: Engine, three: dic
 
 
 def test_nothing_is_computed_where_no_outcomes_are_kept(engine: Engine, ada: User) -> None:
+    assert computed(engine, NOW) is False, "what its gold can tell apart is known then"
     key_file().unlink()
     enter(engine, ada)
     assert due(engine, NOW) == []

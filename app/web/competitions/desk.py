@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base.db import reading, writing
+from app.boards.power import power_of
 from app.competitions import desk
 from app.competitions.find import organised
 from app.messages.questions import questions_for
@@ -55,6 +56,7 @@ def read_desk(request: Request, server: ServerHere, user: PageUser, competition:
             questions=[one for one in questions if one.answered_at is None and one.closed_at is None],
             rescorings=[one for one in list_rescorings(session, found) if one.state == RescoringState.OPEN],
             workers=live_workers(session, now),
+            power=power_of(session, found),
             undelivered=mail.given_up(session, found.id, also_accounts=user.is_administrator),
             unserved=[task.title for task in found.tasks if task.task_type in unserved],
             now=now,

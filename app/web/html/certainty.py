@@ -7,6 +7,7 @@ import math
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval
 from app.competitions.columns import BoardColumn
+from app.web.html.languages import language_name
 from app.web.html.words import format_difference, format_score
 from evergold.scoring.task import Metric
 
@@ -53,6 +54,18 @@ def verdict(test: PairTest, column: BoardColumn) -> str:
     if not test.is_significant:
         return "may be chance"
     return "better" if (test.difference > 0) == column.higher_is_better else "worse"
+
+
+def smallest(difference: float, column: BoardColumn) -> str:
+    """`6.1 points` of percent, `0.061`: rounded up, as the column shows its values."""
+    _, high = _outward(0.0, difference, column)
+    return f"{format_score(high, column)} points" if column.percent else format_score(high, column)
+
+
+def part_title(split: str) -> str:
+    """`Portuguese` for `zero_shot/pt`."""
+    name = split.rpartition("/")[2]
+    return language_name(name) or name
 
 
 def plain_column(metric: Metric | None) -> BoardColumn:

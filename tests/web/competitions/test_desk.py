@@ -9,13 +9,15 @@ import pytest
 from sqlalchemy import select
 
 from app.base.db import reading, writing
+from app.boards.power import Power, SmallestDifference, record_power
 from app.competitions.find import find_competition
 from app.models import OutgoingMail, Phase, Role, User
 from app.people.mail import GIVEN_UP, send_mail
 from app.people.roles import grant_role
-from tests.web.reading import COMPETITION_PAGE
+from tests.web import markup
+from tests.web.reading import COMPETITION_PAGE, text_of
 from tests.web.site import Person, Site, csrf_of, log_in, run_of
-from tests.world import COMPETITION, NOW, fail, reject
+from tests.world import COMPETITION, NOW, ZERO_SHOT, fail, reject, the_phase_task
 
 DESK = f"{COMPETITION_PAGE}/desk"
 
@@ -95,3 +97,17 @@ def test_it_says_what_participants_see_and_lets_one_look(site: Site, olga: httpx
     assert "This board is hidden" in olga.get(board, params={"as": "public"}).text
     with reading(site.engine) as session:
         assert session.scalars(select(Phase)).one().visibility, "looking changed nothing"
+
+
+def test_it_says_what_the_test_sets_can_tell_apart(site: Site, olga: httpx.Client) -> None:
+    assert "can tell apart" not in olga.get(DESK).text
+    part = ZERO_SHOT.replace("all", "pt")
+    scores = (
+        SmallestDifference("macro_f1", ZERO_SHOT, 0.06131, 739),
+        SmallestDifference("macro_f1", part, 0.1099, 273),
+    )
+    with writing(site.engine) as session:
+        record_power(session, the_phase_task(session).id, Power("gold", "key", "2 baselines", scores))
+    page = olga.get(DESK).text
+    markup.check(page)
+    assert "0.0614 739 Portuguese 0.1099 of 273 2 baselines" in text_of(page)

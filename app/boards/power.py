@@ -1,0 +1,105 @@
+"""What the gold of a task can tell apart: the smallest difference of two systems, by score, as a worker computed it.
+
+For organisers. Only numbers leave the worker: gold, and what baselines answered to each item, stay sealed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.competitions.columns import BoardColumn, board_columns
+from app.competitions.find import boards_of
+from app.gold.versions import gold_identity
+from app.models import Board, Competition, GoldPower, Phase, PhaseTask
+
+
+@dataclass(frozen=True, slots=True)
+class SmallestDifference:
+    """What a test at p < .05 finds four times in five; size: of how many units."""
+
+    metric: str
+    split: str
+    difference: float
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """gold, key: of which gold, computed with what; systems: whose errors it rests on, in words; scores: none where
+    nobody can say."""
+
+    gold: str
+    key: str
+    systems: str
+    scores: tuple[SmallestDifference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPower:
+    """A board's ranking column with the smallest difference in its ranking score; parts: in single languages, or other
+    parts of the items."""
+
+    phase: Phase
+    board: Board
+    column: BoardColumn
+    whole: SmallestDifference
+    parts: tuple[SmallestDifference, ...]
+    systems: str
+
+
+def power_of(session: Session, competition: Competition) -> list[BoardPower]:
+    """Of every board of which it is known, in the organisers' order. competition: as `find_competition` gives it."""
+    kept = _kept(session, [one.id for phase in competition.phases for one in phase.phase_tasks])
+    found = []
+    for phase in competition.phases:
+        by_task = {one.task_id: kept[one.id] for one in phase.phase_tasks if one.id in kept}
+        for board in boards_of(competition, phase):
+            power = by_task.get(board.task_id)
+            scores = [one for one in power.scores if one.metric == board.rank_metric] if power else []
+            whole = next((one for one in scores if one.split == board.rank_split), None)
+            if power is not None and whole is not None:
+                parts = tuple(one for one in scores if _is_part(one.split, board.rank_split))
+                found.append(BoardPower(phase, board, _ranking(board), whole, parts, power.systems))
+    return found
+
+
+def lacks_power(session: Session, phase_task_id: int) -> bool:
+    """Whether it has gold of which nothing was computed yet."""
+    phase_task = session.get_one(PhaseTask, phase_task_id)
+    gold, kept = gold_identity(session, phase_task), session.get(GoldPower, phase_task_id)
+    return gold is not None and (kept is None or kept.gold != gold)
+
+
+def is_kept(session: Session, phase_task_id: int, key: str) -> bool:
+    """Whether exactly this was computed before."""
+    kept = session.get(GoldPower, phase_task_id)
+    return kept is not None and kept.key == key
+
+
+def record_power(session: Session, phase_task_id: int, power: Power) -> None:
+    """Keep it in the place of what was kept before."""
+    document = {"systems": power.systems, "scores": [[s.metric, s.split, s.difference, s.size] for s in power.scores]}
+    session.merge(GoldPower(phase_task_id=phase_task_id, gold=power.gold, key=power.key, document=document))
+
+
+def _kept(session: Session, phase_tasks: Sequence[int]) -> dict[int, Power]:
+    rows = session.scalars(select(GoldPower).where(GoldPower.phase_task_id.in_(phase_tasks)))
+    return {row.phase_task_id: _read(row.gold, row.key, row.document) for row in rows}
+
+
+def _read(gold: str, key: str, document: dict[str, Any]) -> Power:
+    return Power(gold, key, document["systems"], tuple(SmallestDifference(*one) for one in document["scores"]))
+
+
+def _ranking(board: Board) -> BoardColumn:
+    return next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
+
+
+def _is_part(split: str, whole: str) -> bool:
+    """`zero_shot/en` is one of `zero_shot/all`, `en` of `macro` and `all`."""
+    return split != whole and split.rpartition("/")[0] == whole.rpartition("/")[0]

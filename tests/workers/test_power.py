@@ -1,0 +1,92 @@
+"""What a task's gold can tell apart: from made-up systems until there are baselines; numbers alone leave the worker."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from sqlalchemy import Engine, select
+
+from app.base.db import reading, writing
+from app.boards.power import BoardPower, lacks_power, power_of
+from app.boards.statistics_work import QUIET
+from app.competitions.find import find_competition
+from app.models import GoldPower, TeamKind, User
+from evergold.cli import run
+from tests.sealed import PLACE, seal_gold
+from tests.workers.test_board_statistics import ITEMS, _worker, computed, due, enter
+from tests.world import COMPETITION, NOW, add_team, add_user, the_phase_task
+from workers.gold import gold_folder
+
+__all__ = ["_worker"]
+
+
+def told(engine: Engine) -> list[BoardPower]:
+    with reading(engine) as session:
+        return power_of(session, find_competition(session, COMPETITION))
+
+
+def test_it_is_known_before_anybody_submitted_and_what_the_command_says(
+    engine: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the same two made-up systems as `evergold power`."""
+    due(engine, NOW)
+    assert due(engine, NOW + QUIET) == [1]
+    computed(engine)
+    (zero_shot, *_) = told(engine)
+    assert zero_shot.systems == "two made-up systems that are right three times in four"
+    asked = ["power", "idiom-detection", "--gold", str(gold_folder() / "gold.csv"), "--json"]
+    capsys.readouterr()
+    assert run(asked) == 0
+    at_home = json.loads(capsys.readouterr().out)["scores"]
+    by_split = {one["split"]: one for one in at_home if one["metric"] == "macro_f1"}
+    whole = by_split[zero_shot.whole.split]
+    assert (zero_shot.whole.difference, zero_shot.whole.size) == (whole["smallest_difference"], ITEMS)
+    assert [part.split for part in zero_shot.parts] == ["zero_shot/en"]
+    assert due(engine, NOW + 5 * QUIET) == []
+
+
+def test_baselines_take_the_place_of_made_up_systems(engine: Engine) -> None:
+    """Two baselines that differ in two items of sixty are told apart by less than systems that fail on their own."""
+    computed(engine)
+    before = told(engine)[0].whole.difference
+    for name, wrong in (("first", range(20)), ("second", range(22))):
+        bot = add_user(engine, name)
+        add_team(engine, bot, name=name, kind=TeamKind.BASELINE)
+        enter(engine, bot, wrong)
+    computed(engine)
+    after = told(engine)[0]
+    assert after.systems == "2 baselines"
+    assert after.whole.difference < before / 2
+
+
+def test_other_gold_is_looked_at_anew(engine: Engine) -> None:
+    computed(engine)
+    with reading(engine) as session:
+        assert not lacks_power(session, 1)
+    rows = "".join(f"{number},d{number},EN,{number % 2}\n" for number in range(4 * ITEMS))
+    seal_gold(engine, f"ID,DataID,Language,Label\n{rows}".encode(), places=[PLACE])
+    small = told(engine)[0].whole
+    with writing(engine) as session:
+        assert lacks_power(session, 1)
+        the_phase_task(session).board_version += 1
+    computed(engine)
+    large = told(engine)[0].whole
+    assert (small.size, large.size) == (ITEMS, 4 * ITEMS)
+    assert large.difference < small.difference
+
+
+def test_a_worker_that_cannot_open_the_gold_keeps_nothing_and_nobody_waits(engine: Engine, ada: User) -> None:
+    (gold_folder() / "gold.csv").rename(gold_folder() / "elsewhere.csv")
+    computed(engine)
+    assert told(engine) == []
+    assert due(engine, NOW + 5 * QUIET) == []
+
+
+def test_what_is_kept_tells_no_item(engine: Engine) -> None:
+    computed(engine)
+    with reading(engine) as session:
+        (kept,) = session.scalars(select(GoldPower))
+    assert set(kept.document) == {"systems", "scores"}
+    for metric, split, difference, size in kept.document["scores"]:
+        assert (type(metric), type(split), type(difference), type(size)) == (str, str, float, int)

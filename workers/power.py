@@ -1,0 +1,149 @@
+"""What a task's gold can tell apart, for its organisers: from sealed outcomes of baselines, or from systems made up of
+the gold itself, which only a worker opens. Numbers alone come out of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
+
+from app.base.db import reading
+from app.boards.power import Power, SmallestDifference, is_kept
+from app.gold.versions import gold_identity, published_gold
+from app.models import Board, CompetitionTask, GoldVersion, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind
+from app.runs.claims import SealedGold, sealed_gold
+from app.standings.tries import gold_of_run
+from evergold.scoring.rehearsal import simulated
+from evergold.scoring.resampling import intervals as run_intervals
+from evergold.scoring.resampling.power import resolutions
+from evergold.scoring.resampling.sample import Sample
+from evergold.scoring.task import AnyTask, Options, read_options, score_with_outcomes
+from evergold.scoring.tasks import get_task
+from workers.faults import logged
+from workers.gold import read_gold, read_sealed_gold
+from workers.gold_errors import GoldNotFound, SealBroken
+from workers.keys import KeyFileBroken, NoKeyForIt
+from workers.samples import Samples
+
+log = structlog.get_logger(__name__)
+
+#: This worker cannot look into the gold, another may; nobody waits for it.
+_CLOSED = (GoldNotFound, NoKeyForIt, KeyFileBroken, SealBroken, OSError)
+#: Of the baselines' runs the last ones.
+_MOST_BASELINES = 10
+MADE_UP = "two made-up systems that are right three times in four"
+ONE_BASELINE = "the baseline, and a rival as good whose errors have nothing to do with its own"
+
+
+@dataclass(frozen=True, slots=True)
+class _GoldOfTask:
+    """sealed: None where it is plain gold, by its name in `gold`; ranking: the metrics that rank its boards."""
+
+    task: AnyTask
+    options: Options
+    gold: str
+    sealed: SealedGold | None
+    ranking: frozenset[str]
+    baselines: tuple[int, ...]
+
+    @property
+    def key(self) -> str:
+        """Equal if what was computed before is what would be computed now."""
+        told = [self.task.name, self.task.version, run_intervals.VERSION, self.gold, sorted(self.ranking)]
+        told += [self.options.model_dump(mode="json"), self.baselines]
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def compute_power(engine: Engine, phase_task_id: int, samples: Samples) -> Power | None:
+    """None where there is nothing new to say, or nothing that this worker could."""
+    with reading(engine) as session:
+        asked = _asked(session, phase_task_id)
+        if asked is None or is_kept(session, phase_task_id, asked.key):
+            return None
+    nothing = Power(asked.gold, asked.key, "", ())
+    try:
+        of_baselines = [one for run in asked.baselines if (one := samples.of(run, asked.task)) is not None]
+        return _power(asked, of_baselines) if of_baselines else _power(asked, _made_up(asked))
+    except _CLOSED as closed:
+        log.warning("power_not_computed", phase_task_id=phase_task_id, reason=str(closed))
+        return None
+    except Exception as error:  # it is no reason to have no statistics of boards
+        log.error("power_failed", phase_task_id=phase_task_id, **logged(error))
+        return nothing
+
+
+def _asked(session: Session, phase_task_id: int) -> _GoldOfTask | None:
+    """None without gold, or where the task type says nothing of single items."""
+    phase_task = session.get_one(PhaseTask, phase_task_id)
+    declared = session.get_one(CompetitionTask, phase_task.task_id)
+    gold, task = gold_identity(session, phase_task), get_task(declared.task_type)
+    if gold is None or task.sample is None:
+        return None
+    published = published_gold(session, phase_task.phase_id, phase_task.task_id)
+    boards = session.scalars(select(Board.rank_metric).where(Board.task_id == phase_task.task_id))
+    return _GoldOfTask(
+        task=task,
+        options=read_options(task, phase_task.options_of(declared)),
+        gold=gold,
+        sealed=sealed_gold(session, published[-1].id) if published else None,
+        ranking=frozenset(boards),
+        baselines=_baselines(session, phase_task_id, task.version, gold),
+    )
+
+
+def _baselines(session: Session, phase_task_id: int, task_version: int, gold: str) -> tuple[int, ...]:
+    """The last run of each, scored against this gold."""
+    runs = session.execute(
+        select(Submission.team_id, ScoringRun.id)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(Team, Team.id == Submission.team_id)
+        .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
+        .where(
+            Submission.phase_task_id == phase_task_id,
+            Team.kind == TeamKind.BASELINE,
+            ScoringRun.is_current,
+            ScoringRun.status == RunStatus.SCORED,
+            ScoringRun.task_version == task_version,
+            ScoringRun.outcomes_id.is_not(None),
+            gold_of_run() == gold,
+        )
+        .order_by(Submission.submitted_at, ScoringRun.id)
+    )
+    last: dict[int, int] = {team: run for team, run in runs}
+    return tuple(sorted(last.values())[-_MOST_BASELINES:])
+
+
+def _made_up(asked: _GoldOfTask) -> list[Sample]:
+    """Two; none where the task type has none, or scoring takes an encoder."""
+    make, task = asked.task.sample, asked.task
+    if make is None or task.needs_gpu:
+        return []
+    gold: Any = (
+        read_sealed_gold(task, asked.options, asked.sealed).content
+        if asked.sealed is not None
+        else read_gold(task, asked.options, asked.gold)
+    )
+    predictions = [simulated(task, gold, asked.options, number) for number in (1, 2)]
+    if None in predictions:
+        return []
+    scored = [score_with_outcomes(task, gold, one, asked.options) for one in predictions]
+    return [make(outcomes or {}) for _, outcomes in scored]
+
+
+def _power(asked: _GoldOfTask, systems: list[Sample]) -> Power:
+    """Of the metrics that rank, in all parts of the items."""
+    if not systems:
+        return Power(asked.gold, asked.key, "", ())
+    found = resolutions(systems)
+    scores = tuple(
+        SmallestDifference(metric, split, one.smallest, one.size)
+        for (metric, split), one in found.items()
+        if metric in asked.ranking and asked.task.metrics[metric].has_interval
+    )
+    words = {0: MADE_UP, 1: ONE_BASELINE}.get(len(asked.baselines), f"{len(asked.baselines)} baselines")
+    return Power(asked.gold, asked.key, words, scores)
