@@ -35,7 +35,7 @@ from evergold.scoring.errors import (
 from evergold.scoring.excerpts import with_excerpts
 from evergold.scoring.models import BrokenModel, ModelNotFound
 from evergold.scoring.optional import MissingPackage
-from evergold.scoring.task import ItemResult, Score, read_options, score_with_outcomes
+from evergold.scoring.task import ItemResult, Score, item_results, read_options, score_with_outcomes
 from evergold.scoring.tasks import TASKS, get_task
 from workers.confined import confined
 from workers.device import NoSuchDevice, ready_for
@@ -154,7 +154,7 @@ def score_claim(claim: Claim, progress: Progress) -> Scored:
             aggregates=report,
             texts={name: write(report, options) for name, write in task.text_reports.items()},
             outcomes=outcomes,
-            items=task.item_results(gold, prediction, options) if task.item_results and shows_items else None,
+            items=item_results(task, gold, prediction, options, outcomes) if shows_items else None,
         )
 
 

@@ -25,7 +25,8 @@ from app.base.config import get_settings
 from app.models import SelfCheck
 from evergold.scoring.errors import ScoringError
 from evergold.scoring.models import EncoderSettings, ModelFiles, encoding_with, find_model, list_models, usual_layer
-from evergold.scoring.tasks.mwe_paraphrase import TASK, Options
+from evergold.scoring.paraphrase_options import Options
+from evergold.scoring.tasks.mwe_paraphrase import TASK
 from workers.device import encoder_settings, go_offline, models_folder, versions
 from workers.reference_check import Comparison, compare_models
 

@@ -124,7 +124,7 @@ def compare_items(session: Session, comparison: Comparison) -> ItemComparison:
 def _hidden_words(found: Comparison, both: Iterable[Submission]) -> str:
     if not all(one.phase_task.gold_is_public for one in both):
         return GOLD_HIDDEN
-    if TASKS[found.a.phase_task.task.task_type].item_results is None:
+    if not TASKS[found.a.phase_task.task.task_type].has_item_results:
         return NOTHING_OF_ITEMS
     return "" if found.has_details else SCORES_IN_PART
 

@@ -23,7 +23,8 @@ from app.importers.writing import LATER, Inline, copy_file, refuse_existing, wri
 from evergold.scoring.errors import InvalidFile, Problems
 from evergold.scoring.paraphrase import BLIND, ID, SENTENCE, TEST, BlindFile, GoldFile, blind, read_blind, read_gold
 from evergold.scoring.paraphrase_languages import MACRO
-from evergold.scoring.tasks.mwe_paraphrase import NAME, Options
+from evergold.scoring.paraphrase_options import Options
+from evergold.scoring.tasks.mwe_paraphrase import NAME
 
 COMPETITION = "parseme-2-0-paraphrase"
 FILES = "parseme-2.0-paraphrase"

@@ -21,6 +21,7 @@ from evergold.scoring.paraphrase_scores import (
 )
 from evergold.scoring.progress import report_progress
 from evergold.scoring.settings import ALL
+from evergold.scoring.task import TEXT_CHARACTERS, ItemResult
 
 TYPE = "type/"
 MACRO = "macro"
@@ -88,6 +89,20 @@ def language_outcomes(gold: GoldFile, measured: Measured | None) -> dict[str, An
         "mwe_types": [item.mwe_type for item in gold.items],
         "predicted": predicted,
     }
+
+
+def language_results(
+    gold: GoldFile, texts: Mapping[str, str], language: str, outcomes: Mapping[str, Any]
+) -> list[ItemResult]:
+    """Per item its paraphrase beside both references, and what its masked BERTScore lacks to 1. outcomes: those of the
+    language, as `language_outcomes` has them."""
+    found = []
+    for item, value in zip(gold.items, outcomes["predicted"][BERTSCORE], strict=True):
+        splits = (f"{language}/{TYPE}{item.mwe_type}",) if item.mwe_type else (language,)
+        references = " / ".join(dict.fromkeys((item.minimal, item.creative)))
+        own = texts[item.id][:TEXT_CHARACTERS]
+        found.append(ItemResult(item.id, splits, references[:TEXT_CHARACTERS], own, error=value - 1))
+    return found
 
 
 def numbers_of(summary: Summary | None) -> Numbers | None:

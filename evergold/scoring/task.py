@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 API_VERSION = 1
 #: The reason of a score whose setting (or language, or track) the team left out; such a team stays out of that column.
 NOT_ENTERED = "not entered"
+#: So much of a text is kept where people look at single items.
+TEXT_CHARACTERS = 500
 
 
 class Options(BaseModel):
@@ -99,7 +101,8 @@ class ItemResult:
     matched: for items that have any number of answers: how many are on both sides; gold and predicted are then how many
     there are on each. is_right: None where right or wrong is not what is asked (numbers), or gold is None.
     error: in the unit of gold, 0 is best: of numbers predicted minus gold, with its sign; of several answers how many
-    are on one side alone; None for labels and texts, and where gold is None.
+    are on one side alone; of texts that a number is given to, what it lacks to that of gold's own text (-0.2 of 1);
+    None for labels and other texts, and where gold is None.
     """
 
     item: str
@@ -136,6 +139,8 @@ class Task(Generic[O, I, G, P]):
     sample(outcomes): the scores with what they are computed from, for intervals and comparisons (`resampling`);
     item_results(gold, prediction, options): per item, in a fixed order, what it came to, for people to look at; it is
     asked for only where organisers declare gold to be public, and never moves a score;
+    item_results_from_outcomes(gold, prediction, options, outcomes): the same of tasks whose scores are dear, so that
+    nothing is computed twice;
     text_reports(document, options): further formats of `evergold score --format NAME`, from what `report` gives;
     needs_gpu: runs go to the `gpu` queue;
     api_version: of a task type from outside, the API_VERSION that it is written for, as a number;
@@ -162,11 +167,17 @@ class Task(Generic[O, I, G, P]):
     score_with_outcomes: Callable[[G, P, O], tuple[list[Score], dict[str, Any]]] | None = None
     sample: Callable[[Mapping[str, Any]], Sample] | None = None
     item_results: Callable[[G, P, O], list[ItemResult]] | None = None
+    item_results_from_outcomes: Callable[[G, P, O, Mapping[str, Any]], list[ItemResult]] | None = None
     text_reports: Mapping[str, Callable[[Any, O], str]] = field(default_factory=dict)
     template_name: str | None = "template.csv"
     needs_gpu: bool = False
     api_version: int | None = None
     distribution: str = ""
+
+    @property
+    def has_item_results(self) -> bool:
+        """Whether it says of single items what they came to."""
+        return self.item_results is not None or self.item_results_from_outcomes is not None
 
 
 AnyTask = Task[Any, Any, Any, Any]
@@ -198,6 +209,15 @@ def score_with_outcomes(
         return task.score_with_outcomes(gold, prediction, options)
     scores = task.score(gold, prediction, options)
     return scores, task.outcomes(gold, prediction, options) if task.outcomes else None
+
+
+def item_results(
+    task: Task[O, I, G, P], gold: G, prediction: P, options: O, outcomes: Mapping[str, Any] | None
+) -> list[ItemResult] | None:
+    """What every item came to; None where the task type says nothing of single items. outcomes: of the scores."""
+    if task.item_results_from_outcomes is not None and outcomes is not None:
+        return task.item_results_from_outcomes(gold, prediction, options, outcomes)
+    return task.item_results(gold, prediction, options) if task.item_results is not None else None
 
 
 def _option_problem(task: AnyTask, fault: Mapping[str, Any]) -> Problem:

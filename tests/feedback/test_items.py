@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from app.feedback.items import (
 from app.models import CompetitionTask, EntryRule, PhaseTask, Submission, User
 from app.runs.item_results import packed_results, unpacked_results
 from evergold.scoring.task import ItemResult
+from evergold.scoring.tasks import TASKS
 from tests.competitions.embargo import add_phase, declare, hide
 from tests.world import DAY, NOW, ZERO_SHOT, add_competition, add_user, claim, finish, scores_of, submit, sure
 
@@ -195,7 +197,11 @@ def test_runs_from_before_are_said_by_name(engine: Engine, two: tuple[UUID, UUID
     assert "rescore" in expected[0]
 
 
-def test_a_task_type_without_items_says_so(engine: Engine, two: tuple[UUID, UUID]) -> None:
+def test_a_task_type_without_items_says_so(
+    engine: Engine, two: tuple[UUID, UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one from outside may be."""
+    monkeypatch.setitem(TASKS, "quiet", replace(TASKS["table"], name="quiet", item_results=None))
     with writing(engine) as session:
-        session.execute(update(CompetitionTask).values(task_type="mwe-paraphrase"))
+        session.execute(update(CompetitionTask).values(task_type="quiet"))
     assert seen(engine, two).hidden_words == NOTHING_OF_ITEMS

@@ -138,6 +138,27 @@ def test_a_task_type_that_says_nothing_of_items_is_scored_all_the_same(
     assert shown(engine, scored(engine, ada)) is None
 
 
+def test_items_come_from_the_outcomes_where_scores_are_dear(
+    engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One scoring gives scores, outcomes and items: what an encoder gave is not asked for again."""
+    usual = TASKS["idiom-detection"]
+    asked: list[str] = []
+
+    def at_once(*given: Any) -> Any:
+        asked.append("scores")
+        return usual.score(*given), {"of": "the scores"}
+
+    def from_outcomes(gold: Any, prediction: Any, options: Any, outcomes: Any) -> list[ItemResult]:
+        asked.append(f"items of {outcomes}")
+        return RESULTS[:1]
+
+    change_task(monkeypatch, item_results=None, score_with_outcomes=at_once, item_results_from_outcomes=from_outcomes)
+    declare(engine, public=True)
+    assert shown(engine, scored(engine, ada)) == RESULTS[:1]
+    assert asked == ["scores", "items of {'of': 'the scores'}"]
+
+
 def test_rescoring_makes_up_for_runs_from_before(engine: Engine, ada: User) -> None:
     before = scored(engine, ada)
     declare(engine, public=True)

@@ -41,7 +41,7 @@ from evergold.scoring.probing_predictions import STANDARDISED, Prediction, Simil
 from evergold.scoring.probing_report import IDEALS, SMALLEST_CLASS, report_split
 from evergold.scoring.samples.idiomaticity_probing import sample
 from evergold.scoring.settings import LanguageNames, Texts
-from evergold.scoring.task import NOT_ENTERED, Column, Metric, Options, Score, Task, signature
+from evergold.scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Options, Score, Task, signature
 
 NAME, VERSION = "idiomaticity-probing", 1
 
@@ -49,6 +49,8 @@ SMALL_CLASS = f"fewer than {SMALLEST_CLASS} compounds: their numbers would tell 
 #: Where head or modifier is chosen by the level nc and that was left out.
 NOT_CHOSEN = "head or modifier is chosen by the level nc, which was not entered"
 COMP = "sim_comp"
+#: The measure that says most of a single compound: the paper gives an ideal for it.
+AFFINITY = "affinity_syn_rand"
 _PARTS = ("", "_sd", "_rho", "_p")
 _ITEMS_FILE, _SCORES_FILES = "items.csv", ("human_scores.csv", "human_scores.xlsx")
 
@@ -168,6 +170,23 @@ def outcomes(gold: Gold, prediction: Prediction, options: ProbingOptions) -> dic
                 "measures": {name: _or_null(values) for name, values in measures.items()},
             }
     return {"splits": splits}
+
+
+def item_results(gold: Gold, prediction: Prediction, options: ProbingOptions) -> list[ItemResult]:
+    """Per compound of every entered split its affinity to the synonym against random compounds, beside the ideal 1.
+
+    Compounds for which it is undefined are left out.
+    """
+    found = []
+    for split in _splits(options):
+        if similarities := prediction.splits.get(split):
+            values = measure_compounds(similarities.values, _choosing(prediction, split, options))[AFFINITY]
+            for compound, value in zip(similarities.compounds, values.tolist(), strict=True):
+                if not np.isnan(value):
+                    found.append(
+                        ItemResult(compound, (split,), IDEALS[AFFINITY], value, error=value - IDEALS[AFFINITY])
+                    )
+    return found
 
 
 def columns(options: ProbingOptions) -> tuple[Column, ...]:
@@ -307,6 +326,7 @@ TASK = Task(
     score=score,
     outcomes=outcomes,
     sample=sample,
+    item_results=item_results,
     template=template,
     report=report,
 )

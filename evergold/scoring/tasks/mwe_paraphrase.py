@@ -22,14 +22,12 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import AfterValidator, Field, model_validator
-
-from evergold.scoring.bertscore import IMPLEMENTATION, Compatibility, bertscore_signature
+from evergold.scoring.bertscore import IMPLEMENTATION, bertscore_signature
 from evergold.scoring.encoders import load_encoder
 from evergold.scoring.errors import InvalidGold, InvalidOptions, Problem, shorten
-from evergold.scoring.models import LAYERS, Precision, current_settings, model_name
+from evergold.scoring.models import current_settings
 from evergold.scoring.paraphrase import ID, BlindFile, GoldFile, blind, read_blind_files, read_gold_files
 from evergold.scoring.paraphrase_languages import (
     BERTSCORE,
@@ -41,6 +39,7 @@ from evergold.scoring.paraphrase_languages import (
     Numbers,
     language_document,
     language_outcomes,
+    language_results,
     macro_numbers,
     measure_languages,
     numbers_of,
@@ -48,13 +47,22 @@ from evergold.scoring.paraphrase_languages import (
     splits_of,
     summaries_of,
 )
+from evergold.scoring.paraphrase_options import Options
 from evergold.scoring.paraphrase_prediction import PREDICTION, read_submission
 from evergold.scoring.paraphrase_scores import Measure
 from evergold.scoring.reference_bertscore import PACKAGE, load_reference, reference_version
 from evergold.scoring.samples.mwe_paraphrase import sample
 from evergold.scoring.segmentation import segmentation_name
-from evergold.scoring.settings import ALL, LanguageNames, Texts
-from evergold.scoring.task import NOT_ENTERED, Column, Metric, Options as TaskOptions, Score, Task, signature
+from evergold.scoring.settings import ALL
+from evergold.scoring.task import (
+    NOT_ENTERED,
+    Column,
+    ItemResult,
+    Metric,
+    Score,
+    Task,
+    signature,
+)
 
 NAME, VERSION = "mwe-paraphrase", 2
 LANGUAGES = "languages"
@@ -62,67 +70,6 @@ LANGUAGES = "languages"
 _NO_SUCH_MWE = "gold has no such MWE"
 _NO_NEW_WORD = "there is no new word"
 _ONE_NEW_WORD = "there are fewer than two different new words"
-
-
-def _languages(names: tuple[str, ...]) -> tuple[str, ...]:
-    if MACRO in names:
-        raise ValueError(f"{MACRO!r} is the mean over languages, no language")
-    return names
-
-
-def _types(names: tuple[str, ...]) -> tuple[str, ...]:
-    for name in names:
-        if not name.isalnum():
-            raise ValueError(f"{shorten(name)!r} cannot be the name of a type: letters and digits")
-    return names
-
-
-Baseline = Annotated[float, Field(gt=-1, lt=1)]
-
-
-class Options(TaskOptions):
-    """languages: those of the task, whose folders gold has (None: all that it has). language: what the language of a
-    single gold file is called in splits (None: `all`). types: those that MWE_type may name. model, layer: the encoder
-    and the layer of its vectors (None: as bert-score recommends for the model). precision: of the encoder; anything but
-    fp32 moves numbers. idf: whether rare tokens weigh more. baseline: the F1 of unrelated sentences, for all languages
-    or for each, to rescale with. compatibility: `upstream-64` to reproduce what bert-score prints by default.
-    implementation: `reference` for the package bert-score itself, which has no other batches and no other precision.
-    """
-
-    languages: Annotated[LanguageNames, AfterValidator(_languages)] | None = None
-    language: Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$", max_length=40)] | None = None
-    types: Annotated[Texts, AfterValidator(_types), Field(min_length=1)] = ("VID", "NID", "AdjID")
-    model: Annotated[str, AfterValidator(model_name)] = "bert-base-multilingual-cased"
-    layer: Annotated[int, Field(ge=0, le=100)] | None = None
-    precision: Precision = "fp32"
-    idf: bool = False
-    baseline: Baseline | dict[str, Baseline] | None = None
-    compatibility: Compatibility = "batch-independent"
-    implementation: Literal["evergold", "reference"] = "evergold"
-
-    @model_validator(mode="after")
-    def _complete(self) -> Options:
-        if self.language is not None and self.languages is not None:
-            raise ValueError("give languages for gold in folders, or language for a single gold file, not both")
-        if self.layer is None and self.model not in LAYERS:
-            raise ValueError(f"give layer: for {self.model} none is recommended")
-        if self.implementation == "reference" and self.precision != "fp32":
-            raise ValueError("with implementation: reference, precision is fp32: bert-score knows no other")
-        return self
-
-    @property
-    def used_compatibility(self) -> Compatibility:
-        """How pairs in a batch move each other; bert-score's own batches are what they are."""
-        return "upstream-64" if self.implementation == "reference" else self.compatibility
-
-    @property
-    def used_layer(self) -> int:
-        """The layer, given or recommended."""
-        return LAYERS[self.model] if self.layer is None else self.layer
-
-    def baseline_of(self, language: str) -> float | None:
-        """What scores of this language are rescaled with; KeyError where others are and it is not."""
-        return self.baseline[language] if isinstance(self.baseline, dict) else self.baseline
 
 
 @dataclass(frozen=True)
@@ -209,6 +156,15 @@ def score_with_outcomes(gold: Gold, prediction: Prediction, options: Options) ->
 def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
     """The outcomes alone, which take as long as both together."""
     return score_with_outcomes(gold, prediction, options)[1]
+
+
+def item_results(gold: Gold, prediction: Prediction, options: Options, outcomes: Mapping[str, Any]) -> list[ItemResult]:
+    """Per item of the submitted languages, from the outcomes: see `paraphrase_languages.language_results`."""
+    return [
+        result
+        for name, texts in prediction.languages.items()
+        for result in language_results(gold.languages[name], texts, name, outcomes["languages"][name])
+    ]
 
 
 def _measured(gold: Gold, prediction: Prediction, options: Options) -> tuple[Measure, dict[str, Measured]]:
@@ -377,6 +333,7 @@ TASK = Task(
     outcomes=outcomes,
     score_with_outcomes=score_with_outcomes,
     sample=sample,
+    item_results_from_outcomes=item_results,
     template=template,
     template_name="template.json",
     report=report,

@@ -50,16 +50,13 @@ from evergold.scoring.table_metrics import (
 from evergold.scoring.table_options import ALL, MEAN, TableOptions
 from evergold.scoring.table_rows import check_ids, match_ids, sorted_ids
 from evergold.scoring.tables import Table
-from evergold.scoring.task import Column, ItemResult, Score, Task, signature
+from evergold.scoring.task import TEXT_CHARACTERS, Column, ItemResult, Score, Task, signature
 
 NAME, VERSION = "table", 1
 
 _ROUGE_WORD = re.compile("[a-z0-9]")
 #: Numbers beyond this are a slip, and their squares would leave the range of floating point.
 LARGEST = 1e100
-#: More of a text is not shown of a single item.
-TEXT_CHARACTERS = 500
-
 
 Positions = npt.NDArray[np.intp]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from evergold.scoring.samples.table import sample
 from evergold.scoring.settings import Texts
 from evergold.scoring.table_metrics import METRICS as TABLE_METRICS, NO_ITEMS, TEXT_METRICS, Found
 from evergold.scoring.table_options import ALL, MEAN, TableOptions
-from evergold.scoring.task import Column, Metric, Score, Task, signature
+from evergold.scoring.task import Column, ItemResult, Metric, Score, Task, signature
 from evergold.scoring.tasks import table
 from evergold.scoring.tasks.table import Gold, Items, Prediction
 
@@ -86,6 +87,17 @@ def score_with_outcomes(gold: Gold, prediction: Prediction, options: TextOptions
 def outcomes(gold: Gold, prediction: Prediction, options: TextOptions) -> dict[str, Any]:
     """See `score_with_outcomes`."""
     return score_with_outcomes(gold, prediction, options)[1]
+
+
+def item_results(
+    gold: Gold, prediction: Prediction, options: TextOptions, outcomes: Mapping[str, Any]
+) -> list[ItemResult]:
+    """As `table.item_results` has them, and, unless right or wrong is asked, what each item's BERTScore lacks to 1."""
+    values = [value for (value,) in outcomes["statistics"][BERTSCORES[0]]]
+    return [
+        one if one.is_right is not None else replace(one, error=value - 1)
+        for one, value in zip(table.item_results(gold, prediction, options), values, strict=True)
+    ]
 
 
 def _bertscores(gold: Gold, prediction: Prediction, options: TextOptions) -> tuple[Encoder, Numbers]:
@@ -166,7 +178,7 @@ TASK = Task(
     outcomes=outcomes,
     score_with_outcomes=score_with_outcomes,
     sample=sample,
-    item_results=table.item_results,
+    item_results_from_outcomes=item_results,
     template=table.template,
     needs_gpu=True,
 )

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from evergold.scoring.errors import InvalidPrediction
-from evergold.scoring.tasks.mwe_paraphrase import TASK, Items, Options, Prediction
+from evergold.scoring.paraphrase_options import Options
+from evergold.scoring.tasks.mwe_paraphrase import TASK, Items, Prediction
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "mwe-paraphrase"
 OPTIONS = Options()

@@ -11,9 +11,10 @@ import pytest
 from evergold.scoring import paraphrase_prediction
 from evergold.scoring.errors import InvalidPrediction
 from evergold.scoring.paraphrase import GoldFile, GoldItem
+from evergold.scoring.paraphrase_options import Options
 from evergold.scoring.paraphrase_scores import paraphrase, summarise
 from evergold.scoring.task import read_options
-from evergold.scoring.tasks.mwe_paraphrase import TASK, Gold, Options, Prediction
+from evergold.scoring.tasks.mwe_paraphrase import TASK, Gold, Prediction
 from tests.conformance import conformance
 
 LANGUAGES = ("EL", "FA", "FR", "HE", "JA", "KA", "LV", "PL", "PT", "RO", "SL", "SR", "SV", "UK")

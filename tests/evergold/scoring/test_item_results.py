@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from evergold.scoring.errors import InvalidGold
-from evergold.scoring.task import AnyTask, ItemResult, read_options
+from evergold.scoring.task import AnyTask, ItemResult, item_results, read_options
 from evergold.scoring.tasks import TASKS
+from evergold.scoring.tasks.mwe_paraphrase import Prediction
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 #: Gold and prediction of every task type that says something of single items.
@@ -23,9 +24,11 @@ CASES = {
     "ranking": ("gold.csv", "prediction.run"),
     "sequence-labelling": ("gold.conll", "prediction.conll"),
     "mwe-identification": ("gold", "prediction"),
+    "idiomaticity-probing": ("gold.csv", "prediction.csv"),
     "table": ("gold.csv", "prediction.csv"),
-    "text-generation": ("gold.csv", "prediction.csv"),
 }
+#: Those whose scores come from an encoder: from their outcomes.
+ENCODED = {"mwe-paraphrase", "text-generation"}
 
 
 def near(number: float) -> Any:
@@ -150,17 +153,62 @@ def test_results_are_json_and_are_about_the_items_of_gold(name: str) -> None:
     assert len({(one.item, one.splits) for one in found}) == len(found)
     for one in found:
         assert one.is_right is None or one.gold is not None
-        if one.matched is None and one.error is not None:
+        if one.matched is None and one.error is not None and name != "idiomaticity-probing":
             assert (one.error == 0) == (one.gold == one.predicted)
 
 
-def test_task_types_that_say_nothing_of_items_are_these() -> None:
-    """Probing has no gold per item; of a paraphrase there is BERTScore, which would have to be computed once more."""
-    assert {name for name, task in TASKS.items() if task.item_results is None} == {
-        "idiomaticity-probing",
-        "mwe-paraphrase",
-    }
+def test_every_task_type_says_what_items_came_to_and_dear_ones_from_their_outcomes() -> None:
     assert {name for name, task in TASKS.items() if task.item_results is not None} == set(CASES)
+    assert {name for name, task in TASKS.items() if task.item_results_from_outcomes is not None} == ENCODED
+    assert {name for name, task in TASKS.items() if not task.has_item_results} == set()
+
+
+def test_compounds_have_their_affinity_beside_its_ideal() -> None:
+    """Sim(Syn) - Sim(Rand), as expected.json has them for both: 9/10 - 1/5, 7/10 - 1/10, 1/2 - 0, …"""
+    found = results("idiomaticity-probing", languages=["pt"], levels=["nc"], standardised=False)
+    assert len(found) == 5
+    assert {one.splits for one in found} == {("pt/neut/nc",)}
+    by_name = {one.item: (one.gold, one.predicted, one.error) for one in found}
+    assert by_name["peixe grande"] == (1.0, near(0.7), near(-0.3))
+    assert by_name["sala cirúrgica"] == (1.0, near(0.5), near(-0.5))
+    assert sorted(float(one.predicted) for one in found) == pytest.approx([0.1, 0.1, 0.5, 0.6, 0.7])
+
+
+def test_paraphrases_stand_beside_both_references_with_what_their_score_lacks() -> None:
+    """From made-up outcomes: no encoder is asked. en-2 keeps its MWE, so that its score is 0."""
+    task = TASKS["mwe-paraphrase"]
+    options = read_options(task, {"language": "en"})
+    answers = task.read_gold(GOLDEN / "mwe-paraphrase/gold/EN/test.json", options)
+    items = [item.id for item in answers.languages["en"].items]
+    texts = {id_: f"paraphrase of {id_}" for id_ in items}
+    scores = [0.75, 0.0, 1.0, 0.5][: len(items)]
+    outcomes = {"languages": {"en": {"predicted": {"bertscore": scores}}}}
+    found = item_results(task, answers, Prediction({"en": texts}), options, outcomes)
+    assert found is not None
+    first = answers.languages["en"].items[0]
+    assert found[0] == ItemResult(
+        first.id,
+        (f"en/type/{first.mwe_type}",),
+        f"{first.minimal} / {first.creative}",
+        f"paraphrase of {first.id}",
+        error=-0.25,
+    )
+    assert [one.error for one in found] == [score - 1 for score in scores]
+
+
+def test_texts_of_text_generation_have_what_their_bertscore_lacks(tmp_path: Path) -> None:
+    task = TASKS["text-generation"]
+    for metrics, expected in ((["chrf"], [-0.5, -0.25, 0.0]), (["exact_match"], [None, None, None])):
+        options = read_options(task, {"metrics": metrics})
+        answers = task.read_gold(GOLDEN / "text-generation/gold.csv", options)
+        file = GOLDEN / "text-generation/prediction.csv"
+        checked = task.read_prediction(file, task.items_of(answers, options), options)
+        outcomes = {"statistics": {"bertscore_f1": [[0.5], [0.75], [1.0]]}}
+        found = item_results(task, answers, checked, options, outcomes)
+        assert found is not None
+        assert [one.error for one in found] == expected
+        right = [False, False, True] if metrics == ["exact_match"] else [None] * 3
+        assert [one.is_right for one in found] == right
 
 
 @pytest.mark.parametrize("name", ["idiom-detection", "idiom-similarity", "meaning-matching", "table"])

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from evergold.scoring.errors import InvalidPrediction, Problem
+from evergold.scoring.paraphrase_options import Options
 from evergold.scoring.paraphrase_prediction import MOST_CHARACTERS
-from evergold.scoring.tasks.mwe_paraphrase import TASK, Options
+from evergold.scoring.tasks.mwe_paraphrase import TASK
 from tests.evergold.scoring.paraphrase_files import (
     GOLDEN,
     OPTIONS,

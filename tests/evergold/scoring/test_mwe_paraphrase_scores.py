@@ -22,11 +22,12 @@ from tests.evergold.scoring.bert_files import MODEL, SETTINGS, upstream
 from evergold.scoring.encoders import load_encoder
 from evergold.scoring.models import ModelNotFound, encoding_with
 from evergold.scoring.paraphrase_languages import METRIC_NAMES
+from evergold.scoring.paraphrase_options import Options
 from evergold.scoring.paraphrase_scores import Paraphrased, summarise
 from evergold.scoring.progress import progress_to, report_progress
 from evergold.scoring.task import NOT_ENTERED, Score, read_options, score_with_outcomes
 from evergold.scoring.tasks import mwe_paraphrase
-from evergold.scoring.tasks.mwe_paraphrase import NAME, TASK, Gold, Options, Prediction
+from evergold.scoring.tasks.mwe_paraphrase import NAME, TASK, Gold, Prediction
 
 GOLDEN = Path(__file__).parents[2] / "golden" / NAME
 EXPECTED = json.loads((GOLDEN / "scores.json").read_text(encoding="utf-8"))

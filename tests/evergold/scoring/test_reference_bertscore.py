@@ -16,9 +16,10 @@ from tests.evergold.scoring.bert_files import CANDIDATES, MODEL, REFERENCES, SET
 from evergold.scoring.errors import InvalidOptions
 from evergold.scoring.models import BrokenModel, EncoderSettings, ModelNotFound
 from evergold.scoring.optional import MissingPackage
+from evergold.scoring.paraphrase_options import Options
 from evergold.scoring.reference_bertscore import load_reference, reference_scores, reference_version
 from evergold.scoring.task import read_options
-from evergold.scoring.tasks.mwe_paraphrase import TASK, Options
+from evergold.scoring.tasks.mwe_paraphrase import TASK
 
 FIRST = [references[0] for references in REFERENCES]
 #: Of the tokens of the first pair some are like none of the other text's: beside a longer pair they count 0.

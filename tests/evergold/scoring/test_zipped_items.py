@@ -98,18 +98,19 @@ def test_problems_of_all_languages_have_file_and_line(tmp_path: Path) -> None:
 
 
 def test_paraphrases_have_zips_of_blind_files_too(tmp_path: Path) -> None:
+    from evergold.scoring.paraphrase_options import Options
     from evergold.scoring.tasks import mwe_paraphrase
 
     folder = Path(__file__).parents[2] / "golden" / "mwe-paraphrase" / "items"
     blind = {f"{name}/test.blind.json": (folder / name / "test.blind.json").read_bytes() for name in ("EN", "PT")}
     path = zipped(tmp_path / "items.zip", blind)
-    for options in (mwe_paraphrase.Options(), mwe_paraphrase.Options(languages=("pt", "en"))):
+    for options in (Options(), Options(languages=("pt", "en"))):
         found, wanted = mwe_paraphrase.read_items(path, options), mwe_paraphrase.read_items(folder, options)
         assert found == wanted
         assert list(found.languages) == list(wanted.languages)
     with pytest.raises(InvalidItems, match="no FR/test.blind.json"):
-        mwe_paraphrase.read_items(path, mwe_paraphrase.Options(languages=("en", "fr")))
+        mwe_paraphrase.read_items(path, Options(languages=("en", "fr")))
     broken = zipped(tmp_path / "broken.zip", {name: b"{" for name in blind})
     with pytest.raises(InvalidItems) as caught:
-        mwe_paraphrase.read_items(broken, mwe_paraphrase.Options())
+        mwe_paraphrase.read_items(broken, Options())
     assert {problem.file for problem in caught.value.problems} == set(blind)  # every file's problems, at once
