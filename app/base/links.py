@@ -260,10 +260,6 @@ def api_submit(competition_name: str, phase_name: str, task_name: str) -> str:
     return f"{api_task(competition_name, phase_name, task_name)}/submissions"
 
 
-def api_gold(competition_name: str, phase_name: str, task_name: str) -> str:
-    return API + gold(competition_name, phase_name, task_name)
-
-
 def api_board(competition_name: str, phase: str, name: str) -> str:
     return API + board(competition_name, phase, name)
 
@@ -292,10 +288,6 @@ def api_submission_file(submission_id: UUID) -> str:
     return f"{api_submission(submission_id)}/file"
 
 
-def api_choice(submission_id: UUID) -> str:
-    return API + choice(submission_id)
-
-
 def api_comparison(submission_id: UUID, other_id: UUID) -> str:
     return f"{api_submission(submission_id)}/comparison/{other_id}"
 
@@ -310,10 +302,6 @@ def api_validation(validation_id: UUID) -> str:
 
 def api_validation_problems(validation_id: UUID) -> str:
     return f"{api_validation(validation_id)}/problems.csv"
-
-
-def api_card(submission_id: UUID) -> str:
-    return API + card(submission_id)
 
 
 def api_report(submission_id: UUID) -> str:

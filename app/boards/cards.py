@@ -12,14 +12,14 @@ from sqlalchemy.orm import Session
 from app.boards.rows import CardColumn, LeaderboardRow
 from app.boards.view import WholeBoard
 from app.cards.form import CardForm, card_form, card_of
-from app.cards.kept import _documents
+from app.cards.kept import card_documents
 from app.models import Competition
 
 
 def with_cards(session: Session, competition: Competition, whole: WholeBoard) -> WholeBoard:
     """The board with the cards of its rows; what they say of the method comes before what was sent with the file."""
     form = card_form(competition.method_card)
-    kept = _documents(session, [row.submission_id for row in whole.rows if row.submission_id is not None])
+    kept = card_documents(session, [row.submission_id for row in whole.rows if row.submission_id is not None])
     return replace(
         whole,
         rows=tuple(_with_card(row, kept, form) for row in whole.rows),

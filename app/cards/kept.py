@@ -41,32 +41,13 @@ def card_of_submission(session: Session, submission: Submission) -> MethodCard:
     return card_of(version.document if version else sent_with(submission), form_of(submission.phase_task))
 
 
-def cards_of_submissions(session: Session, submissions: Collection[Submission]) -> dict[UUID, MethodCard]:
-    """The same of several, by id: for lists and exports."""
-    kept = _documents(session, [one.id for one in submissions])
-    return {one.id: card_of(kept.get(one.id) or sent_with(one), form_of(one.phase_task)) for one in submissions}
-
-
 def sent_with(submission: Submission) -> dict[str, Any]:
     """What a card says as long as nobody has written one."""
     return {"method": submission.method} if submission.method else {}
 
 
-def card_document(card: MethodCard) -> dict[str, Any]:
-    """A card as files and the API have it: everything that may be said, answers by name."""
-    return {
-        "method": card.method,
-        "summary": card.summary,
-        "paper": card.paper,
-        "code": card.code,
-        "data": card.data,
-        "languages": list(card.languages),
-        "fields": {one.name: one.value for one in card.answers},
-    }
-
-
-def _documents(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, Mapping[str, Any]]:
-    """The current ones, by submission."""
+def card_documents(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, Mapping[str, Any]]:
+    """What the current ones say, by submission."""
     wanted, found = list(submission_ids), {}
     for start in range(0, len(wanted), CARDS_AT_A_TIME):
         rows = session.execute(

@@ -34,7 +34,6 @@ from sqlalchemy.types import TypeEngine
 
 from app.base.db import UtcDateTime
 
-FORMAT = 1
 MANIFEST = "manifest.json"
 
 Folder = Literal["storage", "sealed"]

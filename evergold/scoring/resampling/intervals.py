@@ -61,11 +61,6 @@ def intervals(sample: Sample, metrics: Mapping[str, Metric], level: float = LEVE
     return found
 
 
-def standard_error(jackknife: Jackknife, without: Floats) -> float:
-    """The jackknife's standard error of a score, from its values without each group of units; NaN where undefined."""
-    return float(np.sqrt(np.sum(jackknife.influences(without) ** 2)))
-
-
 def _interval(
     jackknife: Jackknife, metric: Metric, value: float, without: Floats, size: int, level: float
 ) -> Interval | str:
