@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bench.mutants.__main__ import Key, key_of, sample, survivors, verdict
 from bench.mutants.faults import Fault, faults_of
+from bench.mutants.inside import Module
+from bench.mutants.lines import lines_of
 from bench.mutants.modules import TESTS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,7 +39,7 @@ def changes(code: str = CODE) -> list[tuple[str, str, str]]:
 
 def test_every_module_and_every_test_of_the_map_is_there() -> None:
     named = [*TESTS, *(test for tests in TESTS.values() for test in tests)]
-    assert [name for name in named if not (ROOT / name).is_file()] == []
+    assert [name for name in named if not (ROOT / name).exists()] == []
     assert all(tests for tests in TESTS.values())
 
 
@@ -61,6 +65,62 @@ def test_a_fault_changes_its_own_lines_of_the_module_and_no_other() -> None:
         assert was != becomes
         compile(fault.source(), "app/limits.py", "exec")
         assert fault.source() != CODE
+
+
+LIVE = """
+from functools import cache, wraps
+
+def counted(function):
+    @wraps(function)
+    def counting(*arguments):
+        return function(*arguments)
+    return counting
+
+@cache
+def limit():
+    return 3
+
+class Team:
+    @property
+    def left(self):
+        return limit() - 1
+
+    @counted
+    def has(self, used=0):
+        return [place for place in range(limit()) if place > used]
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "was", "becomes"),
+    [("Team.left", "limit() - 1", "limit() + 1"), ("Team.has", "place > used", "place >= used"), ("limit", "3", "4")],
+)
+def test_a_fault_is_put_into_what_is_imported_already(tmp_path: Path, function: str, was: str, becomes: str) -> None:
+    path = tmp_path / "live.py"
+    path.write_text(LIVE)
+    space: dict[str, Any] = {"__name__": "live"}
+    exec(compile(LIVE, str(path), "exec"), space)  # noqa: S102
+    team = space["Team"]()
+    before = (team.left, team.has(), space["limit"]())
+    change = Module.loaded(path, gc.get_objects()).change(function, LIVE.replace(was, becomes))
+    assert change is not None
+    change()
+    after = (team.left, team.has(), space["limit"]())
+    assert before == (2, [1, 2], 3)
+    assert after == {"Team.left": (4, [1, 2], 3), "Team.has": (2, [0, 1, 2], 3), "limit": (3, [1, 2, 3], 4)}[function]
+
+
+def test_what_is_taken_on_import_cannot_be_changed_any_more(tmp_path: Path) -> None:
+    path = tmp_path / "live.py"
+    path.write_text(LIVE)
+    exec(compile(LIVE, str(path), "exec"), {"__name__": "live"})  # noqa: S102
+    assert Module.loaded(path, gc.get_objects()).change("Team.has", LIVE.replace("used=0", "used=1")) is None
+
+
+def test_the_body_of_a_function_is_known_by_its_lines() -> None:
+    lines = LIVE.splitlines()
+    assert {lines[line - 1].strip() for line in lines_of(LIVE, "Team.left")} == {"return limit() - 1"}
+    assert lines_of(LIVE, "Team.right") == frozenset()
 
 
 def test_the_same_seed_draws_the_same_faults_whatever_changes_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:

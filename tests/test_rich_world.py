@@ -9,7 +9,7 @@ from sqlalchemy import Engine, func, select
 from app.base.db import reading
 from app.competitions.find import find_competition, find_phase_task
 from app.models import CompetitionRole, FormerMember, Rescoring, RescoringState, Role, RowMark, Snapshot, Submission
-from tests.rich_world import ALONE, LATER_PHASE, NEIGHBOURS, ROOMS, add_neighbours, is_in_rich_world
+from tests.rich_world import LATER_PHASE, NEIGHBOURS, ROOMS, add_neighbours, is_in_rich_world
 from tests.world import PHASE, TASK
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,7 +37,6 @@ TABLES: tuple[type[FormerMember] | type[Snapshot] | type[Submission], ...] = (Fo
 
 
 def test_the_rooms_with_neighbours_are_there() -> None:
-    assert [name for name in (*ROOMS, *ALONE) if not (ROOT / name).exists()] == []
+    assert [name for name in ROOMS if not (ROOT / name).exists()] == []
     assert is_in_rich_world("tests/boards/test_marks.py::test_x")
     assert not is_in_rich_world("tests/runs/test_claims.py::test_x")
-    assert all(name.startswith(ROOMS) for name in ALONE)

@@ -10,10 +10,11 @@ import argparse
 import queue
 import sys
 import tempfile
+import time
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from bench.mutants.faults import Fault, faults_of
@@ -57,35 +58,36 @@ def key_of(fault: Fault) -> Key:
 
 
 def tried(faults: Sequence[Fault], processes: int) -> list[bool]:
-    """Of each fault whether it was noticed; says which were not as soon as that is known."""
+    """Of each fault whether it was noticed; says which were not as soon as all those with the same tests are done."""
+    together: dict[tuple[str, ...], list[Fault]] = {}
+    for fault in faults:
+        together.setdefault(TESTS[fault.module], []).append(fault)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(processes) as pool:
         yards: queue.SimpleQueue[Yard] = queue.SimpleQueue()
         for number in range(processes):
             yards.put(Yard(Path(folder, str(number))))
 
-        @contextmanager
-        def a_yard() -> Iterator[Yard]:
-            yard = yards.get()
+        def try_all(tests: tuple[str, ...]) -> dict[Fault, bool]:
+            yard, began = yards.get(), time.monotonic()
             try:
-                yield yard
+                noticed = yard.try_all(tests, together[tests])
             finally:
                 yards.put(yard)
+            print(report(together[tests], noticed, time.monotonic() - began), flush=True)
+            return dict(zip(together[tests], noticed, strict=True))
 
-        def measure(tests: tuple[str, ...]) -> float:
-            with a_yard() as yard:
-                return yard.seconds_without_fault(tests)
+        noticed = dict(chain.from_iterable(found.items() for found in pool.map(try_all, together)))
+        return [noticed[fault] for fault in faults]
 
-        def try_one(fault: Fault) -> bool:
-            tests = TESTS[fault.module]
-            with a_yard() as yard:
-                is_noticed = yard.is_noticed(tests, seconds[tests], fault.module, fault.source())
-            if not is_noticed:
-                print(f"lives: {described(key_of(fault))}", flush=True)
-            return is_noticed
 
-        wanted = list(dict.fromkeys(TESTS[fault.module] for fault in faults))
-        seconds = dict(zip(wanted, pool.map(measure, wanted), strict=True))
-        return list(pool.map(try_one, faults))
+def report(faults: Sequence[Fault], noticed: Sequence[bool], seconds: float) -> str:
+    """By module."""
+    lines = [f"{len(faults)} faults in {seconds:.0f} s"]
+    for module in dict.fromkeys(fault.module for fault in faults):
+        of_module = [place for place, fault in enumerate(faults) if fault.module == module]
+        lines.append(f"  {module}: {sum(noticed[place] for place in of_module)} of {len(of_module)} noticed")
+        lines += [f"    lives: {described(key_of(faults[place]))}" for place in of_module if not noticed[place]]
+    return "\n".join(lines)
 
 
 def verdict(

@@ -1,90 +1,127 @@
-"""Which modules decide, and which tests look at each: those that would be run first after a change there.
+"""Which modules decide, and in which rooms tests look at them; which test touches which function is seen as they run.
 
-Servers and browsers are left out (`pytest -m "not services and not browser"`), so that a trial takes seconds.
+Modules that share their tests share one run of these. Servers and browsers are left out (`pytest -m "not services and
+not browser"`), so that a trial takes seconds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-_SCORING = "tests/evergold/scoring"
-_MEMBERSHIP = "tests/teams/test_membership.py"
-_SETS = "tests/rescoring/test_sets.py"
-_MWE = f"{_SCORING}/test_mwe.py"
-_MWE_TASK = f"{_SCORING}/test_mwe_identification.py"
-_OUTCOMES = f"{_SCORING}/test_outcomes.py"
-_PROBING = (f"{_SCORING}/test_probing.py", f"{_SCORING}/test_probing_task.py")
+_BOARDS = ("tests/boards/", "tests/competitions/test_visibility.py", "tests/submissions/test_choices.py")
+_ENTERING = (
+    "tests/competitions/",
+    "tests/people/test_roles.py",
+    "tests/people/test_unproved_addresses.py",
+    "tests/submissions/",
+    "tests/teams/",
+)
+_GOLD_AND_RUNS = (
+    "tests/gold/",
+    "tests/runs/",
+    "tests/workers/test_confined.py",
+    "tests/workers/test_gold.py",
+    "tests/workers/test_keys.py",
+    "tests/workers/test_lease.py",
+    "tests/workers/test_overrun.py",
+    "tests/workers/test_public_gold.py",
+    "tests/workers/test_score.py",
+    "tests/workers/test_sealed.py",
+    "tests/workers/test_sealed_gold.py",
+    "tests/workers/test_sweep.py",
+    "tests/workers/test_version_check.py",
+)
+_RESCORING = ("tests/rescoring/", "tests/workers/test_rescoring.py")
+_SCORING = (
+    "tests/evergold/scoring/test_agreement.py",
+    "tests/evergold/scoring/test_correlation.py",
+    "tests/evergold/scoring/test_entries.py",
+    "tests/evergold/scoring/test_f1.py",
+    "tests/evergold/scoring/test_idiom_detection.py",
+    "tests/evergold/scoring/test_idiom_similarity.py",
+    "tests/evergold/scoring/test_item_results.py",
+    "tests/evergold/scoring/test_ladder.py",
+    "tests/evergold/scoring/test_meaning_matching.py",
+    "tests/evergold/scoring/test_multi_label.py",
+    "tests/evergold/scoring/test_mwe.py",
+    "tests/evergold/scoring/test_mwe_identification.py",
+    "tests/evergold/scoring/test_mwe_paraphrase.py",
+    "tests/evergold/scoring/test_mwe_paraphrase_scores.py",
+    "tests/evergold/scoring/test_mwe_removed.py",
+    "tests/evergold/scoring/test_outcomes.py",
+    "tests/evergold/scoring/test_probing.py",
+    "tests/evergold/scoring/test_probing_task.py",
+    "tests/evergold/scoring/test_ranking.py",
+    "tests/evergold/scoring/test_sequence_labelling.py",
+    "tests/evergold/scoring/test_spans.py",
+    "tests/evergold/scoring/test_table_forms.py",
+    "tests/evergold/scoring/test_table_task.py",
+    "tests/evergold/scoring/test_text_generation.py",
+)
 
-TESTS: Mapping[str, tuple[str, ...]] = {
-    "app/boards/entries.py": (
-        "tests/boards/test_leaderboard.py",
-        "tests/boards/test_view.py",
-        "tests/boards/test_marks.py",
-        "tests/submissions/test_choices.py",
+_MODULES: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    _BOARDS: (
+        "app/boards/entries.py",
+        "app/boards/leaderboard.py",
+        "app/boards/marks.py",
+        "app/boards/snapshots.py",
+        "app/boards/view.py",
+        "app/competitions/visibility.py",
     ),
-    "app/boards/leaderboard.py": (
-        "tests/boards/test_leaderboard.py",
-        "tests/boards/test_view.py",
-        "tests/boards/test_version.py",
-        "tests/boards/test_marks.py",
-        "tests/boards/test_snapshots.py",
+    _ENTERING: (
+        "app/competitions/limits.py",
+        "app/people/roles.py",
+        "app/submissions/accept.py",
+        "app/teams/find.py",
+        "app/teams/invitations.py",
+        "app/teams/membership.py",
+        "app/teams/registration.py",
+        "app/teams/registration_rules.py",
     ),
-    "app/boards/marks.py": ("tests/boards/test_marks_said.py", "tests/boards/test_marks.py"),
-    "app/boards/snapshots.py": ("tests/boards/test_snapshots.py", "tests/boards/test_marks.py"),
-    "app/boards/view.py": ("tests/boards/test_view.py", "tests/boards/test_marks.py", "tests/boards/test_cards.py"),
-    "app/competitions/limits.py": (
-        "tests/competitions/test_limits.py",
-        "tests/submissions/test_accept.py",
-        _MEMBERSHIP,
+    _GOLD_AND_RUNS: (
+        "app/gold/sealing.py",
+        "app/gold/versions.py",
+        "app/runs/claims.py",
+        "app/runs/outcomes.py",
+        "app/runs/sweep.py",
+        "app/runs/turns.py",
+        "workers/confined.py",
+        "workers/gold.py",
+        "workers/keys.py",
+        "workers/lease.py",
+        "workers/sealed.py",
     ),
-    "app/competitions/visibility.py": ("tests/competitions/test_visibility.py", "tests/boards/test_view.py"),
-    "app/gold/sealing.py": ("tests/workers/test_sealed.py", "tests/workers/test_keys.py"),
-    "app/gold/versions.py": (
-        "tests/gold/test_versions.py",
-        "tests/workers/test_sealed_gold.py",
-        "tests/workers/test_keys.py",
-        "tests/workers/test_version_check.py",
-        "tests/boards/test_view.py",
+    _RESCORING: ("app/rescoring/difference.py", "app/rescoring/publishing.py", "app/rescoring/sets.py"),
+    _SCORING: (
+        "evergold/scoring/agreement.py",
+        "evergold/scoring/correlation.py",
+        "evergold/scoring/diversity.py",
+        "evergold/scoring/entries.py",
+        "evergold/scoring/f1.py",
+        "evergold/scoring/ladder.py",
+        "evergold/scoring/multi_label.py",
+        "evergold/scoring/mwe.py",
+        "evergold/scoring/mwe_languages.py",
+        "evergold/scoring/mwe_pairing.py",
+        "evergold/scoring/paraphrase_scores.py",
+        "evergold/scoring/probing.py",
+        "evergold/scoring/ranking.py",
+        "evergold/scoring/segmentation.py",
+        "evergold/scoring/spans.py",
+        "evergold/scoring/table_metrics.py",
+        "evergold/scoring/tasks/idiom_detection.py",
+        "evergold/scoring/tasks/idiom_similarity.py",
+        "evergold/scoring/tasks/idiomaticity_probing.py",
+        "evergold/scoring/tasks/meaning_matching.py",
+        "evergold/scoring/tasks/multi_label.py",
+        "evergold/scoring/tasks/mwe_identification.py",
+        "evergold/scoring/tasks/mwe_paraphrase.py",
+        "evergold/scoring/tasks/ranking.py",
+        "evergold/scoring/tasks/sequence_labelling.py",
+        "evergold/scoring/tasks/table.py",
+        "evergold/scoring/tasks/text_generation.py",
     ),
-    "app/people/roles.py": ("tests/people/test_roles.py", "tests/people/test_unproved_addresses.py"),
-    "app/rescoring/difference.py": (_SETS,),
-    "app/rescoring/publishing.py": (_SETS,),
-    "app/rescoring/sets.py": (_SETS,),
-    "app/runs/claims.py": (
-        "tests/runs/test_claims.py",
-        "tests/runs/test_sweep.py",
-        "tests/workers/test_sealed_gold.py",
-    ),
-    "app/runs/outcomes.py": ("tests/runs/test_claims.py", "tests/competitions/test_limits.py"),
-    "app/runs/sweep.py": ("tests/runs/test_sweep.py",),
-    "app/runs/turns.py": ("tests/runs/test_turns.py",),
-    "app/submissions/accept.py": ("tests/submissions/test_accept.py", "tests/competitions/test_limits.py"),
-    "app/teams/find.py": (_MEMBERSHIP, "tests/submissions/test_accept.py"),
-    "app/teams/invitations.py": (_MEMBERSHIP,),
-    "app/teams/membership.py": (_MEMBERSHIP,),
-    "app/teams/registration.py": ("tests/teams/test_registration.py",),
-    "app/teams/registration_rules.py": ("tests/teams/test_registration.py",),
-    "evergold/scoring/agreement.py": (f"{_SCORING}/test_agreement.py",),
-    "evergold/scoring/correlation.py": (f"{_SCORING}/test_correlation.py", f"{_SCORING}/test_idiom_similarity.py"),
-    "evergold/scoring/diversity.py": (_MWE, _MWE_TASK),
-    "evergold/scoring/entries.py": (f"{_SCORING}/test_entries.py",),
-    "evergold/scoring/f1.py": (f"{_SCORING}/test_f1.py", f"{_SCORING}/test_idiom_detection.py"),
-    "evergold/scoring/ladder.py": (f"{_SCORING}/test_ladder.py",),
-    "evergold/scoring/mwe.py": (_MWE, _MWE_TASK),
-    "evergold/scoring/mwe_languages.py": (_MWE_TASK,),
-    "evergold/scoring/mwe_pairing.py": (_MWE, _MWE_TASK),
-    "evergold/scoring/paraphrase_scores.py": (f"{_SCORING}/test_mwe_paraphrase_scores.py",),
-    "evergold/scoring/probing.py": _PROBING,
-    "evergold/scoring/table_metrics.py": (f"{_SCORING}/test_table_task.py",),
-    "evergold/scoring/tasks/idiom_detection.py": (f"{_SCORING}/test_idiom_detection.py", _OUTCOMES),
-    "evergold/scoring/tasks/idiom_similarity.py": (f"{_SCORING}/test_idiom_similarity.py", _OUTCOMES),
-    "evergold/scoring/tasks/idiomaticity_probing.py": _PROBING,
-    "evergold/scoring/tasks/meaning_matching.py": (f"{_SCORING}/test_meaning_matching.py",),
-    "evergold/scoring/tasks/mwe_identification.py": (_MWE_TASK, _OUTCOMES),
-    "evergold/scoring/tasks/table.py": (f"{_SCORING}/test_table_task.py",),
-    "workers/confined.py": ("tests/workers/test_confined.py",),
-    "workers/gold.py": ("tests/workers/test_gold.py", "tests/workers/test_sealed_gold.py"),
-    "workers/keys.py": ("tests/workers/test_keys.py", "tests/workers/test_sealed.py"),
-    "workers/lease.py": ("tests/workers/test_lease.py",),
-    "workers/sealed.py": ("tests/workers/test_sealed.py",),
 }
+
+#: Of each module, where its tests lie.
+TESTS: Mapping[str, tuple[str, ...]] = {module: tests for tests, modules in _MODULES.items() for module in modules}

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench.mutants.faults import Fault
+from bench.mutants.inside import TASK_VARIABLE, Verdict
+
 ROOT = Path(__file__).resolve().parents[2]
 #: pytest's exit status when every test passed; and where there was none to run.
 _PASSED, _NONE = 0, 5
-#: A trial that takes so much longer than the tests do without a fault hangs, and that is noticed, too.
-_PATIENCE, _PATIENCE_SECONDS = 4, 60
+_LIMIT_SECONDS = 3600
+#: Of the tests of one module, without what they take on import.
+_ALONE_LIMIT_SECONDS = 600
+#: One thread: a fork has one, and each process its core. No torch: loading it takes longer than all that it would tell.
+_QUIET = {"EVERGOLD_TEST_LEAN": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 class Broken(Exception):
@@ -36,18 +42,43 @@ class Yard:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, folder / name)
 
-    def seconds_without_fault(self, tests: Sequence[str]) -> float:
-        """How long these tests take; raises Broken if they do not pass."""
-        began = time.monotonic()
-        status, said = self._run(tests, 1800)
-        if status != _PASSED:
-            raise Broken(f"without a fault {' '.join(tests)} do not pass:\n{said[-3000:]}")
-        return time.monotonic() - began
+    def try_all(self, tests: Sequence[str], faults: Sequence[Fault]) -> list[bool]:
+        """Of each fault whether one of the tests fails with it. Raises Broken if one fails without.
 
-    def is_noticed(self, tests: Sequence[str], seconds: float, module: str, source: str) -> bool:
-        """Whether one of the tests, which take so long without a fault, fails with this text in place of the module."""
-        with self._in_place(self._folder / module, source):
-            status, said = self._run(tests, _PATIENCE * seconds + _PATIENCE_SECONDS)
+        What was changed too late, after it had run on import, is tried again in a process of its own.
+        """
+        return [
+            self._is_noticed_alone(touching, fault) if verdict == "unsure" else verdict == "noticed"
+            for (verdict, touching), fault in zip(self._together(tests, faults), faults, strict=True)
+        ]
+
+    def _together(self, tests: Sequence[str], faults: Sequence[Fault]) -> list[tuple[Verdict, list[str]]]:
+        """What `inside` says of each."""
+        task = self._folder / "faults.json"
+        task.write_text(
+            json.dumps(
+                [
+                    {
+                        "module": str(self._folder / fault.module),
+                        "function": fault.function,
+                        "source": fault.source(),
+                    }
+                    for fault in faults
+                ]
+            )
+        )
+        answer = task.with_suffix(".done")
+        answer.unlink(missing_ok=True)
+        _, said = self._run(tests, _LIMIT_SECONDS, "-p", "bench.mutants.inside", **{TASK_VARIABLE: str(task)})
+        if not answer.exists():
+            raise Broken(f"without a fault {' '.join(tests)} do not pass:\n{said[-3000:]}")
+        return [json.loads(line) for line in answer.read_text().splitlines()]
+
+    def _is_noticed_alone(self, tests: Sequence[str], fault: Fault) -> bool:
+        listed = self._folder / "tests.txt"
+        listed.write_text("\n".join(tests))
+        with self._in_place(self._folder / fault.module, fault.source()):
+            status, said = self._run([f"@{listed}"], _ALONE_LIMIT_SECONDS, "-x")
         if status == _NONE:
             raise Broken(said[-3000:])
         return status != _PASSED
@@ -65,13 +96,14 @@ class Yard:
             path.write_bytes(before)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    def _run(self, tests: Sequence[str], limit_seconds: float) -> tuple[int, str]:
+    def _run(self, tests: Sequence[str], limit_seconds: float, *options: str, **environment: str) -> tuple[int, str]:
         """The status and the output; of a trial that takes too long, a signal's."""
-        options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not services and not browser"]
-        command = [sys.executable, "-m", "pytest", *options, "--hypothesis-seed=0", *tests]
+        usual = ["-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not services and not browser"]
+        command = [sys.executable, "-m", "pytest", *usual, "--hypothesis-seed=0", *options, *tests]
         process = subprocess.Popen(
             command,
             cwd=self._folder,
+            env=os.environ | _QUIET | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -16,6 +16,7 @@ from app.base.errors import NotFound
 from app.competitions.find import boards_of, find_board, find_competition, find_phase_task, list_competitions
 from app.models import RunStatus, Submission, User
 from app.submissions.find import current_run, get_submission, list_submissions
+from tests.rich_world import NEIGHBOURS
 from tests.world import (
     COMPETITION,
     NOW,
@@ -54,8 +55,8 @@ def test_all_competitions_are_listed_in_order(engine: Engine) -> None:
         add_competition(engine, name=name)
     with reading(engine) as session:
         found = list_competitions(session)
-    assert [competition.name for competition in found] == ["ant", "zebra"]
-    assert [len(competition.phases) for competition in found] == [1, 1]
+    assert [competition.name for competition in found] == ["ant", NEIGHBOURS, "zebra"]
+    assert [len(competition.phases) for competition in found] == [1, 2, 1]
 
 
 @pytest.mark.parametrize("name", ["", "idiom", "IDIOMS", "idioms ", "idioms\0", "idi%", "'; DROP TABLE users; --"])

@@ -14,7 +14,7 @@ from app.base.db import reading, writing
 from app.base.errors import GoldMissing, IdempotencyConflict, LimitReached, NotFound, PhaseNotOpen
 from app.base.storage import StoredFile, UploadWriter, check_path
 from app.competitions.limits import quota
-from app.models import PhaseTask, ScoringRun, Submission, Team, User, Validation, ValidationStatus
+from app.models import ScoringRun, Submission, Team, User, Validation, ValidationStatus
 from app.runs.validations import (
     CheckClaim,
     claim_validation,
@@ -38,6 +38,7 @@ from app.submissions.validations import (
 )
 from evergold.scoring.errors import Problem
 from tests import world
+from tests.rich_world import own
 from tests.threads import in_threads
 from tests.world import DAY, NOW, SECOND, add_competition, add_user, answer_to, the_phase_task, upload_of
 
@@ -106,7 +107,7 @@ def test_a_check_leaves_no_trace_where_submissions_do(engine: Engine, ada: User)
     with reading(engine) as session:
         phase_task = the_phase_task(session)
         for table in (Submission, ScoringRun, Team):
-            assert session.scalar(select(func.count()).select_from(table)) == 0
+            assert session.scalars(own(table)).all() == []
         assert quota(session, None, phase_task, NOW).remaining == 1
         assert phase_task.board_version == 0
     world.submit(engine, ada)  # the one submission of the day is still there
@@ -194,7 +195,7 @@ def test_after_a_day_nothing_is_left_of_it(engine: Engine, ada: User) -> None:
 def test_a_task_that_is_taken_back_takes_its_checks_along(engine: Engine, ada: User) -> None:
     ask(engine, ada)
     with writing(engine) as session:
-        session.delete(session.scalars(select(PhaseTask)).one())
+        session.delete(the_phase_task(session))
     with reading(engine) as session:
         assert session.scalar(select(func.count()).select_from(Validation)) == 0
 

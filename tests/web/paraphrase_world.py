@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Engine, select, update
+from sqlalchemy import Engine, update
 
 from app.base.db import writing
 from app.models import Board, Competition, CompetitionTask, HistoricRow, Phase, Team, TeamKind, User
 from app.runs.outcomes import record_scores
 from evergold.scoring.task import Score
 from tests import world
+from tests.rich_world import own
 from tests.world import NOW
 
 LANGUAGES = ["en", "pt"]
@@ -70,8 +71,8 @@ def publish(engine: Engine, name: str, bertscore: float, entropy: float) -> None
     with writing(engine) as session:
         session.add(
             HistoricRow(
-                phase_id=session.scalars(select(Phase.id)).one(),
-                board_id=session.scalars(select(Board.id).order_by(Board.position)).first(),
+                phase_id=session.scalars(own(Phase)).one().id,
+                board_id=next(iter(session.scalars(own(Board).order_by(Board.position)))).id,
                 team=name,
                 source="A paper",
                 scores={"bertscore macro": bertscore, "entropy macro": entropy},
@@ -87,4 +88,4 @@ def set_visibility(engine: Engine, **said: str | int) -> None:
 
 def competition_title(engine: Engine) -> str:
     with writing(engine) as session:
-        return session.scalars(select(Competition.title)).one()
+        return str(session.scalars(own(Competition)).one().title)

@@ -11,6 +11,7 @@ import pytest
 from app.base.db import writing
 from app.models import Board, HistoricRow
 from tests import world
+from tests.rich_world import own
 from tests.web.site import BOARD, BROWSER, Person, Site
 from tests.world import HOUR, NOW
 
@@ -107,7 +108,7 @@ def test_no_text_becomes_a_formula(site: Site, evil: str) -> None:
 def test_full_precision_and_honest_gaps(site: Site) -> None:
     with writing(site.engine) as session:
         phase = world.the_phase_task(session).phase
-        found = session.query(Board).filter_by(name="zero-shot").one()
+        found = session.scalars(own(Board).where(Board.name == "zero-shot")).one()
         session.add(
             HistoricRow(
                 phase_id=phase.id,
@@ -130,7 +131,7 @@ def test_what_is_known_of_a_published_system_stands_on_page_and_in_json(site: Si
     said = {"method": "CodaLab: sted97", "paper": "https://example.org/paper", "code": "https://example.org/code"}
     with writing(site.engine) as session:
         phase = world.the_phase_task(session).phase
-        found = session.query(Board).filter_by(name="zero-shot").one()
+        found = session.scalars(own(Board).where(Board.name == "zero-shot")).one()
         scores = {"macro_f1 zero_shot/all": 0.774}
         session.add(
             HistoricRow(phase_id=phase.id, board_id=found.id, team="NER4ID", scores=scores, source="Table 5", **said)

@@ -14,6 +14,7 @@ from app.base.db import writing
 from app.boards.side_by_side import short_titles
 from app.models import Board, Competition, CompetitionTask, HistoricRow, Phase, PhaseTask, TeamKind
 from tests import world
+from tests.rich_world import own
 from tests.web import markup
 from tests.web.reading import COMPETITION_PAGE, rows_of, text_of, visit
 from tests.web.site import Person, Site
@@ -27,9 +28,9 @@ PUBLISHED = "A paper, table 4"
 def add_phase(site: Site, name: str, starts_at: Any = NOW - 2 * DAY) -> None:
     """Another phase that asks the same task, after the one that is there."""
     with writing(site.engine) as session:
-        competition = session.scalars(select(Competition)).one()
-        task = session.scalars(select(CompetitionTask)).one()
-        first = session.scalars(select(Phase)).one()
+        competition = session.scalars(own(Competition)).one()
+        task = session.scalars(own(CompetitionTask)).one()
+        first = session.scalars(own(Phase)).one()
         phase = Phase(
             competition_id=competition.id,
             name=name,
@@ -49,8 +50,8 @@ def add_published(site: Site, team: str, phase: str, board: str, scores: dict[st
     with writing(site.engine) as session:
         session.add(
             HistoricRow(
-                phase_id=session.scalars(select(Phase.id).where(Phase.name == phase)).one(),
-                board_id=session.scalars(select(Board.id).where(Board.name == board)).one(),
+                phase_id=session.scalars(own(Phase).where(Phase.name == phase)).one().id,
+                board_id=session.scalars(own(Board).where(Board.name == board)).one().id,
                 team=team,
                 achieved_at=None,
                 scores=scores,
@@ -136,7 +137,7 @@ def test_a_phase_that_has_not_begun_is_no_column(site: Site) -> None:
 
 def test_boards_that_rank_by_the_same_are_one_column(site: Site) -> None:
     with writing(site.engine) as session:
-        board = session.scalars(select(Board).where(Board.name == "one-shot")).one()
+        board = session.scalars(own(Board).where(Board.name == "one-shot")).one()
         board.rank_split = ZERO_SHOT
         board.columns = [{**column, "split": ZERO_SHOT} for column in board.columns]
     assert [column["board"] for column in document(site)["columns"]] == ["zero-shot"]
@@ -190,8 +191,8 @@ def test_a_link_sorts_the_page_by_another_column(scored: Site, sort: str, teams:
 def test_lower_is_better_where_the_metric_says_so(scored: Site) -> None:
     """The same numbers as errors: the best is the smallest."""
     with writing(scored.engine) as session:
-        session.scalars(select(CompetitionTask)).one().task_type = "table"
-        for board in session.scalars(select(Board)):
+        session.scalars(own(CompetitionTask)).one().task_type = "table"
+        for board in session.scalars(own(Board)):
             board.columns = [{**board.columns[0], "metric": "rmse"}]
             board.rank_metric = "rmse"
         for row in session.scalars(select(HistoricRow)):

@@ -14,12 +14,12 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import select
 
 from app.base.db import reading, writing
 from app.models import Board, Competition, ScoringRun, Submission
 from app.server.programs import code_path
 from tests import world
+from tests.rich_world import own
 from tests.web.site import BOARD, CONTENT, TASK_PATH, Person, Site, csrf_of, log_in
 
 TRACKS = [
@@ -33,19 +33,19 @@ PAGE = "/competitions/idioms/phases/evaluation/tasks/detection/submit"
 def tracks(site: Site) -> None:
     """The competition has two."""
     with writing(site.engine) as session:
-        session.scalars(select(Competition)).one().tracks = TRACKS
+        session.scalars(own(Competition)).one().tracks = TRACKS
 
 
 def score_all(site: Site) -> None:
     with reading(site.engine) as session:
-        waiting = session.scalars(select(ScoringRun.id).where(ScoringRun.status == "queued")).all()
+        waiting = [run.id for run in session.scalars(own(ScoringRun).where(ScoringRun.status == "queued"))]
     for run_id in waiting:
         world.score(site.engine, run_id, 0.5)
 
 
 def tracks_in_the_database(site: Site) -> list[str | None]:
     with reading(site.engine) as session:
-        return list(session.scalars(select(Submission.track).order_by(Submission.submitted_at)))
+        return [found.track for found in session.scalars(own(Submission).order_by(Submission.submitted_at))]
 
 
 # --------------------------------------------------------------------------------------------------------------- API
@@ -103,7 +103,7 @@ def test_boards_without_tracks_have_no_column_for_them(ada: Person) -> None:
 @pytest.mark.usefixtures("tracks")
 def test_a_board_of_one_track_has_its_rows_only(site: Site, ada: Person, eve: Person) -> None:
     with writing(site.engine) as session:
-        session.scalars(select(Board).where(Board.name == "zero-shot")).one().track = "open"
+        session.scalars(own(Board).where(Board.name == "zero-shot")).one().track = "open"
     ada.submitted(track="open")
     eve.submitted(track="closed")
     score_all(site)

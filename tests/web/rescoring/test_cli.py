@@ -17,10 +17,12 @@ from evergold.cli.output import Code
 from tests import world
 from tests.competitions.embargo import enter
 from tests.rescoring.rescored import NOTE, score_set, start, the_set
+from tests.rich_world import FIRST_SET
 from tests.web.site import Person, Site
 from tests.world import COMPETITION, NOW, PHASE, TASK
 
 Evergold = Callable[..., tuple[int, str, str]]
+SET = f"{COMPETITION}/{FIRST_SET}"
 
 
 @pytest.fixture
@@ -54,26 +56,30 @@ def evergold(
 
 def test_the_whole_story_on_the_command_line(site: Site, entered: dict[str, Any], evergold: Evergold) -> None:
     code, out, err = evergold("rescore", "start", f"{COMPETITION}/{PHASE}/{TASK}", "--note", NOTE)
-    assert (code, "Scored anew: 0 of 2." in out, "/competitions/idioms/rescoring/1" in err) == (Code.OK, True, True)
-    code, _, err = evergold("rescore", "publish", f"{COMPETITION}/1")
+    assert (code, "Scored anew: 0 of 2." in out, f"/rescoring/{FIRST_SET}" in err) == (
+        Code.OK,
+        True,
+        True,
+    )
+    code, _, err = evergold("rescore", "publish", SET)
     assert (code, "2 of 2 submissions are not scored anew yet" in err) == (Code.ERROR, True)
-    score_set(site.engine, 1, {entered["ada"]: 0.4, entered["bob"]: 0.5})
-    code, out, _ = evergold("rescore", "diff", f"{COMPETITION}/1")
+    score_set(site.engine, FIRST_SET, {entered["ada"]: 0.4, entered["bob"]: 0.5})
+    code, out, _ = evergold("rescore", "diff", SET)
     assert code == Code.OK
     assert "zero-shot, Evaluation: 2 rows of 2 changed." in out
     assert "Ada\t1\t2\t0.9000\t0.4000\t2\t" in out
     code, out, _ = evergold("rescorings", COMPETITION)
-    assert f"1\topen\t2 of 2\t{PHASE}/{TASK}\t{NOTE}" in out
-    assert evergold("rescore", "publish", f"{COMPETITION}/1", "--tell-teams")[0] == Code.OK
-    assert the_set(site.engine, 1).state == RescoringState.PUBLISHED
-    assert "published" in evergold("rescore", "status", f"{COMPETITION}/1")[1]
+    assert f"{FIRST_SET}\topen\t2 of 2\t{PHASE}/{TASK}\t{NOTE}" in out
+    assert evergold("rescore", "publish", SET, "--tell-teams")[0] == Code.OK
+    assert the_set(site.engine, FIRST_SET).state == RescoringState.PUBLISHED
+    assert "published" in evergold("rescore", "status", SET)[1]
 
 
 def test_a_set_is_dropped_and_everything_comes_as_json(site: Site, evergold: Evergold) -> None:
     _, out, _ = evergold("rescore", "start", COMPETITION, "--note", NOTE, "--with-rejected", "--json")
     assert json.loads(out)["with_rejected"] is True
-    assert json.loads(evergold("rescore", "diff", f"{COMPETITION}/1", "--json")[1])["progress"]["waiting"] == 2
-    assert json.loads(evergold("rescore", "drop", f"{COMPETITION}/1", "--json")[1])["state"] == "dropped"
+    assert json.loads(evergold("rescore", "diff", SET, "--json")[1])["progress"]["waiting"] == 2
+    assert json.loads(evergold("rescore", "drop", SET, "--json")[1])["state"] == "dropped"
     assert json.loads(evergold("rescorings", COMPETITION, "--json")[1])["rescorings"][0]["progress"] is None
 
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import select
 
 from app.base.db import writing
 from app.base.links import API
 from app.competitions.find import find_competition, find_phase_task
 from app.gold.versions import publish_gold
-from app.models import Competition, Role, RunStatus
+from app.models import Role, RunStatus
 from app.people.roles import find_user, grant_role
 from tests import world
 from tests.competitions.embargo import enter, hide
 from tests.rescoring.rescored import NOTE, name_gold, score_set
+from tests.rich_world import FIRST_SET
 from tests.sealed import make_key, seal_gold
 from tests.web.site import BOARD, Person, Site, csrf_of, log_in, run_of
 from tests.world import COMPETITION, NOW, PHASE, TASK
@@ -29,7 +29,7 @@ BOARD_PAGE = f"/competitions/{COMPETITION}/phases/{PHASE}/boards/zero-shot"
 
 def appoint(site: Site, person: Any) -> None:
     with writing(site.engine) as session:
-        grant_role(session, session.scalars(select(Competition)).one(), person, Role.ORGANISER, NOW)
+        grant_role(session, find_competition(session, COMPETITION), person, Role.ORGANISER, NOW)
 
 
 @pytest.fixture
@@ -160,17 +160,17 @@ def test_the_whole_story_on_pages(site: Site, desk: httpx.Client, entered: dict[
     assert "There is none yet." in page.text
     form = {"tasks": f"{PHASE}/{TASK}", "note": NOTE, "csrf_token": csrf_of(page.text)}
     made = desk.post(PAGE, data=form)
-    assert made.url.path == f"{PAGE}/1"
+    assert made.url.path == f"{PAGE}/{FIRST_SET}"
     assert "2 submissions not scored anew yet" in made.text
-    score_set(site.engine, 1, {entered["ada"]: 0.4, entered["bob"]: 0.5})
-    ready = desk.get(f"{PAGE}/1").text
+    score_set(site.engine, FIRST_SET, {entered["ada"]: 0.4, entered["bob"]: 0.5})
+    ready = desk.get(f"{PAGE}/{FIRST_SET}").text
     assert "the largest move first; 0 rows unchanged" in ready
     assert "falls 1 place" in ready
     assert "rises 1 place" in ready
-    done = desk.post(f"{PAGE}/1/publish", data={"csrf_token": csrf_of(ready)})
+    done = desk.post(f"{PAGE}/{FIRST_SET}/publish", data={"csrf_token": csrf_of(ready)})
     assert "Who moved" in done.text
     assert "Published" in desk.get(PAGE).text
-    again = desk.post(f"{PAGE}/1/drop", data={"csrf_token": csrf_of(desk.get(PAGE).text)})
+    again = desk.post(f"{PAGE}/{FIRST_SET}/drop", data={"csrf_token": csrf_of(desk.get(PAGE).text)})
     assert (again.status_code, "published already" in again.text) == (409, True)
 
 
@@ -186,7 +186,7 @@ def test_a_form_that_is_wrong_keeps_what_was_typed(desk: httpx.Client, entered: 
 def test_a_dropped_set_has_a_page(desk: httpx.Client, entered: dict[str, Any]) -> None:
     token = csrf_of(desk.get(PAGE).text)
     desk.post(PAGE, data={"note": NOTE, "csrf_token": token})
-    assert "Dropped" in desk.post(f"{PAGE}/1/drop", data={"csrf_token": token}).text
+    assert "Dropped" in desk.post(f"{PAGE}/{FIRST_SET}/drop", data={"csrf_token": token}).text
 
 
 def test_failed_runs_have_a_page_with_buttons(site: Site, ada: Person, desk: httpx.Client) -> None:

@@ -1,0 +1,24 @@
+"""Where the functions of a module stand."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+
+def lines_of(source: str, function: str) -> frozenset[int]:
+    """Of the body of every function that has this qualified name: its head runs on import."""
+    return frozenset(
+        line
+        for name, node in _functions(ast.parse(source), "")
+        if name == function
+        for line in range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
+    )
+
+
+def _functions(parent: ast.AST, within: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    for node in ast.iter_child_nodes(parent):
+        if isinstance(node, ast.FunctionDef):
+            yield within + node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node, f"{within}{node.name}.")
