@@ -16,6 +16,7 @@ from sqlalchemy import Engine, func, select
 from structlog.testing import capture_logs
 
 from app.base.db import reading
+from app.base.queue import STATISTICS_TASK
 from app.base.storage import store_upload, stored_path
 from app.models import RunStatus, User, Worker
 from app.runs.sweep import UNCLAIMED_SECONDS
@@ -37,9 +38,9 @@ def messages(workplace: Path) -> Path:
 
 
 def told(messages: Path, queue: str = "cpu") -> list[int]:
-    """The run ids in the messages of a queue."""
+    """The run ids in the messages of a queue; workers are told of statistics, too."""
     files = sorted(messages.glob(f"*.{queue}.msg"), key=lambda file: file.name)
-    return sorted(run_id_in(file) for file in files)
+    return sorted(run_id_in(file) for file in files if STATISTICS_TASK not in file.read_text())
 
 
 def run_id_in(message: Path) -> int:
