@@ -128,6 +128,12 @@ def astitch(
 def ncimp(
     source: Annotated[Path, _source("The repository.")],
     into: Annotated[Path, _into()] = Path("competitions/ncimp"),
+    published: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV", exists=True, dir_okay=False, help="The paper's tables: team,date,metric,split,value."
+        ),
+    ] = None,
     gold_dir: GoldDirOption = None,
     apply_after: ApplyOption = True,
     phases_file: PhasesOption = None,
@@ -139,7 +145,9 @@ def ncimp(
     use_settings(data_dir, phases_file)
 
     def importer(source: Path, into: Path, gold: Path) -> list[Path]:
-        written = import_ncimp(source, into, gold)
+        written = import_ncimp(source, into, gold, published)
+        if published is None:
+            remark("The paper's tables come with no package: --published CSV brings their values on the boards.")
         if missing := missing_parts(source):
             remark(f"Not in {source}, so that there are no boards of it: {'; '.join(missing)}.")
         return written

@@ -8,12 +8,13 @@ human scores, a spreadsheet, needs openpyxl (`evergold[metrics]`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from app.importers import ncimp_texts as texts
 from app.importers.baselines import AskedBaselines, add_baselines
+from app.importers.ncimp_results import HEADER, published_rows
 from app.importers.writing import Inline, read_columns, refuse_existing, write_csv, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems, shorten
 from evergold.scoring.human_scores import CSV_COLUMNS, read_human_scores
@@ -22,6 +23,7 @@ from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
 
 NAME = "ncimp"
+PHASE = "open"
 GOLD = f"{NAME}/human_scores.csv"
 ITEMS, TEMPLATE = "public/open/items.csv", "public/open/template.csv"
 #: Embeddings of all sentences in half precision take more than a CSV file does.
@@ -65,11 +67,12 @@ _TAGS = re.compile(r"\[(True|False)(, (True|False))*\]")
 ItemRow = tuple[str, str, str, str, str, str]
 
 
-def import_ncimp(source: Path, target: Path, gold: Path) -> list[Path]:
+def import_ncimp(source: Path, target: Path, gold: Path, published: Path | None = None) -> list[Path]:
     """Write `competition.yaml` with all its files below `target` and the human scores below `gold`; the written paths.
 
-    source: the checkout; gold: the workers' gold folder. Everything is converted before anything is written; raises
-    InvalidFile with every problem, also when there is a competition.yaml already, which may have been edited.
+    source: the checkout; gold: the workers' gold folder; published: values of the paper's tables, see `ncimp_results`.
+    Everything is converted before anything is written; raises InvalidFile with every problem, also when there is a
+    competition.yaml already, which may have been edited.
     """
     problems = Problems()
     refuse_existing(target, problems)
@@ -78,16 +81,22 @@ def import_ncimp(source: Path, target: Path, gold: Path) -> list[Path]:
     scores = read_human_scores(source / HUMAN_SCORES, InvalidFile)
     rows = ((*key, repr(score.compositionality), score.idiomaticity or "") for key, score in sorted(scores.items()))
     parts = dict.fromkeys((language, SETTING_OF[context]) for language, context, *_ in items)
+    splits = [f"{language}/{setting}/{level}" for language, setting in parts for level in LEVELS]
+    task = get_task(TASK_TYPE)
+    historic = published_rows(published, task, read_options(task, OPTIONS), splits) if published else {}
     items_path, gold_path = write_csv(target / ITEMS, ITEM_COLUMNS, items), write_csv(gold / GOLD, CSV_COLUMNS, rows)
-    ranked = [(BOARD_METRICS[0], f"{language}/{setting}/{level}") for language, setting in parts for level in LEVELS]
+    ranked = [(BOARD_METRICS[0], split) for split in splits]
     asked = AskedBaselines(TASK_TYPE, ("word-overlap",), OPTIONS, items_path, gold=gold_path, ranked=ranked)
     written, baselines = add_baselines(asked, target, "baselines/open")
-    text = yaml_text({"version": 1, "competitions": [declaration(parts, baselines)]}, texts.comment(parts, LANGUAGES))
+    competition = declaration(parts, baselines, historic)
+    text = yaml_text({"version": 1, "competitions": [competition]}, texts.comment(parts, LANGUAGES))
+    tables = [write_csv(target / _historic_name(split), HEADER, of_split) for split, of_split in historic.items()]
     return [
         write_text(target / "competition.yaml", text),
         items_path,
         write_text(target / TEMPLATE, _template(items_path)),
         gold_path,
+        *tables,
         *written,
     ]
 
@@ -109,8 +118,11 @@ def _template(items: Path) -> str:
     return task.template(task.read_items(items, options), options) or ""
 
 
-def declaration(parts: Iterable[tuple[str, str]], baselines: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
-    """The competition as `phases.yaml` declares it. parts: the (language, setting) that there are sentences for."""
+def declaration(
+    parts: Iterable[tuple[str, str]], baselines: Sequence[Mapping[str, Any]] = (), published: Container[str] = ()
+) -> dict[str, Any]:
+    """The competition as `phases.yaml` declares it. parts: the (language, setting) that there are sentences for;
+    published: the splits that the paper's values are at hand of."""
     return {
         "name": NAME,
         "title": "NCIMP: probing idiomaticity in word representations",
@@ -126,10 +138,10 @@ def declaration(parts: Iterable[tuple[str, str]], baselines: Sequence[Mapping[st
                 "options": OPTIONS,
             }
         ],
-        "boards": [_board(language, setting, level) for language, setting in parts for level in LEVELS],
+        "boards": [_board(language, setting, level, published) for language, setting in parts for level in LEVELS],
         "phases": [
             {
-                "name": "open",
+                "name": PHASE,
                 "title": "Open for ever",
                 "start": "2025-06-01 00:00 UTC",
                 "limits": {"upload_bytes": UPLOAD_BYTES},
@@ -149,18 +161,24 @@ def declaration(parts: Iterable[tuple[str, str]], baselines: Sequence[Mapping[st
     }
 
 
-def _board(language: str, setting: str, level: str) -> dict[str, Any]:
+def _board(language: str, setting: str, level: str, published: Container[str]) -> dict[str, Any]:
     """Ranked by the affinity to the synonym against random compounds, whose ideal is 1."""
     split, metrics = f"{language}/{setting}/{level}", get_task(TASK_TYPE).metrics
     language_title = {"en": "English", "pt": "Portuguese"}[language]
     setting_title = {"nat": "naturalistic", "neut": "neutral"}[setting]
     level_title = {"sent": "sentences", "nc": "noun compounds"}[level]
+    rows = [Inline(phase=PHASE, file=_historic_name(split), source=texts.PAPER)] if split in published else []
     return {
         "name": split.replace("/", "-"),
         "title": f"{language_title}, {setting_title} contexts, {level_title}",
         "task": "probing",
         "columns": [Inline(metric=name, split=split, title=metrics[name].title) for name in BOARD_METRICS],
+        **({"historic": rows} if rows else {}),
     }
+
+
+def _historic_name(split: str) -> str:
+    return f"historic/{split.replace('/', '-')}.csv"
 
 
 def _item_rows(source: Path, problems: Problems) -> Iterator[ItemRow]:

@@ -14,6 +14,8 @@ LACKING = """\
 Not in this folder, so that there are no boards of it: {lacking}.
 """
 
+PAPER = "He et al. (2025), as printed"
+
 DESCRIPTION = """\
 A *wet blanket* is a spoilsport, a *police car* a car of the police. Do a model's vectors of noun compounds know the
 difference? Each compound stands in sentences, naturalistic ones (*nat*, three for each compound) or a neutral one

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import yaml
 
+from app.declarations.check import check_phases
 from app.importers.ncimp import ITEMS, import_ncimp, missing_parts
 from evergold.scoring.errors import InvalidFile
 from tests import official_shapes
@@ -81,3 +83,45 @@ def test_missing_column_is_said(checkout: Path, tmp_path: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace("synonym both_tag", "tag"), encoding="utf-8")
     with pytest.raises(InvalidFile, match="the column synonym both_tag is missing"):
         import_ncimp(checkout, tmp_path / "competition", tmp_path / "gold")
+
+
+PUBLISHED = """team,date,metric,split,value,method
+A model,2025-03-01,affinity_syn_rand,pt/neut/nc,0.25,as printed
+A model,2025-03-01,sim_syn_rho,pt/neut/nc/standardised,-0.5,
+Another,,sim_syn,pt/neut/sent,0.875,
+"""
+
+
+def test_values_of_the_papers_tables_stand_on_the_boards_that_they_belong_to(checkout: Path, tmp_path: Path) -> None:
+    table, target = tmp_path / "paper.csv", tmp_path / "competition"
+    table.write_text(PUBLISHED, encoding="utf-8")
+    import_ncimp(checkout, target, tmp_path / "gold", table)
+    document = yaml.safe_load((target / "competition.yaml").read_text(encoding="utf-8"))
+    boards = {board["name"]: board["historic"] for board in document["competitions"][0]["boards"]}
+    assert [one["file"] for one in boards["pt-neut-nc"]] == ["historic/pt-neut-nc.csv"]
+    assert boards["pt-neut-sent"] == [
+        {"phase": "open", "file": "historic/pt-neut-sent.csv", "source": "He et al. (2025), as printed"}
+    ]
+    assert (target / "historic/pt-neut-nc.csv").read_text(encoding="utf-8").splitlines() == [
+        "team,date,metric,split,value,method,paper,code",
+        "A model,2025-03-01,affinity_syn_rand,pt/neut/nc,0.25,as printed,,",
+        "A model,2025-03-01,sim_syn_rho,pt/neut/nc/standardised,-0.5,,,",
+    ]
+    found = check_phases(target / "competition.yaml", now=datetime(2026, 1, 1, tzinfo=UTC), gold=tmp_path / "gold")
+    assert [finding.message for finding in found if finding.severity == "error"] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("A model,,sim_syn,en/nat/nc,0.5", "line 2, column split: there is no board of en/nat/nc"),
+        ("A model,,sim_syn,pt/neut/nc,87", "line 2, column value: 87 lies outside the range of sim_syn"),
+        ("A model,,sim,pt/neut/nc,0.5", "line 2, column metric: idiomaticity-probing has no metric 'sim'"),
+    ],
+)
+def test_values_that_no_board_can_show_are_told_by_line(checkout: Path, tmp_path: Path, line: str, words: str) -> None:
+    table = tmp_path / "paper.csv"
+    table.write_text(f"team,date,metric,split,value\n{line}\n", encoding="utf-8")
+    with pytest.raises(InvalidFile, match=words):
+        import_ncimp(checkout, tmp_path / "competition", tmp_path / "gold", table)
+    assert not (tmp_path / "competition" / "competition.yaml").exists()

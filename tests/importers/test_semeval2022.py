@@ -6,9 +6,10 @@ import csv
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache, cached_property
 from pathlib import Path
 
 import pytest
@@ -38,25 +39,67 @@ SETTINGS = ("zero_shot", "one_shot")
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
+@dataclass(frozen=True)
+class Import:
+    """A checkout, and the server's folder that it was imported to; files: those that were there then."""
+
+    source: Path
+    server: Path
+    written: list[Path]
+    files: set[Path]
+
+    @property
+    def folder(self) -> Path:
+        return self.server / "competitions" / "semeval2022"
+
+    @cached_property
+    def declared(self) -> CompetitionDeclaration:
+        return declared_in(self.server)
+
+
+@pytest.fixture(scope="module")
+def imports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Import]:
+    """A small checkout of our own, and the official one where it is at hand; each is imported once."""
+
+    @cache
+    def of(name: str) -> Import:
+        official = name == "official"
+        source = conformance("semeval2022", "repository") if official else ours(tmp_path_factory.mktemp("ours"))
+        server = empty_server(tmp_path_factory.mktemp(name))
+        written = import_semeval2022(source, server / "competitions" / "semeval2022", server / "var" / "gold")
+        return Import(source, server, written, {path for path in server.rglob("*") if path.is_file()})
+
+    return of
+
+
 @pytest.fixture(params=["ours", "official"])
-def source(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout: a small one of our own, and the official one where it is at hand."""
-    if request.param == "ours":
-        return official_shapes.semeval2022(tmp_path_factory.mktemp("ours"))
-    return conformance("semeval2022", "repository")
+def done(request: pytest.FixtureRequest, imports: Callable[[str], Import]) -> Import:
+    """To look at; what tests change they copy."""
+    return imports(request.param)
+
+
+def ours(folder: Path) -> Path:
+    return official_shapes.semeval2022(folder)
+
+
+def empty_server(folder: Path) -> Path:
+    """The competition comes to competitions/semeval2022."""
+    text = 'version: 1\ninclude: ["competitions/*/competition.yaml"]\n'
+    (folder / "phases.yaml").write_text(text, encoding="utf-8")
+    return folder
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Path:
-    """A server's folder; the competition comes to competitions/semeval2022."""
-    (tmp_path / "phases.yaml").write_text(
-        'version: 1\ninclude: ["competitions/*/competition.yaml"]\n', encoding="utf-8"
-    )
-    return tmp_path
+    return empty_server(tmp_path)
 
 
 def imported(source: Path, server: Path) -> CompetitionDeclaration:
     import_semeval2022(source, server / "competitions" / "semeval2022", server / "var" / "gold")
+    return declared_in(server)
+
+
+def declared_in(server: Path) -> CompetitionDeclaration:
     (loaded,) = load_competitions(server / "phases.yaml")
     return loaded.declaration
 
@@ -64,9 +107,8 @@ def imported(source: Path, server: Path) -> CompetitionDeclaration:
 # ------------------------------------------------------------------------------------------------------- declaration
 
 
-def test_result_has_no_errors_and_warns_of_the_absent_gold_only(source: Path, server: Path) -> None:
-    imported(source, server)
-    found = check_phases(server / "phases.yaml", now=NOW)
+def test_result_has_no_errors_and_warns_of_the_absent_gold_only(done: Import) -> None:
+    found = check_phases(done.server / "phases.yaml", now=NOW)
     assert [(f.severity, f.message.split(":")[0]) for f in found] == [
         ("warning", "'idiom-detection' has no gold in phase 'eval'"),
         ("warning", "'idiom-similarity' has no gold in phase 'eval'"),
@@ -75,9 +117,9 @@ def test_result_has_no_errors_and_warns_of_the_absent_gold_only(source: Path, se
     ]
 
 
-def test_phases_tell_the_story_of_the_official_guide(source: Path, server: Path) -> None:
+def test_phases_tell_the_story_of_the_official_guide(done: Import) -> None:
     """Practice in the open; evaluation hidden, at most ten, the last one counts; post-evaluation for ever."""
-    declared = imported(source, server)
+    declared = done.declared
     end = datetime(2022, 2, 1, tzinfo=UTC)
     assert [(phase.name, phase.end, phase.limits.total, phase.limits.per_day) for phase in declared.phases] == [
         ("practice", None, 999, None),
@@ -93,8 +135,8 @@ def test_phases_tell_the_story_of_the_official_guide(source: Path, server: Path)
     assert post.tasks == test.tasks
 
 
-def test_languages_are_those_of_the_items_of_each_phase(source: Path, server: Path) -> None:
-    declared = imported(source, server)
+def test_languages_are_those_of_the_items_of_each_phase(done: Import) -> None:
+    declared = done.declared
     assert {task.name: task.options for task in declared.tasks} == {
         "idiom-detection": {"languages": ["en", "pt", "gl"]},
         "idiom-similarity": {"languages": ["en", "pt", "gl"]},
@@ -104,32 +146,28 @@ def test_languages_are_those_of_the_items_of_each_phase(source: Path, server: Pa
         assert own == ({} if phase in ("test", "post-evaluation") else {"languages": ["en", "pt"]})
 
 
-def test_official_files_are_copied_unchanged(source: Path, server: Path) -> None:
-    written = import_semeval2022(source, server / "competitions" / "semeval2022", server / "var" / "gold")
-    assert all(path.is_file() for path in written)
-    there_before_or_added_to = {server / "phases.yaml", server / "var/gold" / PUBLIC_LIST}
-    assert len(written) == len(set(written))
-    assert set(written) == {path for path in server.rglob("*") if path.is_file()} - there_before_or_added_to
-    public = server / "competitions" / "semeval2022" / "public"
+def test_official_files_are_copied_unchanged(done: Import) -> None:
+    there_before_or_added_to = {done.server / "phases.yaml", done.server / "var/gold" / PUBLIC_LIST}
+    assert len(done.written) == len(set(done.written))
+    assert set(done.written) == done.files - there_before_or_added_to
+    public = done.folder / "public"
     for copy, original in (
         (public / "practice/idiom-detection/dev.csv", "SubTaskA/Data/dev.csv"),
         (public / "practice/idiom-detection/dev_gold.csv", "SubTaskA/Data/dev_gold.csv"),
         (public / "test/idiom-similarity/test_submission_format.csv", "SubTaskB/TestData/test_submission_format.csv"),
-        (server / "var/gold/semeval2022-task2/dev/idiom-similarity.csv", "SubTaskB/EvaluationData/dev.gold.csv"),
+        (done.server / "var/gold/semeval2022-task2/dev/idiom-similarity.csv", "SubTaskB/EvaluationData/dev.gold.csv"),
     ):
-        assert copy.read_bytes() == (source / original).read_bytes()
+        assert copy.read_bytes() == (done.source / original).read_bytes()
 
 
-def test_gold_that_comes_later_needs_one_line(source: Path, server: Path) -> None:
-    imported(source, server)
-    file = server / "competitions" / "semeval2022" / "competition.yaml"
-    text = file.read_text(encoding="utf-8")
+def test_gold_that_comes_later_needs_one_line(done: Import, server: Path) -> None:
+    text = (done.folder / "competition.yaml").read_text(encoding="utf-8")
     waiting = re.findall(r"^ +# gold: (.*)$", text, re.MULTILINE)
     tasks = ("idiom-detection", "idiom-similarity")
     assert waiting == [f"semeval2022-task2/{split}/{task}.csv" for split in ("eval", "test", "test") for task in tasks]
+    file = shutil.copytree(done.folder, server / "competitions" / "semeval2022") / "competition.yaml"
     file.write_text(text.replace("# gold: semeval2022-task2/test/", "gold: semeval2022-task2/test/"), encoding="utf-8")
-    (loaded,) = load_competitions(server / "phases.yaml")
-    for phase in loaded.declaration.phases[2:]:
+    for phase in declared_in(server).phases[2:]:
         golds = [asked.gold for asked in phase.tasks.values()]
         assert golds == ["semeval2022-task2/test/idiom-detection.csv", "semeval2022-task2/test/idiom-similarity.csv"]
 
@@ -138,13 +176,9 @@ def test_gold_that_comes_later_needs_one_line(source: Path, server: Path) -> Non
 
 
 @pytest.fixture
-def checkout(source: Path, tmp_path: Path) -> Path:
-    """A copy that tests may take things out of; beside the server's folder."""
-    copy = tmp_path.parent / f"{tmp_path.name}-checkout"
-    shutil.copytree(source, copy)
-    for path in [copy, *copy.rglob("*")]:
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return copy
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One of our own, that tests may take things out of."""
+    return ours(tmp_path_factory.mktemp("checkout"))
 
 
 def test_folder_that_is_no_checkout_is_refused_in_words(server: Path) -> None:
@@ -154,10 +188,14 @@ def test_folder_that_is_no_checkout_is_refused_in_words(server: Path) -> None:
     assert not (server / "competitions").exists()
 
 
-def test_subtask_phase_results_and_templates_may_be_absent(checkout: Path, source: Path, server: Path) -> None:
+FORM = "SubTaskA/Data/eval_submission_format.csv"
+
+
+def test_subtask_phase_results_and_templates_may_be_absent(checkout: Path, server: Path) -> None:
+    official = {*(checkout / FORM).read_text(encoding="utf-8-sig").splitlines()}
     shutil.rmtree(checkout / "SubTaskB")
     shutil.rmtree(checkout / "SubTaskA" / "TestData")
-    (checkout / "SubTaskA/Data/eval_submission_format.csv").unlink()
+    (checkout / FORM).unlink()
     shutil.rmtree(checkout / "results")
     declared = imported(checkout, server)
     assert [task.name for task in declared.tasks] == ["idiom-detection"]
@@ -166,9 +204,7 @@ def test_subtask_phase_results_and_templates_may_be_absent(checkout: Path, sourc
     assert declared.tasks[0].options == {"languages": ["en", "pt"]}  # Galician came with the test set
     assert all(not asked.options for phase in declared.phases for asked in phase.tasks.values())
     template = server / "competitions/semeval2022/public/eval/idiom-detection/eval_submission_format.csv"
-    original = source / "SubTaskA/Data/eval_submission_format.csv"
-    made, official = ({*path.read_text(encoding="utf-8-sig").splitlines()} for path in (template, original))
-    assert made == official
+    assert {*template.read_text(encoding="utf-8-sig").splitlines()} == official
 
 
 def test_results_of_a_task_that_the_test_set_lacks_are_left_out(checkout: Path, server: Path) -> None:
@@ -203,28 +239,40 @@ def test_damaged_checkout_is_told_by_file_and_line_and_nothing_is_written(checko
     assert not (server / "competitions").exists()
 
 
-def test_edited_competition_is_not_overwritten(source: Path, server: Path) -> None:
-    imported(source, server)
+def test_edited_competition_is_not_overwritten(checkout: Path, server: Path) -> None:
     file = server / "competitions" / "semeval2022" / "competition.yaml"
+    file.parent.mkdir(parents=True)
     file.write_text("edited", encoding="utf-8")
     with pytest.raises(InvalidFile, match="move it away"):
-        imported(source, server)
+        imported(checkout, server)
     assert file.read_text(encoding="utf-8") == "edited"
 
 
 # --------------------------------------------------------------------------------------------------- applied and scored
 
 
-def apply_imported(source: Path, server: Path) -> None:
-    imported(source, server)
-    engine = get_engine(get_settings().database_address)
-    get_settings().data_dir.mkdir(parents=True, exist_ok=True)
-    upgrade(engine)
-    loaded = load_competitions(server / "phases.yaml")
-    for expected in (True, False):
-        with writing(engine) as session:
-            changes = apply_phases(session, loaded, storage_dir=get_settings().storage_dir, now=NOW)
-        assert any(change.counts for change in changes) is expected
+@pytest.fixture
+def applied(imports: Callable[[str], Import], monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Import]:
+    """An import in the database of its server, which this process then uses; applied once, and then again in vain."""
+
+    def of(name: str) -> Import:
+        found = imports(name)
+        data = found.server / "var"
+        monkeypatch.setenv("EVERGOLD_DATA_DIR", str(data))
+        monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(data / "gold"))
+        get_settings.cache_clear()
+        if not (found.server / "applied").exists():
+            engine = get_engine(get_settings().database_address)
+            upgrade(engine)
+            loaded = load_competitions(found.server / "phases.yaml")
+            for expected in (True, False):
+                with writing(engine) as session:
+                    changes = apply_phases(session, loaded, storage_dir=get_settings().storage_dir, now=NOW)
+                assert any(change.counts for change in changes) is expected
+            (found.server / "applied").touch()
+        return found
+
+    return of
 
 
 def board_of(phase: str, board: str) -> Leaderboard:
@@ -233,11 +281,9 @@ def board_of(phase: str, board: str) -> Leaderboard:
         return build_leaderboard(session, *found, None, NOW)
 
 
-def test_who_is_in_the_lists_alone_stands_there_as_listed(
-    server: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_who_is_in_the_lists_alone_stands_there_as_listed(applied: Callable[[str], Import]) -> None:
     """Expected from the lists of our own, whose users the paper does not have."""
-    apply_imported(official_shapes.semeval2022(tmp_path_factory.mktemp("ours")), server)
+    applied("ours")
     shown = {
         name: [
             (row.team, [c.value for c in row.cells if c.value is not None])
@@ -252,7 +298,7 @@ def test_who_is_in_the_lists_alone_stands_there_as_listed(
         "pre-train": [("Alder", [0.61, 0.41, 0.81])],
         "fine-tune": [("Birch", [0.66, 0.42, 0.65])],
     }
-    assert board_of("practice", "zero-shot").rows == ()
+    assert all(row.kind != "historic" for row in board_of("practice", "zero-shot").rows)
     assert board_of("post-evaluation", "zero-shot").rows == board_of("test", "zero-shot").rows
     unranked = board_of("test", "zero-shot").rows[0]
     assert (unranked.kind, unranked.rank) == ("historic", None)
@@ -283,11 +329,9 @@ def published(board: str) -> dict[str, Row]:
     }
 
 
-def test_systems_of_the_paper_have_its_names_and_all_its_values(
-    server: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_systems_of_the_paper_have_its_names_and_all_its_values(applied: Callable[[str], Import]) -> None:
     """Expected: read off tables 5 to 8; columns are All, EN, PT, GL, and All, Idiom Only, STS Only before languages."""
-    apply_imported(official_shapes.semeval2022(tmp_path_factory.mktemp("ours")), server)
+    applied("ours")
     zero, one, pre = published("zero-shot"), published("one-shot"), published("pre-train")
     assert (len(zero), len(one), len(pre), len(published("fine-tune"))) == (22, 19, 7, 6)
     link = "https://aclanthology.org/2022.semeval-1."
@@ -305,9 +349,9 @@ def test_systems_of_the_paper_have_its_names_and_all_its_values(
     )
 
 
-def test_every_system_has_the_moment_of_its_listed_submission(server: Path) -> None:
+def test_every_system_has_the_moment_of_its_listed_submission(applied: Callable[[str], Import]) -> None:
     """With the official lists: nobody is left under a name of CodaLab, and who is dated is who was listed."""
-    apply_imported(conformance("semeval2022", "repository"), server)
+    applied("official")
     with reading(get_engine(get_settings().database_address)) as session:
         rows = session.scalars(select(HistoricRow)).all()
         assert all(row.source.startswith("Tayyar Madabushi et al. 2022") for row in rows)
@@ -331,19 +375,20 @@ def test_names_on_codalab_belong_to_the_scores_of_the_paper() -> None:
         assert ranked == {user: result for user, result in lists.items() if result[0].isdigit()}
 
 
-def test_baselines_declare_what_the_official_evaluator_says_of_them(server: Path) -> None:
+def test_baselines_declare_what_the_official_evaluator_says_of_them(imports: Callable[[str], Import]) -> None:
     """One of the conformance submissions says 1 everywhere, as the baseline does; four digits are declared."""
-    declared = imported(conformance("semeval2022", "repository"), server)
+    official_import = imports("official")
+    declared = official_import.declared
     baselines = {one.name: one for one in declared.phases[0].tasks["idiom-detection"].baselines}
     assert list(baselines) == ["Idiomatic", "Not idiomatic"]  # the folder has no training data to learn from
-    ours = server / "competitions" / "semeval2022" / baselines["Not idiomatic"].file
+    own = official_import.folder / baselines["Not idiomatic"].file
     theirs = conformance("semeval2022", "submissions", "A_majority.csv")
 
     def labels(path: Path) -> dict[tuple[str, str], str]:
         with path.open(encoding="utf-8", newline="") as file:
             return {(row["ID"], row["Setting"]): row["Label"] for row in csv.DictReader(file)}
 
-    assert labels(ours) == labels(theirs)
+    assert labels(own) == labels(theirs)
     official = json.loads(conformance("semeval2022", "submissions", "expected.json").read_text())["subtask_a"]
     expected = {f"macro_f1 {setting}/all": round(official["A_majority"][f"{setting}/EN+PT"], 4) for setting in SETTINGS}
     assert dict(baselines["Not idiomatic"].scores) == expected
@@ -372,12 +417,9 @@ def score_in_practice(predictions: Mapping[str, Path]) -> None:
         assert {session.get_one(ScoringRun, run_id).status for run_id in runs} == {RunStatus.SCORED}
 
 
-def test_scores_worked_out_by_hand_stand_on_the_boards(
-    server: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scores_worked_out_by_hand_stand_on_the_boards(applied: Callable[[str], Import]) -> None:
     """Of the golden cases, which are the development data of our own checkout."""
-    monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(server / "var" / "gold"))
-    apply_imported(official_shapes.semeval2022(tmp_path_factory.mktemp("ours")), server)
+    applied("ours")
     cases = official_shapes.DEVELOPMENT.values()
     score_in_practice({task: official_shapes.GOLDEN / task / "prediction.csv" for task in cases})
     for task, board in (("idiom-detection", "zero-shot"), ("idiom-similarity", "pre-train")):
@@ -392,12 +434,11 @@ def test_scores_worked_out_by_hand_stand_on_the_boards(
         assert compared >= 3
 
 
-def test_official_scores_stand_on_the_boards(server: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_official_scores_stand_on_the_boards(applied: Callable[[str], Import]) -> None:
     """Expected from the official evaluators' output for these submissions."""
     files = {"idiom-detection": "A_noisy.csv", "idiom-similarity": "B_char.csv"}
     predictions = {task: conformance("semeval2022", "submissions", file) for task, file in files.items()}
-    monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(server / "var" / "gold"))
-    apply_imported(conformance("semeval2022", "repository"), server)
+    applied("official")
     score_in_practice(predictions)
     expected = json.loads(conformance("semeval2022", "submissions", "expected.json").read_text(encoding="utf-8"))
     noisy, char = expected["subtask_a"]["A_noisy"], expected["subtask_b"]["B_char"]
