@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
-from app.base.db import reading
-from app.models import EntryRule, User
+from app.base.db import reading, writing
+from app.models import EntryRule, PhaseTask, User
 from tests.boards.marks import HIDDEN as HIDDEN_ROW, mark
 from tests.boards.places import board
 from tests.competitions.embargo import declare
@@ -179,6 +179,11 @@ def test_a_page_says_it_in_words_and_draws_it(unscored: Place) -> None:
     assert page.count('class="interval"') == 3
     assert page.count(' cluster"') == 2, "three teams, each better than the next"
     assert "95 % interval: " in page
+    assert "The same numbers at home" not in page, "its gold is hidden"
+    with writing(unscored.site.engine) as session:
+        session.execute(update(PhaseTask).values(gold_is_public=True))
+    with unscored.client("anonymous") as anybody:
+        assert "evergold compare FIRST SECOND --task" in anybody.send("GET", f"{PAGE}?compact=1").text
     place.reveal(unscored, HIDDEN, {"precision": 2})
     with unscored.client("anonymous") as anybody:
         page = anybody.send("GET", PAGE).text

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from app.base import links
 from app.base.db import reading
 from app.base.errors import NotFound
+from app.boards.commands import commands_of
 from app.boards.compare import Move, moves
 from app.boards.human_scores import published_round
 from app.boards.leaderboard import Leaderboard, build_leaderboard
@@ -71,6 +72,7 @@ def read_board(
         picture = picture_of(session, board_found, leaderboard, split)
         waiting = _waiting(session, phase_found, board_found, leaderboard, now)
         human_round = published_round(session, phase_found, board_found)
+        commands = commands_of(session, phase_found, board_found, leaderboard)
         moved = _moves(session, (phase_found, board_found), viewer, now, leaderboard, query)
         table = _table(session, found, (phase_found, board_found), leaderboard, query, kept_of(viewer, split), moved)
         where = Place(phase_found, board_found.task, board_found)
@@ -95,6 +97,7 @@ def read_board(
         metrics=_metrics(board_found, leaderboard),
         signatures=_signatures(leaderboard),
         human_round=human_round,
+        commands=commands,
         picture=picture,
         waiting=waiting,
         scored_with=scored_with(leaderboard),
