@@ -172,6 +172,10 @@ def choice(submission_id: UUID) -> str:
     return f"{submission(submission_id)}/choice"
 
 
+def withdrawal(submission_id: UUID) -> str:
+    return f"{submission(submission_id)}/withdrawal"
+
+
 def card(submission_id: UUID) -> str:
     """A submission's method card."""
     return f"{submission(submission_id)}/card"

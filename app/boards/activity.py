@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.boards.marks import is_hidden
 from app.competitions.visibility import View
 from app.models import BoardShown, ScoringRun, Submission, Team, TeamKind
-from app.standings.tries import is_scored
+from app.standings.tries import may_stand
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def _count(session: Session, phase_tasks: list[int], what: ColumnElement[int]) -
         .where(
             Submission.phase_task_id.in_(phase_tasks),
             ScoringRun.is_current,
-            is_scored(),
+            may_stand(),
             ~is_hidden(),
             Team.kind == TeamKind.TEAM,
         )

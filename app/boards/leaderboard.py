@@ -44,7 +44,7 @@ from app.models import (
 )
 from app.standings.choose import rules_of
 from app.standings.kept import standings_of
-from app.standings.tries import Bounds, Rescored, is_scored
+from app.standings.tries import Bounds, Rescored, may_stand
 
 __all__ = [
     "Cell",
@@ -324,7 +324,7 @@ def count_entries(session: Session, views: dict[int, View]) -> dict[int, int]:
             Submission.team_id == Team.id,
             Submission.phase_task_id == PhaseTask.id,
             ScoringRun.is_current,
-            is_scored(),
+            may_stand(),
             ~is_hidden(),
         )
         .correlate(Team, PhaseTask)

@@ -73,6 +73,7 @@ def due_runs(session: Session, phase_task_id: int, task_version: int, key_of: Ca
             Submission.phase_task_id == phase_task_id,
             ScoringRun.is_current,
             ScoringRun.status == RunStatus.SCORED,
+            Submission.withdrawn_at.is_(None),
             ScoringRun.outcomes_id.is_not(None),
             ScoringRun.task_version == task_version,
         )

@@ -17,7 +17,6 @@ from app.competitions.limits import PhaseState, phase_state
 from app.competitions.visibility import View, declared_of, views_of
 from app.models import (
     Board,
-    BoardShown,
     Competition,
     Phase,
     PhaseTask,
@@ -53,16 +52,6 @@ class TaskToday:
         """Within the last day."""
         return sum(self.states.values())
 
-    @property
-    def scored(self) -> int:
-        """Of those."""
-        return self.states.get(RunStatus.SCORED, 0)
-
-    @property
-    def rejected(self) -> int:
-        """Of those."""
-        return self.states.get(RunStatus.REJECTED, 0)
-
     def waits_long(self, now: datetime) -> bool:
         """Whether something waits for longer than it should."""
         return self.waiting_since is not None and now - self.waiting_since > LONG
@@ -94,13 +83,6 @@ class Embargo:
     phase_task: PhaseTask
     view: View
     boards: tuple[Board, ...]
-
-    @property
-    def is_restricted(self) -> bool:
-        """Whether participants do not see everything."""
-        view = self.view
-        is_whole = view.board is BoardShown.PUBLIC and view.names and view.own_scores
-        return not (is_whole and view.has_details)
 
 
 def tasks_today(session: Session, competition: Competition, now: datetime) -> list[TaskToday]:
@@ -182,7 +164,8 @@ def _teams_in(session: Session, phase: Phase) -> tuple[set[int], set[int]]:
         .correlate(Team)
     )
     # Team by team: the first submission that counts ends the search.
-    counts = any_of_it.where(func.coalesce(ScoringRun.status, "").not_in((RunStatus.REJECTED, RunStatus.FAILED)))
+    is_valid = func.coalesce(ScoringRun.status, "").not_in((RunStatus.REJECTED, RunStatus.FAILED))
+    counts = any_of_it.where(is_valid, Submission.withdrawn_at.is_(None))
     here = select(Team.id).where(Team.competition_id == phase.competition_id)
     return set(session.scalars(here.where(counts.exists()))), set(session.scalars(here.where(any_of_it.exists())))
 

@@ -132,6 +132,7 @@ _COLUMNS = (
     "phase",
     "task",
     "submitted_at",
+    "withdrawn_at",
     "state",
     "track",
     "method",
@@ -150,6 +151,7 @@ def _said(file: Packed) -> dict[str, Any]:
         **asdict(one),
         "submission": str(one.id),
         "submitted_at": one.submitted_at.astimezone(UTC).isoformat(),
+        "withdrawn_at": one.withdrawn_at.astimezone(UTC).isoformat() if one.withdrawn_at else "",
         "stands_on": list(one.stands_on),
         "file": file.path,
     }

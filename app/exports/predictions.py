@@ -57,7 +57,8 @@ class ExportedScore:
 
 @dataclass(frozen=True, slots=True)
 class ExportedSubmission:
-    """What is known of a submission. stands_on: `phase/board` where it is its team's entry; row_status: what organisers
+    """What is known of a submission. withdrawn_at: when its team took it back; stands_on:
+    `phase/board` where it is its team's entry; row_status: what organisers
     say of its row there; card: its method card."""
 
     id: UUID
@@ -68,6 +69,7 @@ class ExportedSubmission:
     phase: str
     task: str
     submitted_at: datetime
+    withdrawn_at: datetime | None
     filename: str
     size_bytes: int
     sha256: str
@@ -161,6 +163,7 @@ def _whole() -> Select[*tuple[Any, ...]]:
             Phase.name.label("phase"),
             CompetitionTask.name.label("task"),
             Submission.submitted_at,
+            Submission.withdrawn_at,
             Submission.filename,
             Submission.size_bytes,
             Submission.sha256,
@@ -204,9 +207,9 @@ def _cards(session: Session, submission_ids: list[UUID]) -> dict[UUID, dict[str,
     found: dict[UUID, dict[str, Any]] = {}
     for ids in _portions(submission_ids):
         rows = session.execute(
-            select(Submission.id, CardVersion.document)
-            .join(CardVersion, CardVersion.system_id == Submission.system_id)
-            .where(Submission.id.in_(ids), CardVersion.is_current)
+            select(CardVersion.submission_id, CardVersion.document).where(
+                CardVersion.submission_id.in_(ids), CardVersion.is_current
+            )
         )
         found |= {submission_id: document for submission_id, document in rows}
     return found

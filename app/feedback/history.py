@@ -82,6 +82,7 @@ def history_of(session: Session, user: User, place: Place, now: datetime, *, boa
         phase=place.phase,
         task=place.task,
         status=RunStatus.SCORED,
+        with_withdrawn=False,
         limit=MOST_SHOWN,
     )
     if not scored:

@@ -82,7 +82,7 @@ def _own(
         hidden_words=own_scores_words(view) if is_scored else "",
         settings=settings,
         chosen_for=tuple(chosen),
-        is_choosable=is_scored and may_choose(settings, now),
+        is_choosable=is_scored and submission.withdrawn_at is None and may_choose(settings, now),
         rescored=tuple(
             replace(
                 one,

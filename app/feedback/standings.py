@@ -167,7 +167,7 @@ def boards_of_run(session: Session, submission: Submission) -> list[Board]:
 
 
 def _is_on(submission: Submission, board: Board, own: OwnScores) -> bool:
-    if current_run(submission).status != RunStatus.SCORED or not own.view.own_scores:
+    if current_run(submission).status != RunStatus.SCORED or submission.withdrawn_at or not own.view.own_scores:
         return False
     return (
         board.track in (None, submission.track)

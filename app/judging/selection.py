@@ -53,12 +53,14 @@ def choose_submissions(
 
 
 def scored_submissions(session: Session, phase_task: PhaseTask, ids: Sequence[UUID] | None = None) -> list[Submission]:
-    """The scored submissions of a task in a phase, teams loaded, in order of submission; `ids`: only these."""
+    """The scored submissions of a task in a phase that were not withdrawn, teams loaded, in order of submission;
+    `ids`: only these."""
     query = (
         select(Submission)
         .join(ScoringRun, ScoringRun.submission_id == Submission.id)
         .options(joinedload(Submission.team))
-        .where(Submission.phase_task_id == phase_task.id, ScoringRun.is_current, ScoringRun.status == RunStatus.SCORED)
+        .where(Submission.phase_task_id == phase_task.id, Submission.withdrawn_at.is_(None))
+        .where(ScoringRun.is_current, ScoringRun.status == RunStatus.SCORED)
         .order_by(Submission.submitted_at, Submission.id)
     )
     if ids is not None:

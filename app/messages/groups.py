@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, and_, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import InvalidForm
@@ -83,7 +83,9 @@ def people_in(session: Session, competition: Competition, group: MailGroup) -> l
         entered = set(session.scalars(_members_who_sent(competition, group.phase)))
         return [user for user in people if user.id in entered]
     if group.name is GroupName.WITHOUT_VALID:
-        is_scored = ScoringRun.is_current & (ScoringRun.status == RunStatus.SCORED)
+        is_scored = and_(
+            ScoringRun.is_current, ScoringRun.status == RunStatus.SCORED, Submission.withdrawn_at.is_(None)
+        )
         scored = (
             _members_who_sent(competition, group.phase)
             .join(ScoringRun, ScoringRun.submission_id == Submission.id)

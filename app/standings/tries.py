@@ -62,10 +62,10 @@ def is_current_or_in(rescoring: Rescored | None = None) -> ColumnElement[bool]:
     return or_(ScoringRun.rescoring_id == rescoring.rescoring_id, and_(ScoringRun.is_current, ~replaced))
 
 
-def is_scored() -> ColumnElement[bool]:
-    """Of a run that is found by its submission. Written so that no index of statuses serves: SQLite would take that one
-    and walk through all that was ever scored."""
-    return func.coalesce(ScoringRun.status, "") == RunStatus.SCORED
+def may_stand() -> ColumnElement[bool]:
+    """Of a submission and its run: whether it was scored, and its team did not withdraw it. Written so that no index of
+    statuses serves: SQLite would take that one and walk through all that was ever scored."""
+    return and_(func.coalesce(ScoringRun.status, "") == RunStatus.SCORED, Submission.withdrawn_at.is_(None))
 
 
 def gold_of_run() -> ColumnElement[str]:
@@ -159,7 +159,7 @@ def _query(phase_task_id: int, ranking: Collection[tuple[str, str]], bounds: Bou
         .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
         .outerjoin(RowMark, RowMark.submission_id == Submission.id)
         .outerjoin(ScoreRow, and_(ScoreRow.run_id == ScoringRun.id, ranks))
-        .where(Submission.phase_task_id == phase_task_id, is_current_or_in(bounds.rescoring), is_scored())
+        .where(Submission.phase_task_id == phase_task_id, is_current_or_in(bounds.rescoring), may_stand())
         .order_by(Submission.submitted_at, ScoringRun.id)
     )
     if bounds.teams is not None:

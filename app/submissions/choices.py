@@ -108,6 +108,8 @@ def _check(session: Session, submission_id: UUID, user: User, now: datetime) -> 
     status = current_run(submission).status
     if status != RunStatus.SCORED:
         raise NoChoice(f"Only a scored submission can be chosen; this one is {status}.", status=status)
+    if submission.withdrawn_at is not None:
+        raise NoChoice("This submission was withdrawn; choose another one.", status="withdrawn")
     return submission
 
 

@@ -62,6 +62,7 @@ def list_submissions(
     phase: str | None = None,
     task: str | None = None,
     status: RunStatus | None = None,
+    with_withdrawn: bool = True,
     after: UUID | None = None,
     limit: int = 50,
 ) -> tuple[list[Submission], UUID | None]:
@@ -84,6 +85,8 @@ def list_submissions(
             query = query.where(column == wanted)
     if status is not None:
         query = query.where(Submission.runs.any(and_(ScoringRun.is_current, ScoringRun.status == status)))
+    if not with_withdrawn:
+        query = query.where(Submission.withdrawn_at.is_(None))
     if after is not None:
         query = query.where(_older_than(session, user, after))
     found = list(session.scalars(query).unique())
@@ -142,6 +145,5 @@ def _located_submissions() -> Select[Submission]:
         above.joinedload(PhaseTask.phase).joinedload(Phase.competition),
         above.joinedload(PhaseTask.task),
         joinedload(Submission.team),
-        joinedload(Submission.system),
         joinedload(Submission.user),
     )

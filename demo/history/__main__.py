@@ -41,8 +41,7 @@ def main() -> int:
         runs = demo.submit_demo(session, settings.storage_dir, datetime.now(UTC))
     wake_workers(engine, runs, datetime.now(UTC))
     is_judged = judge_paraphrases(engine, settings, datetime.now(UTC))
-    if is_judged:
-        demo_dates.note_told(settings.data_dir)
+    demo_dates.note_told(settings.data_dir)
     log.info("demo_history_told", judged=is_judged)
     return 0
 

@@ -1,4 +1,4 @@
-"""`evergold choose`: which submission counts, where teams say so themselves."""
+"""`evergold choose` and `evergold withdraw`: which submission counts, and which one does no longer."""
 
 from __future__ import annotations
 
@@ -29,3 +29,22 @@ def choose(
         return
     boards = ", ".join(submission["choice"]["boards"])
     say(f"Your team stands with this submission on: {boards}." if boards else "This submission is chosen no longer.")
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
+def withdraw(
+    submission_id: Annotated[str, typer.Argument(metavar="ID", help="A submission of your team.")],
+    is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Withdraw a submission for good, until its phase closes: it counts on no board; its quota stays used."""
+    address, token = chosen(server)
+    if not is_sure:
+        typer.confirm("Withdraw it for good? Its quota stays used.", abort=True, err=True)
+    with connected(address, token) as client:
+        submission = client.withdraw(submission_id).document
+    if as_json:
+        print_json(submission)
+        return
+    say("Withdrawn: this submission counts on no board. Your team and the organisers still see it.")

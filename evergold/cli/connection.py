@@ -22,7 +22,9 @@ ServerOption = Annotated[
 #: Refusals that are nobody's mistake: a limit, or a phase that is not open.
 #: What a page says above a form whose fields are marked.
 _LOOK_THERE = "Please correct what is marked."
-_REFUSALS = frozenset({"limit_reached", "phase_not_open", "gold_missing", "no_choice", "registration_needed"})
+_REFUSALS = frozenset(
+    {"limit_reached", "phase_not_open", "gold_missing", "no_choice", "not_withdrawable", "registration_needed"}
+)
 
 
 def chosen(server: str | None) -> tuple[str, str | None]:

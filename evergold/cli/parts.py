@@ -28,7 +28,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "baseline": ("baseline",),
     "probe": ("probe",),
     "look": ("competitions", "board", "cite", "status"),
-    "choices": ("choose",),
+    "choices": ("choose", "withdraw"),
     "team": ("registration", "team"),
     "cards": ("card",),
     "exports": (),

@@ -65,7 +65,6 @@ class Client:
         *,
         wait: bool = True,
         track: str = "",
-        system: str = "",
         method: str = "",
         description: str = "",
         card: Mapping[str, Any] | None = None,
@@ -75,12 +74,11 @@ class Client:
     ) -> Submission:
         """Submit a file; with `wait`, what became of it, else as it was accepted. A rejected file raises nothing.
 
-        track, system, method, description, card: as the page asks for them; card: a whole method card, as a dict.
+        track, method, description, card: as the page asks for them; card: a whole method card, as a dict.
         idempotency_key: uploads with the same key count once, whoever sends them again; default: a new one, kept
         through all tries of this call. on_sent, on_retry: see `evergold.client.http`.
         """
-        fields = {"method": method, "description": description}
-        fields |= {name: value for name, value in (("track", track), ("system", system)) if value}
+        fields = {"method": method, "description": description} | ({"track": track} if track else {})
         if card:
             fields["card"] = json.dumps(card)
         key = idempotency_key or uuid.uuid4().hex
@@ -117,6 +115,11 @@ class Client:
         params = {"board": board} if board is not None and not undo else {}
         path = f"/submissions/{quoted(submission_id)}/choice"
         answer = http.send_repeatedly(self._http, "DELETE" if undo else "PUT", path, params=params)
+        return Submission.of(http.document(answer), self.server)
+
+    def withdraw(self, submission_id: str) -> Submission:
+        """Let this submission count on no board any more, for good; its quota stays used."""
+        answer = http.send_repeatedly(self._http, "PUT", f"/submissions/{quoted(submission_id)}/withdrawal")
         return Submission.of(http.document(answer), self.server)
 
     def card(self, submission_id: str) -> Json:

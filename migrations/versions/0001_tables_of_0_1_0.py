@@ -514,18 +514,6 @@ def _make_gold() -> None:
 def _make_submissions() -> None:
     """Submissions, the scoring of each, and what was scored again."""
     op.create_table(
-        "systems",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("team_id", sa.Integer(), nullable=False),
-        sa.Column("task_id", sa.Integer(), nullable=False),
-        sa.Column("name", sa.String(length=200), nullable=False),
-        sa.Column("created_at", UtcDateTime(), nullable=False),
-        sa.ForeignKeyConstraint(["task_id"], ["tasks.id"], name=op.f("fk_systems_task_id_tasks")),
-        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_systems_team_id_teams")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_systems")),
-        sa.UniqueConstraint("team_id", "task_id", "name", name=op.f("uq_systems_team_id_task_id_name")),
-    )
-    op.create_table(
         "submissions",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("team_id", sa.Integer(), nullable=False),
@@ -535,22 +523,20 @@ def _make_submissions() -> None:
         sa.Column("size_bytes", sa.Integer(), nullable=False),
         sa.Column("filename", sa.String(length=200), nullable=False),
         sa.Column("track", sa.String(length=100), nullable=True),
-        sa.Column("system_id", sa.Integer(), nullable=True),
         sa.Column("method", sa.String(length=200), nullable=False),
         sa.Column("description", sa.Text(), nullable=False),
         sa.Column("idempotency_key", sa.String(length=200), nullable=True),
         sa.Column("submitted_at", UtcDateTime(), nullable=False),
         sa.Column("file_cleared_at", UtcDateTime(), nullable=True),
+        sa.Column("withdrawn_at", UtcDateTime(), nullable=True),
         sa.ForeignKeyConstraint(
             ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_submissions_phase_task_id_phase_tasks")
         ),
-        sa.ForeignKeyConstraint(["system_id"], ["systems.id"], name=op.f("fk_submissions_system_id_systems")),
         sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_submissions_team_id_teams")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_submissions_user_id_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_submissions")),
         sa.UniqueConstraint("user_id", "idempotency_key", name=op.f("uq_submissions_user_id_idempotency_key")),
     )
-    op.create_index(op.f("ix_submissions_system_id"), "submissions", ["system_id"], unique=False)
     op.create_index("ix_submissions_phase_task_id_submitted_at", "submissions", ["phase_task_id", "submitted_at"])
     op.create_index(
         "ix_submissions_team_id_phase_task_id_submitted_at", "submissions", ["team_id", "phase_task_id", "submitted_at"]
@@ -815,21 +801,23 @@ def _make_boards() -> None:
     op.create_table(
         "method_cards",
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("system_id", sa.Integer(), nullable=False),
+        sa.Column("submission_id", sa.Uuid(), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("is_current", sa.Boolean(), nullable=False),
         sa.Column("document", Json, nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("changed_at", UtcDateTime(), nullable=False),
-        sa.ForeignKeyConstraint(["system_id"], ["systems.id"], name=op.f("fk_method_cards_system_id_systems")),
+        sa.ForeignKeyConstraint(
+            ["submission_id"], ["submissions.id"], name=op.f("fk_method_cards_submission_id_submissions")
+        ),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_method_cards_user_id_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_method_cards")),
-        sa.UniqueConstraint("system_id", "number", name=op.f("uq_method_cards_system_id_number")),
+        sa.UniqueConstraint("submission_id", "number", name=op.f("uq_method_cards_submission_id_number")),
     )
     op.create_index(
         "uq_method_cards_current",
         "method_cards",
-        ["system_id"],
+        ["submission_id"],
         unique=True,
         sqlite_where=sa.text("is_current"),
         postgresql_where=sa.text("is_current"),
@@ -1146,7 +1134,6 @@ TABLES = (
     "sealed_keys",
     "gold_versions",
     "worker_keys",
-    "systems",
     "submissions",
     "validations",
     "rescorings",

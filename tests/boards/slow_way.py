@@ -107,6 +107,7 @@ def entries_of(
             Submission.phase_task_id == phase_task.id,
             is_current_or_in(rescoring),
             is_scored(),
+            Submission.withdrawn_at.is_(None),
             _in_track(board),
             Submission.submitted_at < until if until is not None else true(),
         )

@@ -124,6 +124,7 @@ GET    /api/v1/submissions/{submission_id}/report                               
 GET    /api/v1/submissions/{submission_id}/report.csv                                                     401 404 404 404 404 200 200
 GET    /api/v1/submissions/{submission_id}/report/{name}.txt                                              401 404 404 404 404 200 200
 GET    /api/v1/submissions/{submission_id}/problems.csv                                                   401 200 404 404 404 200 200
+PUT    /api/v1/submissions/{submission_id}/withdrawal                                                     401 409 404 404 404 403 403
 GET    /api/v1/tokens                                                                                     401 200 200 200 200 200 200
 POST   /api/v1/tokens                                                                                     422 201 201 201 201 201 201
 DELETE /api/v1/tokens/{token_id}                                                                          401 204 404 404 404 404 404
@@ -193,7 +194,6 @@ POST   /competitions/{competition}/questions/{question_id}/reopen               
 GET    /competitions/{competition}/registration                                                           200 200 200 200 200 200 200
 POST   /competitions/{competition}/registration                                                           303 303 303 303 303 303 303
 GET    /competitions/{competition}/registrations                                                          303 403 403 403 403 200 200
-POST   /competitions/{competition}/registrations                                                          303 403 403 403 403 303 303
 POST   /competitions/{competition}/registrations/{username}                                               303 403 403 403 403 303 303
 GET    /competitions/{competition}/rescoring                                                              303 403 403 403 403 200 200
 POST   /competitions/{competition}/rescoring                                                              303 403 403 403 403 303 303
@@ -245,6 +245,7 @@ POST   /submissions/{submission_id}/choice                                      
 GET    /submissions/{submission_id}/live                                                                  204 200 404 404 404 200 200
 GET    /submissions/{submission_id}/report                                                                303 303 404 404 404 200 200
 GET    /submissions/{submission_id}/report/figures/{name}.svg                                             303 404 404 404 404 404 404
+POST   /submissions/{submission_id}/withdrawal                                                            303 409 404 404 404 403 403
 GET    /validations/{validation_id}                                                                       303 200 404 404 404 404 404
 GET    /validations/{validation_id}/live                                                                  204 200 404 404 404 404 404
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/picture.png                              404 404 404 404 404 404 404

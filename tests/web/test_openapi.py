@@ -129,6 +129,7 @@ OPERATIONS = {
     "start_judging_round": f"POST {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/judging",
     "withdraw_announcement": f"DELETE {API}/competitions/{{competition}}/announcements/{{announcement_id}}",
     "withdraw_choice": f"DELETE {API}/submissions/{{submission_id}}/choice",
+    "withdraw_submission": f"PUT {API}/submissions/{{submission_id}}/withdrawal",
     "withdraw_judging_round": f"DELETE {API}/competitions/{{competition}}/judging/{{round_name}}/publication",
 }
 ERROR = {"$ref": "#/components/schemas/ErrorBody"}
@@ -258,6 +259,6 @@ def test_the_upload_is_described_as_multipart(document: dict[str, Any]) -> None:
     schema = body["content"]["multipart/form-data"]["schema"]
     assert body["required"] is True
     assert schema["required"] == ["file"]
-    assert set(schema["properties"]) == {"file", "track", "system", "method", "description"}
+    assert set(schema["properties"]) == {"file", "track", "method", "description"}
     headers = [p["name"] for p in document["paths"][path]["post"]["parameters"] if p["in"] == "header"]
     assert headers == ["idempotency-key"]

@@ -12,7 +12,6 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import NotFound
-from app.cards.systems import NAME_CHARACTERS as SYSTEM_CHARACTERS
 from app.feedback.scores import own_scores_of, own_scores_of_all, own_scores_of_new
 from app.feedback.standings import standings_of_all, standings_of_one
 from app.models import RunStatus, User
@@ -20,6 +19,7 @@ from app.runs.stages import stage_of
 from app.submissions.accept import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
 from app.submissions.choices import choose_entry, withdraw_choice
 from app.submissions.find import current_run, get_submission, list_submissions
+from app.submissions.withdrawal import withdraw_submission
 from app.web.http.arrival import is_rush
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
@@ -38,12 +38,6 @@ PAGE_LENGTH = 50
 
 _UPLOAD_FIELDS: dict[str, dict[str, Any]] = {
     "track": {"type": "string", "description": "one of the competition's tracks; left out where there are none"},
-    "system": {
-        "type": "string",
-        "maxLength": SYSTEM_CHARACTERS,
-        "description": "the name of your system: its runs share a method card, which what is sent here adds to; "
-        "default: the method",
-    },
     "method": {"type": "string", "maxLength": METHOD_CHARACTERS, "description": "a few words, shown on the board"},
     "description": {
         "type": "string",
@@ -132,7 +126,9 @@ def read_submissions(
 ) -> SubmissionList:
     filters = {"competition": competition, "phase": phase, "task": task}
     with reading(server.engine) as session:
-        found, cursor = list_submissions(session, user, **filters, status=status, after=after, limit=limit)
+        found, cursor = list_submissions(
+            session, user, **filters, status=status, with_withdrawn=True, after=after, limit=limit
+        )
         now = server.clock()
         own = own_scores_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as)
         standings = standings_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as)
@@ -183,6 +179,20 @@ def choose_submission(
 def withdraw(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
     with writing(server.engine) as session:
         withdraw_choice(session, submission_id, user, server.clock())
+    return load_submission(server, submission_id, Viewer(user, None))
+
+
+@router.put(
+    "/submissions/{submission_id}/withdrawal",
+    operation_id="withdraw_submission",
+    summary="Withdraw a submission, for good",
+    description="Until the phase closes; it counts on no board then. Its quota stays used, its file and scores stay "
+    "for its team and the organisers. 409 `not_withdrawable` where it counts nowhere, or not any more.",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def put_withdrawal(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
+    with writing(server.engine) as session:
+        withdraw_submission(session, submission_id, user, server.clock())
     return load_submission(server, submission_id, Viewer(user, None))
 
 

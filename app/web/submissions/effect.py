@@ -75,6 +75,7 @@ def _runs(
         phase=phase_task.phase.name,
         task=phase_task.task.name,
         status=status,
+        with_withdrawn=status is None,
         limit=limit,
     )
 

@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse
 
 from app.base import links
 from app.base.db import reading, writing
+from app.base.errors import EvergoldError
 from app.boards.marks import mark_of_submission
 from app.cards.edits import frozen_by, is_of_team
 from app.cards.kept import card_of_submission
@@ -23,6 +24,7 @@ from app.people.roles import may_organise
 from app.runs.stages import stage_of
 from app.submissions.choices import NoChoice, boards_entered, choose_entry, withdraw_choice
 from app.submissions.find import current_run, get_submission
+from app.submissions.withdrawal import NotWithdrawable, is_withdrawable, withdraw_submission
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, form_again, form_guard, local_path
 from app.web.html.rendering import render
@@ -59,13 +61,15 @@ def read_submission(
     return render(request, "submissions/page.html", **_shown(server, viewer, submission_id), is_update=False)
 
 
-def _choose_again(request: Request, server: Server, user: User, submission_id: UUID, error: NoChoice) -> Response:
+def _page_again(
+    request: Request, server: Server, user: User, submission_id: UUID, error: NoChoice | NotWithdrawable
+) -> Response:
     shown = _shown(server, Viewer(user, None), submission_id, error)
     return render(request, "submissions/page.html", **shown, is_update=False)
 
 
 @router.post("/submissions/{submission_id}/choice")
-@form_again(_choose_again, NoChoice)
+@form_again(_page_again, NoChoice)
 def choose(
     request: Request,
     server: ServerHere,
@@ -81,6 +85,20 @@ def choose(
         else:
             choose_entry(session, submission_id, user, now, board=form.board or None)
     return RedirectResponse(local_path(form.back) if form.back else links.submission(submission_id), 303)
+
+
+@router.post("/submissions/{submission_id}/withdrawal")
+@form_again(_page_again, NotWithdrawable)
+def withdraw(
+    request: Request,
+    server: ServerHere,
+    user: Annotated[User, Depends(form_guard("/submissions/{submission_id}"))],
+    submission_id: UUID,
+) -> Response:
+    """For good."""
+    with writing(server.engine) as session:
+        withdraw_submission(session, submission_id, user, server.clock())
+    return RedirectResponse(links.submission(submission_id), 303)
 
 
 @router.get("/submissions/{submission_id}/live")
@@ -101,7 +119,7 @@ async def read_live(
     return render(request, "submissions/live.html", **shown, is_update=True, is_announced=not same_stage)
 
 
-def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: NoChoice | None = None) -> dict[str, Any]:
+def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldError | None = None) -> dict[str, Any]:
     """What both the page and its live part show."""
     now = server.clock()
     with reading(server.engine) as session:
@@ -111,7 +129,8 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: NoChoice 
         own = own_scores_of(session, submission, viewer.user, now, seen_as=viewer.seen_as)
         choosable = boards_entered(session, submission) if own.has_choice else []
         card, mark = card_of_submission(session, submission), mark_of_submission(session, submission)
-        is_editable = frozen_by(session, submission) is None and is_of_team(session, submission, viewer.user)
+        is_own = is_of_team(session, submission, viewer.user)
+        is_editable = is_own and frozen_by(session, submission) is None
         is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition)
         standings = standings_of_one(session, submission, viewer.user, now, seen_as=viewer.seen_as)
         certain = certainty_of(session, [submission], {submission.id: own}).get(submission.id)
@@ -136,6 +155,7 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: NoChoice 
         "card": card,
         "card_is_editable": is_editable,
         "mark": mark,
+        "is_withdrawable": is_own and is_withdrawable(submission, now),
         "choosable": choosable,
         "seen_as": viewer.seen_as,
         "error": error,

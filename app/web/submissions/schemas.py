@@ -31,6 +31,7 @@ _EXAMPLE = {
     "team": "Ada Lovelace",
     "submitted_by": "ada",
     "submitted_at": "2026-01-11T09:00:00Z",
+    "withdrawn_at": None,
     "started_at": "2026-01-11T09:00:00.120Z",
     "finished_at": "2026-01-11T09:00:00.300Z",
     "queue_position": None,
@@ -42,7 +43,6 @@ _EXAMPLE = {
     "track": None,
     "size_bytes": 20480,
     "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-    "system": "XLM-R large",
     "method": "XLM-R large",
     "description": "",
     "scores": [
@@ -161,6 +161,7 @@ class SubmissionOut(ApiModel):
     team: str
     submitted_by: str
     submitted_at: Moment
+    withdrawn_at: Moment | None = Field(description="since when it counts on no board, as its team withdrew it")
     started_at: Moment | None
     finished_at: Moment | None
     queue_position: int | None = Field(description="1: next in line; null: not waiting, or not looked up in a rush")
@@ -175,7 +176,6 @@ class SubmissionOut(ApiModel):
     size_bytes: int
     sha256: str
     track: str | None = Field(description="null where the competition had no tracks")
-    system: str | None = Field(description="what the team calls the system; its runs share a method card")
     method: str
     description: str
     scores: list[ScoreOut] = Field(description="as far as the phase shows them to teams, see `visibility`")
@@ -214,6 +214,7 @@ def submission_out(
         team=submission.team.name,
         submitted_by=submission.user.username,
         submitted_at=submission.submitted_at,
+        withdrawn_at=submission.withdrawn_at,
         started_at=run.started_at,
         finished_at=run.finished_at,
         queue_position=stage.position,
@@ -225,7 +226,6 @@ def submission_out(
         size_bytes=submission.size_bytes,
         sha256=submission.sha256,
         track=submission.track,
-        system=submission.system.name if submission.system else None,
         method=submission.method,
         description=submission.description,
         scores=[score_out(score) for score in own.scores],

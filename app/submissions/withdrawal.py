@@ -1,0 +1,79 @@
+"""A team takes a submission back: it stands on no board any more, its quota stays used, and organisers still see it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from app.base.errors import EvergoldError, Forbidden
+from app.base.times import in_aoe, in_utc
+from app.competitions.changed import boards_changed
+from app.competitions.entry_rules import entry_settings
+from app.competitions.limits import FREE_OF_CHARGE, phase_state
+from app.models import EntryChoice, EntryRule, Submission, TeamMember, User
+from app.people.audit import record
+from app.standings.renew import renew_team
+from app.submissions.find import current_run, get_submission
+from app.teams.find import lock_team
+
+
+class NotWithdrawable(EvergoldError):
+    """The phase is over, or this submission counts nowhere anyway."""
+
+    status = 409
+    code = "not_withdrawable"
+
+
+def withdraw_submission(session: Session, submission_id: UUID, user: User, now: datetime) -> None:
+    """For good, and as often as one likes. Raises NotFound, Forbidden, NotWithdrawable."""
+    submission = get_submission(session, submission_id, user)
+    member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == user.id)
+    if session.scalar(member) is None:
+        raise Forbidden("Only its own team withdraws a submission; organisers can hide its row.")
+    if submission.withdrawn_at is not None:
+        return
+    _check(submission, now)
+    lock_team(session, submission.team)
+    marked = update(Submission).where(Submission.id == submission.id, Submission.withdrawn_at.is_(None))
+    if not session.scalars(marked.values(withdrawn_at=now).returning(Submission.id)).all():
+        return  # somebody else of the team was faster
+    session.execute(delete(EntryChoice).where(EntryChoice.submission_id == submission.id))
+    boards_changed(session, [submission.phase_task_id])
+    renew_team(session, submission.phase_task_id, submission.team_id)
+    record(session, user, "submission.withdraw", f"submission {submission.id}", _details(submission), now=now)
+
+
+def is_withdrawable(submission: Submission, now: datetime) -> bool:
+    """Whether its team could withdraw it now; as `get_submission` gives it."""
+    if submission.withdrawn_at is not None:
+        return False
+    try:
+        _check(submission, now)
+    except NotWithdrawable:
+        return False
+    return True
+
+
+def _check(submission: Submission, now: datetime) -> None:
+    phase, status = submission.phase_task.phase, current_run(submission).status
+    if status in FREE_OF_CHARGE:
+        raise NotWithdrawable(f"There is nothing to withdraw: this submission was {status}, so it counts nowhere.")
+    if entry_settings(phase, submission.phase_task).rule is EntryRule.LADDER:
+        # Which of its runs a team leaves there would tell it more of their scores than a Ladder does.
+        raise NotWithdrawable("On a Ladder nothing can be withdrawn; write to the organisers, who can hide a row.")
+    if phase.ends_at is not None and phase_state(phase, now) == "closed":
+        raise NotWithdrawable(
+            f"Teams could withdraw submissions until {in_utc(phase.ends_at)} ({in_aoe(phase.ends_at)}); the server's "
+            f"clock says {in_utc(now)}. Write to the organisers, who can hide a row.",
+            until=phase.ends_at.isoformat(),
+            now=now.isoformat(),
+        )
+
+
+def _details(submission: Submission) -> dict[str, str]:
+    phase = submission.phase_task.phase
+    place = f"{phase.competition.name}/{phase.name}/{submission.phase_task.task.name}"
+    return {"team": submission.team.name, "task": place}
