@@ -16,6 +16,8 @@ from mutmut.mutation.mutators import mutation_operators
 
 #: What is loaded along, locked or remembered: tests on one SQLite see no difference. Races have tests of their own.
 _ONLY_COSTS_TIME = frozenset({"options", "execution_options", "with_for_update"})
+#: zip's: what it asserts cannot happen, or would be a fault of its own.
+_ASSERTS = frozenset({"strict"})
 _NEVER_CHANGED = frozenset({"len", "isinstance", "cast"})
 _LOGGERS = frozenset({"log", "logger"})
 
@@ -82,9 +84,15 @@ class _Changes(cst.CSTVisitor):
     def on_visit(self, node: cst.CSTNode) -> bool:
         if id(node) in self._left_alone or _is_for_readers(node):
             return False
+        if isinstance(node, cst.Arg) and node.keyword and node.keyword.value in _ASSERTS:
+            return False
         if isinstance(node, cst.Raise) and isinstance(node.exc, cst.Call):
             self._leave_alone(_words_of(node.exc))
             self._raised.add(id(node.exc))
+        if isinstance(node, cst.ComparisonTarget) and isinstance(node.operator, cst.In):
+            self._leave_alone(
+                [node.comparator] if isinstance(node.comparator, cst.SimpleString) else []
+            )  # of characters
         if isinstance(node, cst.Call) and _name_of(node) in _ONLY_COSTS_TIME:
             self._leave_alone(node.args)
         else:
@@ -97,7 +105,10 @@ class _Changes(cst.CSTVisitor):
     def _change(self, node: cst.CSTNode) -> None:
         for kind, operator in mutation_operators:
             if isinstance(node, kind):
-                self.found += [(node, changed) for changed in operator(node) if not self._takes_words(node, changed)]
+                self.found += [(node, changed) for changed in operator(node) if not self._is_no_fault(node, changed)]
+
+    def _is_no_fault(self, node: cst.CSTNode, changed: cst.CSTNode) -> bool:
+        return self._takes_words(node, changed) or _asserts(node) != _asserts(changed)
 
     def _takes_words(self, node: cst.CSTNode, changed: cst.CSTNode) -> bool:
         """Whether it leaves an error without its sentence: its class and its details count, its words do not."""
@@ -119,6 +130,14 @@ def _is_for_readers(node: cst.CSTNode) -> bool:
     logger = matchers.Attribute(value=matchers.Name())
     is_log = matchers.matches(node.func, logger) and cst.ensure_type(node.func, cst.Attribute).value.value in _LOGGERS  # type: ignore[attr-defined]
     return is_log or _name_of(node) in _NEVER_CHANGED
+
+
+def _asserts(node: cst.CSTNode) -> list[str]:
+    """What a call asserts, as it is written."""
+    if not isinstance(node, cst.Call):
+        return []
+    named = [argument for argument in node.args if argument.keyword and argument.keyword.value in _ASSERTS]
+    return [cst.Module([]).code_for_node(argument.value) for argument in named]
 
 
 def _words_of(call: cst.Call) -> list[cst.Arg]:

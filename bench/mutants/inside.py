@@ -73,6 +73,7 @@ class Trials:
         if not session.testsfailed:
             tests = Tests(session, seconds, self._coverage.get_data())
             paths = {fault["module"]: Path(fault["module"]) for fault in self._faults}
+            gc.unfreeze()  # whoever froze what is imported hid it
             objects = gc.get_objects()
             modules = {name: Module.loaded(path, objects) for name, path in paths.items()}
             if fail_in_a_fork(session, session.items, lambda: None, seconds):

@@ -21,8 +21,8 @@ _PASSED, _NONE = 0, 5
 _LIMIT_SECONDS = 3600
 #: Of the tests of one module, without what they take on import.
 _ALONE_LIMIT_SECONDS = 600
-#: One thread: a fork has one, and each process its core. No torch: loading it takes longer than all that it would tell.
-_QUIET = {"EVERGOLD_TEST_LEAN": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+#: One thread: a fork has one, and each process its core.
+_QUIET = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 class Broken(Exception):
