@@ -34,6 +34,8 @@ _GOLD_AND_RUNS = (
 _RESCORING = ("tests/rescoring/", "tests/workers/test_rescoring.py")
 _SCORING = (
     "tests/evergold/scoring/test_agreement.py",
+    "tests/evergold/scoring/resampling/test_samples.py",
+    "tests/evergold/scoring/test_bad_files.py",
     "tests/evergold/scoring/test_correlation.py",
     "tests/evergold/scoring/test_entries.py",
     "tests/evergold/scoring/test_every_task.py",

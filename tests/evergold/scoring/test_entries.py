@@ -68,6 +68,13 @@ def test_half_filled_setting_names_its_lines(tmp_path: Path) -> None:
     )
 
 
+def test_the_first_line_can_be_the_empty_one(tmp_path: Path) -> None:
+    lines = rows(golden_items())
+    lines[0] = lines[0].rpartition(",")[0] + ","
+    (only,) = rejected(tmp_path, lines)
+    assert (only.code, only.line) == ("empty-value", 2)
+
+
 @pytest.mark.parametrize("absent", [True, False])
 def test_language_that_a_setting_lacks_is_named(tmp_path: Path, absent: bool) -> None:
     lines = rows(golden_items(), chosen=("zero_shot",))

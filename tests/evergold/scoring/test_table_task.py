@@ -289,8 +289,10 @@ def test_an_empty_text_of_gold_is_refused_even_where_predictions_may_be_empty(wr
 
 
 def test_gold_with_an_undeclared_group_is_refused(write: Write) -> None:
-    with pytest.raises(InvalidGold, match="'pt' is not one of the declared groups en"):
+    with pytest.raises(InvalidGold, match="'pt' is not one of the declared groups en") as caught:
         scored(write, LABEL_GOLD, LABEL_PREDICTION, groups={"language": ["en"]})
+    problem = caught.value.problems[0]
+    assert (problem.code, problem.line, problem.column, problem.text) == ("unknown-group", 5, "language", "pt")
 
 
 def test_gold_problems_are_said_by_line(write: Write) -> None:
