@@ -1,0 +1,72 @@
+"""A file that the team sent here before is asked about, and no other."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+
+from app.base.db import reading, writing
+from app.submissions.accept import Accepted, SameFile, accept_submission
+from tests import world
+from tests.competitions.embargo import add_phase
+from tests.rich_world import LATER_PHASE
+from tests.world import COMPETITION, NOW, TASK, User, add_competition, add_user, find_phase_task, submit, upload_of
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def ada(sqlite_engine: Engine) -> User:
+    add_competition(sqlite_engine)
+    return add_user(sqlite_engine, "ada")
+
+
+def ask(engine: Engine, user: User, content: str, phase: str = world.PHASE, **more: Any) -> Accepted:
+    """Send it as the page does, which asks before it uses quota for the same file again."""
+    with writing(engine) as session:
+        return accept_submission(
+            session,
+            user=user,
+            phase_task=find_phase_task(session, COMPETITION, phase, TASK),
+            upload=upload_of(content),
+            asks_again=True,
+            now=NOW + 5 * MINUTE,
+            **more,
+        )
+
+
+def test_the_latest_of_the_same_is_named(sqlite_engine: Engine, ada: User) -> None:
+    submit(sqlite_engine, ada, NOW, content="same")
+    latest = submit(sqlite_engine, ada, NOW + MINUTE, content="same")
+    submit(sqlite_engine, ada, NOW + 2 * MINUTE, content="another")
+    with pytest.raises(SameFile, match="at 2026-01-10 12:01 UTC already") as refused:
+        ask(sqlite_engine, ada, "same")
+    assert refused.value.details == {"submission": str(latest.submission.id)}
+
+
+def test_another_file_is_not_asked_about_nor_the_same_of_another_team(sqlite_engine: Engine, ada: User) -> None:
+    submit(sqlite_engine, ada, content="same")
+    assert ask(sqlite_engine, ada, "another").created
+    assert ask(sqlite_engine, add_user(sqlite_engine, "bob"), "same").created
+
+
+def test_the_same_file_in_another_phase_is_not_asked_about(sqlite_engine: Engine, ada: User) -> None:
+    add_phase(sqlite_engine, LATER_PHASE, starts_at=NOW)
+    submit(sqlite_engine, ada, content="same")
+    assert ask(sqlite_engine, ada, "same", LATER_PHASE).created
+
+
+def test_a_file_that_was_rejected_is_not_asked_about(sqlite_engine: Engine, ada: User) -> None:
+    world.reject(sqlite_engine, submit(sqlite_engine, ada, content="same").run_id)
+    assert ask(sqlite_engine, ada, "same").created
+
+
+def test_a_retry_with_its_key_is_the_same_submission_and_not_asked_about(sqlite_engine: Engine, ada: User) -> None:
+    sent = submit(sqlite_engine, ada, content="same", key="k")
+    again = ask(sqlite_engine, ada, "same", idempotency_key="k")
+    assert (again.submission.id, again.run_id, again.created) == (sent.submission.id, sent.run_id, False)
+    with reading(sqlite_engine) as session:
+        assert len(session.scalars(world.submissions_here()).all()) == 1
