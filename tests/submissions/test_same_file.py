@@ -9,11 +9,13 @@ import pytest
 from sqlalchemy import Engine
 
 from app.base.db import reading, writing
+from app.competitions.find import find_phase_task
+from app.models import User
 from app.submissions.accept import Accepted, SameFile, accept_submission
 from tests import world
 from tests.competitions.embargo import add_phase
 from tests.rich_world import LATER_PHASE
-from tests.world import COMPETITION, NOW, TASK, User, add_competition, add_user, find_phase_task, submit, upload_of
+from tests.world import COMPETITION, NOW, TASK, add_competition, add_user, submit, upload_of
 
 MINUTE = timedelta(minutes=1)
 
