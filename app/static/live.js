@@ -14,7 +14,8 @@ function offerNotification() {
 
 function tellTheEnd() {
   const announcement = document.getElementById("announcement");
-  const title = document.title.split(" · ")[0];
+  // The page's own title follows a moment later.
+  const title = document.querySelector(".state-line")?.dataset.title ?? document.title;
   if (document.querySelector(".steps .now")) return;
   document.querySelector("[data-notify]")?.setAttribute("hidden", "");
   if ("Notification" in window && Notification.permission === "granted" && document.hidden && announcement) {

@@ -104,7 +104,7 @@ def status(
             submission = client.submission(submission_id).document
             show_submission(submission, as_json)
             raise typer.Exit(outcome_code(submission))
-        listed = [submission.document for submission in client.submissions(limit)]
+        listed = [submission.document for submission in client.submissions(limit, ranks_then=True)]
     if as_json:
         print_json({"submissions": listed})
         return
@@ -113,11 +113,13 @@ def status(
 
 
 def _standings(submission: Json) -> str:
-    """Each board's ranking score, and whether it counts there."""
+    """Each board's ranking score, its rank now and right after it came, and whether it counts there."""
     scores = []
     for one in submission.get("standings", []):  # an older server tells none
         value = "–" if one["value"] is None else f"{one['value']:.4f}"
-        scores.append(f"{one['board']} {value}{' counts' if one['counts'] else ''}")
+        then = f" (then {one['rank_then']})" if one.get("rank_then") else ""
+        rank = f", rank {one['rank']} of {one['of']}{then}" if one.get("rank") else ""
+        scores.append(f"{one['board']} {value}{rank}{', counts' if one['counts'] else ''}")
     return "; ".join(scores)
 
 

@@ -105,9 +105,10 @@ class Client:
             answer = http.send_repeatedly(self._http, "GET", path, params=params)
         return Submission.of(http.document(answer), self.server)
 
-    def submissions(self, limit: int = 20) -> list[Submission]:
-        """Your latest, newest first."""
-        listed = self.document("/submissions", params={"limit": limit})["submissions"]
+    def submissions(self, limit: int = 20, *, ranks_then: bool = False) -> list[Submission]:
+        """Your latest, newest first. ranks_then: with the rank right after each came, which takes longer."""
+        params: Json = {"limit": limit, **({"ranks_then": True} if ranks_then else {})}
+        listed = self.document("/submissions", params=params)["submissions"]
         return [Submission.of(document, self.server) for document in listed]
 
     def choose(self, submission_id: str, *, board: str | None = None, undo: bool = False) -> Submission:

@@ -123,6 +123,7 @@ def read_submissions(
     status: Annotated[RunStatus | None, Query(description="only in this state")] = None,
     after: Annotated[UUID | None, Query(description="as in `next`")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = PAGE_LENGTH,
+    ranks_then: Annotated[bool, Query(description="also `rank_then` and `up` of each run, which takes longer")] = False,
 ) -> SubmissionList:
     filters = {"competition": competition, "phase": phase, "task": task}
     with reading(server.engine) as session:
@@ -131,7 +132,7 @@ def read_submissions(
         )
         now = server.clock()
         own = own_scores_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as)
-        standings = standings_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as)
+        standings = standings_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as, with_history=ranks_then)
         listed = [
             submission_out(
                 one,

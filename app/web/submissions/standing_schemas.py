@@ -100,8 +100,8 @@ class StandingOut(ApiModel):
     to_baseline: float | None = Field(description="to the best baseline on the board")
     rank: int | None = Field(description="where this run would stand today, or stands if it counts")
     of: int | None = Field(description="among so many")
-    rank_then: int | None = Field(description="of the team, right after this run; null in lists")
-    up: int | None = Field(description="how many places the team rose by this run; null in lists")
+    rank_then: int | None = Field(description="of the team, right after this run; null in lists that do not ask for it")
+    up: int | None = Field(description="how many places the team rose by this run; null as for `rank_then`")
     counts: bool | None = Field(description="whether the team stands with this run; null where that is not told")
     why: str = Field(description="the rule by which a run counts", examples=["newest counts"])
     interval: IntervalOut | None = Field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -62,7 +63,8 @@ def test_a_board_is_read_at_a_glance(look: Any, filled: Site) -> None:  # noqa: 
     with reading(filled.engine) as session:
         ada = session.scalars(select(User).where(User.username == "ada")).one()
     enter(filled.engine, ada, 0.1, at=filled.now)
-    for name, ((width, height), lowest) in SIZES.items():
+    for (name, ((width, height), lowest)), scheme in product(SIZES.items(), ("light", "dark")):
+        page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": height})
         looking.go(BOARD_PAGE)
         seen = page.evaluate(IN_VIEW)
