@@ -62,21 +62,21 @@ def measure(systems: int, items: int, resamples: int, ranks: bool, rounds: int =
     name = RHO if ranks else NAME
     draws = Draws(units, "bench", resamples)
 
-    begin = time.perf_counter()
+    begin = time.process_time()
     if not ranks:
         for sample in samples:
             intervals(sample, METRICS)
-    between = time.perf_counter()
+    between = time.process_time()
     differences = compare_all(samples, [name], draws)[name]
-    end = time.perf_counter()
+    end = time.process_time()
     better = better_than(systems, differences)
     order = np.argsort([-(sample.scores()[name] or 0) for sample in samples]).tolist()
     groups = clusters(better, order)
     widest = max(high - low for low, high in rank_ranges(better))
     newest = [(n, systems - 1) for n in range(systems - 1)]
-    again = time.perf_counter()
+    again = time.process_time()
     compare_all(samples, [name], draws, newest)
-    once_more = time.perf_counter()
+    once_more = time.process_time()
     result: dict[str, Any] = {
         "systems": systems,
         "items": items,
@@ -98,17 +98,17 @@ def loop_seconds(gold: Any, answers: list[Any], resamples: int, pairs: int, roun
     """What a loop over the scorer takes: some rounds of each kind, times how many there are."""
     chance = np.random.default_rng(2)
     first, second = answers[0], answers[1]
-    begin = time.perf_counter()
+    begin = time.process_time()
     for _ in range(rounds):
         drawn = chance.integers(0, len(gold), len(gold))
         macro_f1(confusion(gold[drawn], first[drawn], 2))
-    drawn_seconds = (time.perf_counter() - begin) / rounds
-    begin = time.perf_counter()
+    drawn_seconds = (time.process_time() - begin) / rounds
+    begin = time.process_time()
     for _ in range(rounds):
         swap = chance.random(len(gold)) < 0.5
         macro_f1(confusion(gold, np.where(swap, second, first), 2))
         macro_f1(confusion(gold, np.where(swap, first, second), 2))
-    swapped_seconds = (time.perf_counter() - begin) / rounds
+    swapped_seconds = (time.process_time() - begin) / rounds
     return drawn_seconds * len(answers) * resamples + swapped_seconds * pairs * resamples
 
 

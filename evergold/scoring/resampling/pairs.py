@@ -17,7 +17,7 @@ import numpy as np
 
 from evergold.scoring.optional import load_package
 from evergold.scoring.resampling.draws import METHOD_VERSION, Draws
-from evergold.scoring.resampling.parts import Floats, Name
+from evergold.scoring.resampling.parts import Floats, Name, Shared
 from evergold.scoring.resampling.sample import Sample
 from evergold.scoring.resampling.swaps import NotComparable, Pair, swapped_differences
 
@@ -101,8 +101,9 @@ def _replicates(samples: Sequence[Sample], names: Collection[Name], draws: Draws
     found = {name: np.empty((len(samples), draws.resamples)) for name in names}
     start = 0
     for weights in draws.weights():
+        shared: Shared = {}
         for number, sample in enumerate(samples):
-            for name, values in sample.weighted(weights).items():
+            for name, values in sample.weighted(weights, shared).items():
                 if name in found:
                     found[name][number, start : start + len(weights)] = values
         start += len(weights)

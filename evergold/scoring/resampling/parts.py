@@ -20,6 +20,8 @@ from evergold.scoring.resampling.units import Positions
 Floats = npt.NDArray[np.float64]
 #: Resamples that are ranked at a time: so many of some thousand items stay near the processor.
 _BLOCK = 32
+#: Of the whole; a single item that differs from all others makes more, among any number of items.
+_ROUNDING = 1e-12
 #: A score: metric and split.
 Name = tuple[str, str]
 
@@ -98,6 +100,26 @@ def all_labels(parts: Sequence[Sums]) -> tuple[Hashable, ...]:
 
 
 @dataclass(frozen=True)
+class GoldRanks:
+    """What all systems on the same gold have in common under some weights: of every item its weight, and that times
+    gold's rank (twice and centred), items × resamples; the weight of all items, the sum of its cubes, and the spread of
+    gold's ranks.
+
+    With weights that are whole numbers all of these are, and exact: sharing them changes no score.
+    """
+
+    items: Floats
+    moments: Floats
+    size: Floats
+    cubes: Floats
+    spread: Floats
+
+
+#: By the places of items and their gold, both as bytes.
+Shared = dict[tuple[bytes, bytes], list[GoldRanks]]
+
+
+@dataclass(frozen=True)
 class Ranks:
     """Spearman's rho of n items, average ranks for ties. places: the unit of each; gold, predicted: finite numbers.
 
@@ -115,23 +137,45 @@ class Ranks:
         """How many units there are."""
         return len(np.unique(self.places))
 
-    def weighted(self, weights: Floats) -> Floats:
-        """The scores: resamples × 1, or what finish makes of it."""
-        blocks = [self._of_block(weights[start : start + _BLOCK]) for start in range(0, len(weights), _BLOCK)]
+    def weighted(self, weights: Floats, shared: Shared | None = None) -> Floats:
+        """The scores: resamples × 1, or what finish makes of it. shared: what was done for other systems under the same
+        weights, and is added to."""
+        starts = range(0, len(weights), _BLOCK)
+        prepared = (self._gold_ranks(weights[start : start + _BLOCK]) for start in starts)
+        if shared is None:
+            blocks = [self._of_block(block) for block in prepared]
+        else:
+            key = self.places.tobytes(), self.gold.tobytes()
+            if key not in shared:
+                shared[key] = list(prepared)
+            blocks = [self._of_block(block) for block in shared[key]]
         found = np.concatenate(blocks) if blocks else np.empty((0, 2))
         return found[:, :1] if self.finish is None else self.finish(found)
 
-    def _of_block(self, weights: Floats) -> Floats:
-        """rho and the weight of all items: resamples × 2. Inside it is items × resamples: rows move as they are."""
+    def _gold_ranks(self, weights: Floats) -> GoldRanks:
         items = np.ascontiguousarray(weights.T)[self.places]
-        size = items.sum(axis=0)
-        a, b = (order.centred_ranks(items, size) for order in self._orders)
+        size, order = items.sum(axis=0), self._orders[0]
+        moments = order.centred_ranks(items, size)
+        moments *= items
+        cubes = _cubes(items)
+        spread = _spread(cubes if order.begins is None else _cubes(order.by_ties(items)), size)
+        return GoldRanks(items, moments, size, cubes, spread)
+
+    def _of_block(self, gold: GoldRanks) -> Floats:
+        """rho and the weight of all items: resamples × 2.
+
+        Twice the centred rank of items that tie is what is below them and what is not above them, less all; as gold's
+        ranks are centred, all drops out of the sum of products.
+        """
+        order = self._orders[1]
+        ties = order.by_ties(gold.items)
+        ranks = np.cumsum(ties, axis=0)
+        ranks *= 2
+        ranks -= ties
+        spread = _spread(gold.cubes if order.begins is None else _cubes(ties), gold.size)
         with np.errstate(divide="ignore", invalid="ignore"):
-            weighted = items * b
-            rho = np.einsum("ij,ij->j", weighted, a) / np.sqrt(
-                np.einsum("ij,ij,ij->j", items, a, a) * np.einsum("ij,ij->j", weighted, b)
-            )
-        return np.stack([np.where(np.isfinite(rho), np.clip(rho, -1.0, 1.0), np.nan), size], axis=1)
+            rho = np.einsum("ij,ij->j", order.by_ties(gold.moments), ranks) / np.sqrt(gold.spread * spread)
+        return np.stack([np.where(np.isfinite(rho), np.clip(rho, -1.0, 1.0), np.nan), gold.size], axis=1)
 
     def sums(self) -> Sums:
         """Ranks are given once within each system, and these are swapped: its scale must not matter."""
@@ -199,11 +243,13 @@ Part = Sums | Ranks | Concordance
 
 @dataclass(frozen=True)
 class _Order:
-    """n values sorted: the item at each place, and the place before each item's ties and behind its last one."""
+    """n values sorted: the item at each place, the place before each item's ties and behind its last one, and where
+    ties begin (None where there are none)."""
 
     items: Positions
     before: Positions
     behind: Positions
+    begins: Positions | None
 
     @classmethod
     def of(cls, values: Floats) -> _Order:
@@ -213,7 +259,12 @@ class _Order:
         group = np.empty(len(values), dtype=np.intp)
         edges = np.append(begins, len(values))
         group[items] = np.repeat(np.arange(len(begins)), np.diff(edges))
-        return cls(items, edges[group], edges[group + 1])
+        return cls(items, edges[group], edges[group + 1], begins if len(begins) < len(values) else None)
+
+    def by_ties(self, values: Floats) -> Floats:
+        """Sums over items that tie, from the lowest: ties × resamples. values: items × resamples."""
+        ordered = values[self.items]
+        return ordered if self.begins is None else np.add.reduceat(ordered, self.begins, axis=0)
 
     def centred_ranks(self, weights: Floats, size: Floats) -> Floats:
         """Twice the average ranks of items (weights: items × resamples) less their mean: integers for such weights."""
@@ -223,6 +274,20 @@ class _Order:
         ranks += upto[self.behind]
         ranks -= size
         return ranks
+
+
+def _cubes(weights: Floats) -> Floats:
+    """Their sums: resamples."""
+    found: Floats = np.einsum("ij,ij,ij->j", weights, weights, weights)
+    return found
+
+
+def _spread(cubes: Floats, size: Floats) -> Floats:
+    """The weighted squares of twice the centred ranks, summed. cubes: of what items that tie weigh together; size: the
+    weight of all. 0 where all tie: rounding of weights that are no whole numbers makes no spread."""
+    whole = size**3
+    found = (whole - cubes) / 3
+    return np.where(found > _ROUNDING * whole, found, 0.0)
 
 
 def _untied(group: Positions, weights: Floats) -> Floats:

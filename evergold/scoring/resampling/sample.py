@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evergold.scoring.resampling.parts import Floats, Name, Part
+from evergold.scoring.resampling.parts import Floats, Name, Part, Ranks, Shared
 from evergold.scoring.resampling.units import Units
 
 
@@ -48,15 +48,18 @@ class Sample:
             sizes |= dict.fromkeys(one.names, of_all)
         return sizes
 
-    def weighted(self, weights: Floats) -> dict[Name, Floats]:
+    def weighted(self, weights: Floats, shared: Shared | None = None) -> dict[Name, Floats]:
         """Every score for weights of resamples × units: `resamples` values, NaN where it is undefined.
 
         Weights are not negative; with weights of 1 these are the scores, with weights of 0, 1, 2 … those of as many
-        copies of each unit.
+        copies of each unit. shared: what other systems have computed under the very same weights, see `parts.Ranks`.
         """
         if weights.ndim != 2 or weights.shape[1] != len(self.units):
             raise ValueError(f"weights are resamples × {len(self.units)} units")
-        return self.finish([part.weighted(weights) for part in self.parts], (len(weights),))
+        values = [
+            part.weighted(weights, shared) if isinstance(part, Ranks) else part.weighted(weights) for part in self.parts
+        ]
+        return self.finish(values, (len(weights),))
 
     def scores(self) -> dict[Name, float | None]:
         """The scores themselves, None where one is undefined."""

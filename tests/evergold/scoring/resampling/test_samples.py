@@ -6,8 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
+from evergold.scoring.resampling.parts import Ranks, Shared
 from evergold.scoring.resampling.sample import Sample
+from evergold.scoring.resampling.units import Units
 from tests.evergold.scoring.resampling.cases import GOLDEN, Run, golden_run, run_of, table_run
 
 WITHOUT_ENCODER = (
@@ -21,6 +24,7 @@ WITHOUT_ENCODER = (
     "sequence-labelling",
     "table",
 )
+RHO = ("spearman", "all")
 
 
 def assert_same(run: Run) -> None:
@@ -134,3 +138,26 @@ def test_one_label_alone_has_no_matthews_correlation_whatever_the_weights(tmp_pa
     found = run.sample.weighted(np.where(is_a, 40 / 39, 0.0)[None, :] * np.linspace(0.7, 1.3, 40))
     assert np.isnan(found["mcc", "all"][0])
     assert found["accuracy", "all"][0] > 0
+
+
+def test_what_systems_share_changes_no_score() -> None:
+    """Spearman's rho of systems with and without ties, items in clusters: one by one, together, and as scipy has it."""
+    chance = np.random.default_rng(5)
+    places, gold = np.arange(120) // 3, np.round(chance.standard_normal(120), 1)
+    rough, fine = np.round(gold + chance.standard_normal(120)), gold + chance.standard_normal(120)
+    constant = np.ones(120)
+    units = Units(tuple(map(str, range(40))))
+    weights = np.concatenate([np.ones((1, 40)), chance.integers(0, 3, (70, 40)).astype(float)])
+    shared: Shared = {}
+    for one in (rough, fine, constant):
+        sample = Sample(units, (Ranks((RHO,), places, gold, one),))
+        alone, together = sample.weighted(weights)[RHO], sample.weighted(weights, shared)[RHO]
+        np.testing.assert_array_equal(alone, together)
+        if one is constant:
+            assert np.isnan(alone).all()
+            assert np.isnan(sample.weighted(weights * 0.1)[RHO]).all(), "rounding makes no correlation"
+        else:
+            copies = np.repeat(np.arange(120), weights[1][places].astype(int))
+            assert alone[0] == pytest.approx(spearmanr(gold, one).statistic, abs=1e-12)
+            assert alone[1] == pytest.approx(spearmanr(gold[copies], one[copies]).statistic, abs=1e-12)
+    assert len(shared) == 1
