@@ -142,7 +142,7 @@ def edit_card(
     CardChanged, InvalidForm.
     """
     if not is_of_team(session, submission, user):
-        raise Forbidden("What a method card says is its team's own.")
+        raise Forbidden("Only its team can change a method card.")
     lock_team(session, submission.team)
     # Whoever freezes the boards holds the phase: either they see this change, or it comes too late.
     phase_id = submission.phase_task.phase_id
@@ -151,7 +151,7 @@ def edit_card(
     versions = _versions(session, submission.id)
     number = versions[-1].number if versions else 0
     if version is not None and version != number:
-        raise CardChanged("Somebody of your team has changed this card meanwhile; look at it again.", version=number)
+        raise CardChanged("Somebody on your team has just changed this card. Please reload the page.", version=number)
     document = check_card(sent, form_of(submission.phase_task))
     before = versions[-1].document if versions else sent_with(submission)
     if document == before:

@@ -39,7 +39,7 @@ def show(place: PlaceArgument, data_dir: DataDirOption = None, as_json: JsonOpti
         print_json({"rows": [one.model_dump(mode="json") for one in found]})
         return
     if not found:
-        say("Nothing is said of any row.")
+        say("No row is marked.")
         return
     told = [(str(one.id), one.team, str(one.submission or "everything"), one.status, one.note) for one in found]
     print_table(["Id", "Team", "Of it", "Status", "Why"], told, numbers=["Id"])

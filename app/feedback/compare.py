@@ -89,7 +89,7 @@ def compare(
     if a.phase_task.task_id != b.phase_task.task_id:
         raise NotComparable("These are submissions to two different tasks.")
     if a.id == b.id:
-        raise NotComparable("These are one and the same submission; choose another to compare it with.")
+        raise NotComparable("This is the same submission twice. Choose another one to compare with.")
     for one in (a, b):
         if current_run(one).status != RunStatus.SCORED:
             raise NotComparable("Only submissions that were scored can be compared.")

@@ -90,7 +90,7 @@ def record_sealed(session: Session, sealed: Sealed, now: datetime) -> SealedFile
     One is enough: a worker seals to no key but its own, and a rotation seals to the new key what any of its keys opens.
     """
     if not current_keys(session, lock=True).keys() & sealed.keys.keys():
-        raise KeysChanged("The workers' keys were changed at this moment; please send it again.")
+        raise KeysChanged("The workers' keys have just changed. Please send it again.")
     row = SealedFile(kind=sealed.kind, sha256=sealed.file.sha256, size_bytes=sealed.file.size_bytes, sealed_at=now)
     session.add(row)
     session.flush()
@@ -134,7 +134,7 @@ def put_gold(
         before = list_gold(session, phase_task, lock=True)
         number = _next_number(before)
         if sealed.binding is None or not sealed.binding.covers(gold_place(phase_task, number)):
-            raise VersionTaken("Another version of this gold was put at this moment; please send yours again.")
+            raise VersionTaken("Another version of this gold was uploaded at the same moment. Please send yours again.")
         version = GoldVersion(
             phase_task_id=phase_task.id,
             number=number,

@@ -55,7 +55,7 @@ def make_link(session: Session, username_or_email: str, settings: Settings, now:
     """A link for an administrator to hand over; raises NotFound."""
     user = auth.find_user(session, username_or_email)
     if user is None:
-        raise NotFound(f"Nobody who can log in is called '{username_or_email}'.")
+        raise NotFound(f"There is no account '{username_or_email}' that can log in.")
     audit.record(session, None, "reset_link.create", f"user {user.username}", now=now)
     return user, _make_link(session, user, None, settings, now)
 

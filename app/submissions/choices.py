@@ -94,7 +94,7 @@ def _check(session: Session, submission_id: UUID, user: User, now: datetime) -> 
     submission = get_submission(session, submission_id, user)
     member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == user.id)
     if session.scalar(member) is None:
-        raise Forbidden("Which of its submissions counts is the team's own choice.")
+        raise Forbidden("Only the team chooses which of its submissions counts.")
     settings = entry_settings(submission.phase_task.phase, submission.phase_task)
     if settings.rule is not EntryRule.CHOSEN:
         raise NoChoice("In this phase teams do not choose which submission counts.", entry_rule=settings.rule)

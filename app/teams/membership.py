@@ -69,7 +69,9 @@ def create_team(session: Session, competition: Competition, user: User, name: st
             session.flush()
             session.add(TeamMember(team_id=team.id, user_id=user.id, competition_id=competition.id))
     except IntegrityError:
-        raise NameTaken("Another team has just taken this name, or you have just got a team; please look.") from None
+        raise NameTaken(
+            "Another team has just taken this name, or you have just joined a team. Please reload the page."
+        ) from None
     _record(session, user, "create", competition, team, now, name=name)
     return team
 
@@ -125,7 +127,7 @@ def join_team(
             member = TeamMember(team_id=team.id, user_id=user.id, competition_id=competition.id, joined_at=now)
             session.add(member)
     except IntegrityError:  # by another request of the same user, at this very moment
-        raise AlreadyInTeam("You have just got another team; please look.") from None
+        raise AlreadyInTeam("You have just joined another team. Please reload the page.") from None
     _record(session, user, "join", competition, team, now, name=team.name)
     return team
 

@@ -36,7 +36,7 @@ def baseline(
         _show(task, as_json)
         return
     if items is None:
-        raise CommandError("Say --items, the blind file that everybody may download.", Code.USAGE)
+        raise CommandError("Give --items, the blind file that everybody may download.", Code.USAGE)
     from evergold.baselines.catalogue import find_baseline, write_baseline
     from evergold.scoring import InvalidFile, ScoringError
 

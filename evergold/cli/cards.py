@@ -103,7 +103,7 @@ def _show(found: Json) -> None:
     if found["frozen_at"]:
         remark("The official results are frozen, and the card with them.")
     elif not rows:
-        say("Nothing is said yet: `evergold card ID --set code=https://…`.")
+        say("The card is empty: `evergold card ID --set code=https://…`.")
 
 
 def _words(value: object) -> str:

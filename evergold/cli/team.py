@@ -82,7 +82,7 @@ def invite(
     if as_json:
         print_json(document or {"link": None})
     else:
-        say("The link works no more." if revoke else document["link"])
+        say("The link no longer works." if revoke else document["link"])
 
 
 @teams.command()

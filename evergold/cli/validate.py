@@ -53,7 +53,7 @@ def validate(
         _on_the_server(file, to, server, as_json)
         return
     if not task or items is None:
-        raise CommandError("Say --task and --items to check at home, or --to to let the server check.", Code.USAGE)
+        raise CommandError("Give --task and --items to check at home, or --to to let the server check.", Code.USAGE)
     _at_home(file, task, items, task_options(option), as_json)
 
 

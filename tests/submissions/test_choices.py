@@ -99,7 +99,7 @@ def test_teams_choose_for_themselves_alone(choosing: Engine, people: list[User])
     assert rows(look(choosing)) == [(1, "Ada", 0.5), (2, "Bob", 0.1)]
     with pytest.raises(NotFound):
         choose(choosing, mine, bob)
-    with pytest.raises(Forbidden, match="the team's own choice"):
+    with pytest.raises(Forbidden, match="Only the team chooses"):
         choose(choosing, mine, add_user(choosing, "root", is_administrator=True))
 
 

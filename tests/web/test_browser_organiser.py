@@ -64,7 +64,7 @@ def edit(looking: Viewer, name: str, value: str, note: str, *, said: str) -> Non
     else:
         control.fill(value)
     page.get_by_label("Why").fill(note)
-    page.get_by_role("button", name="Show what this would change").click()
+    page.get_by_role("button", name="Preview the changes").click()
     expect(page.locator("#preview")).to_contain_text(said)
     page.get_by_role("button", name="Apply this").click()
     expect(page).to_have_url(re.compile("history"))

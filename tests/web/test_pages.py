@@ -163,7 +163,7 @@ def test_a_board_tells_apart_who_is_ranked(scored: Site) -> None:
 
 
 def test_a_board_without_rows_invites(site: Site) -> None:
-    assert "Nobody is here yet" in text_of(visit(site, BOARD_PAGE))
+    assert "No entries yet" in text_of(visit(site, BOARD_PAGE))
     site.set_clock(NOW - 2 * DAY)
     assert "has not begun" in text_of(visit(site, BOARD_PAGE))
     site.set_clock(NOW + 2 * DAY)

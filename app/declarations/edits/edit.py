@@ -45,7 +45,7 @@ NOTE_CHARACTERS = 500
 
 
 class EditConflict(EvergoldError):
-    """Somebody else was faster. details: base, revision, revisions: [{number, by, at, source, note}], differences:
+    """Someone else saved first. details: base, revision, revisions: [{number, by, at, source, note}], differences:
     [{path, before, after}], what they changed."""
 
     status = 409

@@ -68,7 +68,7 @@ class Part:
 
 
 _WHEN = "2027-01-31 23:59 AoE, 2027-01-31 12:00 UTC, 2027-01-31 12:00 +02:00"
-_WITHOUT = "Nothing: without a limit."
+_WITHOUT = "Empty: no limit."
 
 
 def parts(document: Document) -> list[Part]:
@@ -90,8 +90,8 @@ def rule_parts(document: Document) -> list[Part]:
 
 
 _TEAMS = (
-    Field(("teams", "members_max"), "Members at most", Kind.NUMBER, hint="Nothing: without a limit."),
-    Field(("teams", "rename_until"), "New names until", Kind.MOMENT, hint="Nothing: until results are frozen."),
+    Field(("teams", "members_max"), "Members at most", Kind.NUMBER, hint="Empty: no limit."),
+    Field(("teams", "rename_until"), "New names until", Kind.MOMENT, hint="Empty: until results are frozen."),
 )
 
 
@@ -120,7 +120,7 @@ def text_parts(document: Document) -> list[Part]:
 def _dates(path: ValuePath) -> tuple[Field, ...]:
     return (
         Field((*path, "start"), "Start", Kind.MOMENT, hint=_WHEN, is_required=True),
-        Field((*path, "end"), "End", Kind.MOMENT, hint="At this very moment it is closed. Nothing: open for ever."),
+        Field((*path, "end"), "End", Kind.MOMENT, hint="At this very moment it is closed. Empty: open for ever."),
     )
 
 
@@ -141,7 +141,7 @@ def _rules(path: ValuePath, *, of_task: bool) -> Iterator[Field]:
     yield Field((*visibility, "own_scores"), "Own scores", Kind.CHOICE, tuple(OwnScores))
     yield Field((*visibility, "names_from"), "Names from", Kind.MOMENT, hint="A moment, or close.")
     yield Field((*visibility, "slices"), "Slices", Kind.CHOICE, tuple(Slices))
-    yield Field((*visibility, "precision"), "Decimals", Kind.NUMBER, hint="Nothing: all of them.")
+    yield Field((*visibility, "precision"), "Decimals", Kind.NUMBER, hint="Empty: all of them.")
 
 
 def _public_gold(path: ValuePath) -> Field:

@@ -25,7 +25,7 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/rows"
 @router.get(
     PLACE,
     operation_id="list_row_marks",
-    summary="What is said of rows, for organisers",
+    summary="Marked rows, for organisers",
     description="Teams and submissions that are unranked, disqualified or hidden on the boards of a task in a phase.",
     responses=error_responses(401, 403, 404),
 )

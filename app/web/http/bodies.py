@@ -134,7 +134,7 @@ def _timed(receive: Receive) -> Receive:
             async with asyncio.timeout(min(SILENCE_SECONDS, left)):
                 message = await receive()
         except TimeoutError:
-            raise BodyTooSlow("What you are sending comes too slowly, or has stopped; please send it again.") from None
+            raise BodyTooSlow("The upload is too slow, or has stopped. Please send it again.") from None
         finally:
             waited += time.monotonic() - began
         received += len(message.get("body", b""))

@@ -102,7 +102,7 @@ def start_round(
 @router.post(
     "/competitions/{competition}/phases/{phase}/tasks/{task}/judging/marks",
     operation_id="import_judgements",
-    summary="Bring marks in a file, for organisers",
+    summary="Import marks, for organisers",
     description="CSV with the columns `submission,item,annotator,mwe_sense,rest_sense,naturalness`, and perhaps "
     "`language` and `removed`. All of it is taken or, with every problem told by line, nothing. The same file again "
     "changes nothing; a corrected one changes what it corrects.",

@@ -1,4 +1,4 @@
-"""The page of a submission's method card: what it says, how it came to say so, and the form that changes it."""
+"""The page of a submission's method card: what it says, its history, and the form that changes it."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_submission_is_written_with_the_options_of_the_competition(
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["idiom-detection", "idiomatic"], Code.USAGE, "Say --items"),
+        (["idiom-detection", "idiomatic"], Code.USAGE, "Give --items"),
         (["idiom-detection", "oracle", "--items", ITEMS], Code.USAGE, "it has idiomatic, not-idiomatic"),
         (["idioms"], Code.USAGE, "idioms"),
         (["idiom-detection", "majority", "--items", ITEMS], Code.GOLD, "this baseline learns"),

@@ -225,7 +225,7 @@ def test_ones_own_row_is_marked_for_oneself_only(scored: Site, ada: Person) -> N
 def test_an_empty_task_says_so(site: Site) -> None:
     shown = visit(site, PAGE)
     markup.check(shown)
-    assert "Nobody is here yet" in text_of(shown)
+    assert "No entries yet" in text_of(shown)
 
 
 def test_competition_and_boards_lead_there(site: Site) -> None:

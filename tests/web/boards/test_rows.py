@@ -131,7 +131,7 @@ def test_organisers_mark_rows_on_a_page(board: Site, cheap_passwords: None) -> N
         assert 'href="#footnote-a"' in looked
         mark_id = marked.text.split(f"{PAGE}/")[1].split("/")[0]
         cleared = browser.post(f"{PAGE}/{mark_id}/clear", data={"csrf_token": csrf_of(marked.text)})
-        assert "every row stands as its scores say" in cleared.text
+        assert "No row is marked" in cleared.text
         assert browser.post(PAGE, data={**typed, "csrf_token": "x"}).status_code == 403
 
 
@@ -175,5 +175,5 @@ def test_the_command_line_marks_lists_and_clears(
     assert shown(eve)[0] == (None, "Ada", 0.9, "unranked")
     assert evergold("clear", place, str(row["id"]))[0] == Code.OK
     assert evergold("clear", place, str(row["id"]))[0] == Code.ERROR
-    assert evergold("list", place)[1] == "Nothing is said of any row.\n"
+    assert evergold("list", place)[1] == "No row is marked.\n"
     assert evergold("list", "idioms")[0] == Code.USAGE

@@ -77,13 +77,13 @@ def test_mail_that_did_not_arrive_is_sent_again_from_here(site: Site, olga: http
 
 
 def test_it_says_what_came_in_what_failed_and_who_is_missing(site: Site, olga: httpx.Client, ada: Person) -> None:
-    assert "Nothing came in" in olga.get(DESK).text
+    assert "No uploads in the last 24 hours" in olga.get(DESK).text
     reject(site.engine, run_of(site, ada.submitted(b"a")))
     fail(site.engine, run_of(site, ada.submitted(b"b")))
     page = olga.get(DESK).text
     for said in ("Tried in vain", "<bdi>Ada</bdi>", "Broken", "Evaluation closes"):
         assert said in page
-    assert "Nothing came in" not in page
+    assert "No uploads in the last 24 hours" not in page
 
 
 def test_it_says_what_participants_see_and_lets_one_look(site: Site, olga: httpx.Client) -> None:

@@ -227,7 +227,7 @@ def test_form_shows_what_holds_previews_and_applies(empty_site: Site, browser: h
         "last",
     )
     preview = send(browser, EDIT, {**form, END: LATER})
-    assert "What this would change" in preview.text
+    assert "What would change" in preview.text
     assert "the deadline is 2026-07-08 12:00 UTC, before 2026-07-01 12:00 UTC" in preview.text
     assert ends_at(empty_site) == datetime(2026, 7, 1, 12, tzinfo=UTC)
     again = fields_of(preview.text)
@@ -240,8 +240,8 @@ def test_form_shows_what_holds_previews_and_applies(empty_site: Site, browser: h
 def test_what_was_not_looked_at_is_not_applied(empty_site: Site, browser: httpx.Client) -> None:
     form = fields_of(browser.get(EDIT).text)
     again = fields_of(send(browser, EDIT, {**form, END: LATER}).text)
-    assert "What this would change" in send(browser, EDIT, {**again, END: EVEN_LATER}, "apply").text
-    assert "What this would change" in send(browser, EDIT, {**form, END: LATER}, "apply").text  # never previewed
+    assert "What would change" in send(browser, EDIT, {**again, END: EVEN_LATER}, "apply").text
+    assert "What would change" in send(browser, EDIT, {**form, END: LATER}, "apply").text  # never previewed
     assert ends_at(empty_site) == datetime(2026, 7, 1, 12, tzinfo=UTC)
 
 
@@ -281,7 +281,7 @@ def test_two_at_once_the_second_sees_both_values_and_goes_on(empty_site: Site, b
     response = send(browser, EDIT, {**form, END: EVEN_LATER, "phases.practice.limits.total": "20"})
     assert response.status_code == 409
     text = " ".join(re.sub(r"<[^>]*>", " ", response.text).split())
-    assert "Somebody else was faster" in text
+    assert "Someone else saved first" in text
     assert "pavel made revision 2" in text
     assert f"{END} '{STARTED}' '{LATER}' '{EVEN_LATER}'" in text.replace("&#39;", "'")
     again = fields_of(response.text)
@@ -307,7 +307,7 @@ def test_history_leads_to_a_revision_and_back(browser: httpx.Client, olga: Perso
     page = browser.get(f"{HISTORY}/1").text
     assert "version: 1" in page
     preview = send(browser, f"{HISTORY}/1", fields_of(page))
-    assert "What this would change" in preview.text
+    assert "What would change" in preview.text
     done = send(browser, f"{HISTORY}/1", fields_of(preview.text), "apply")
     assert done.url.path == f"{HISTORY}/3"
     assert "This is what holds" in done.text

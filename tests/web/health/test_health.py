@@ -94,7 +94,7 @@ def test_alive_does_not_hang_on_the_database_but_ready_does(without_database: Si
     assert "the database does not answer" in answer.json()["error"]["message"]
     assert "hidden" not in answer.text
     assert page.status_code == 200
-    assert "not well" in page.text
+    assert "Something is wrong" in page.text
 
 
 def test_many_who_ask_at_once_ask_the_parts_once(

@@ -82,7 +82,7 @@ def test_marks_are_given_by_keys_and_saved_at_once(annotator: Any, site: Site) -
     expect(page).to_have_url(f"{site.url}{SHEET}/1")
     assert given(site) == [(True, 3, 0, 1), (True, 1, 1, 1)]
 
-    page.get_by_role("button", name="Take back what I said here").click()
+    page.get_by_role("button", name="Clear my answers").click()
     expect(progress).to_contain_text("1 of 6 judged")
     page.goto(site.url + SHEET)  # resumed: the first that is open
     expect(page).to_have_url(f"{site.url}{SHEET}/1")

@@ -305,4 +305,4 @@ def test_a_round_is_discarded_on_the_page(site: Site, olga: httpx.Client, anna: 
     start(olga)
     page = send(olga, ROUND, f"{ROUND}/discard")
     assert page.url.path == JUDGING
-    assert "There are none yet." in text_of(page.text)
+    assert "None yet." in text_of(page.text)

@@ -59,18 +59,18 @@ def test_the_list_is_narrowed_by_state(site: Site, ada: Person, three: list[UUID
     waiting = world.submit(site.engine, ada.user, NOW, content="waiting").submission.id
     assert str(waiting) in page(ada, f"{LIST}?status=queued")
     assert str(waiting) not in page(ada, f"{LIST}?status=scored")
-    assert "None of yours" in page(ada, f"{LIST}?status=failed")
+    assert "No matches" in page(ada, f"{LIST}?status=failed")
     assert str(waiting) in page(ada, f"{LIST}?status=nonsense")
 
 
 def test_the_list_is_narrowed_by_place(site: Site, ada: Person, three: list[UUID]) -> None:
     add_phase(site.engine, "practice", starts_at=NOW - 5 * HOUR)
     found = page(ada, f"{LIST}?phase=practice")
-    assert "None of yours" in found
+    assert "No matches" in found
     found = page(ada, HERE)
     assert all(str(one) in found for one in three)
-    assert "None of yours" in page(ada, f"{LIST}?competition=nowhere&status=scored")
-    assert "None of yours" in page(ada, f"{LIST}?task=%00")
+    assert "No matches" in page(ada, f"{LIST}?competition=nowhere&status=scored")
+    assert "No matches" in page(ada, f"{LIST}?task=%00")
 
 
 def test_the_next_page_is_narrowed_as_well(site: Site, ada: Person) -> None:
@@ -205,7 +205,7 @@ def test_only_what_one_may_see_is_compared(site: Site, ada: Person, eve: Person,
 
 def test_what_cannot_be_compared_is_said(site: Site, ada: Person, three: list[UUID]) -> None:
     waiting = world.submit(site.engine, ada.user, NOW, content="waiting").submission.id
-    assert "one and the same" in page(ada, f"/submissions/compare?a={three[0]}&b={three[0]}", 409)
+    assert "the same submission twice" in page(ada, f"/submissions/compare?a={three[0]}&b={three[0]}", 409)
     assert "that were scored" in page(ada, f"/submissions/compare?a={waiting}&b={three[0]}", 409)
     assert ada.client.get("/submissions/compare", headers=BROWSER).status_code == 422
     assert ada.client.get("/submissions/compare?a=x", headers=BROWSER).status_code == 422
