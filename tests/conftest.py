@@ -161,7 +161,7 @@ def _remove_database(engine: Engine, path: Path) -> None:
 def postgresql_engine(request: pytest.FixtureRequest, _postgresql_engine: Engine) -> Iterator[Engine]:
     """A migrated PostgreSQL database without a row, or with the neighbours of `tests.rich_world` alone."""
     if _has_neighbours(request):
-        _add_neighbours(_postgresql_engine)
+        postgres.fill(_postgresql_engine, request.getfixturevalue("_postgresql_neighbours"))
     yield _postgresql_engine
     _postgresql_engine.dispose()
     postgres.empty(_postgresql_engine)
@@ -212,6 +212,15 @@ def _postgresql_engine(postgres_server: str) -> Iterator[Engine]:
         engine = make_engine(address)
         yield engine
         engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def _postgresql_neighbours(_postgresql_engine: Engine) -> dict[str, bytes]:
+    """The rows of the neighbours; the database is empty before and after."""
+    _add_neighbours(_postgresql_engine)
+    found = postgres.rows(_postgresql_engine)
+    postgres.empty(_postgresql_engine)
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -134,6 +134,27 @@ def empty(engine: Engine) -> None:
     engine.dispose()
 
 
+def rows(engine: Engine) -> dict[str, bytes]:
+    """All that is in the tables that hold anything, for `fill`."""
+    saved = {}
+    with engine.connect() as connection:
+        cursor = connection.connection.cursor()
+        for table in Base.metadata.sorted_tables:
+            with cursor.copy(f"COPY {table.name} TO STDOUT") as copy:
+                saved[table.name] = b"".join(bytes(part) for part in copy)
+    return {name: part for name, part in saved.items() if part}
+
+
+def fill(engine: Engine, saved: dict[str, bytes]) -> None:
+    """Put these rows into empty tables, a hundred times as fast as they came about."""
+    with engine.begin() as connection:
+        connection.execute(text("SET LOCAL session_replication_role = replica"))  # the references are known to be right
+        cursor = connection.connection.cursor()
+        for name, part in saved.items():
+            with cursor.copy(f"COPY {name} FROM STDIN") as copy:
+                copy.write(part)
+
+
 def _administer(server: str, statement: str) -> None:
     engine = make_engine(server)
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

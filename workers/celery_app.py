@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from celery import Celery
 from celery.signals import worker_process_init
 from kombu.entity import Queue
+from sqlalchemy import Engine, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.base.config import get_settings
-from app.base.db import get_engine
+from app.base.db import get_engine, reading
 from app.base.logs import configure_logging
 from app.base.queue import CPU_QUEUE, GPU_QUEUE, broker_settings
+from app.models import CompetitionTask
+from evergold.scoring.tasks import TASKS
 from workers.acknowledgement import free_places_of_lost_messages
 
 free_places_of_lost_messages()
@@ -47,4 +52,13 @@ def prepare_process(**_: Any) -> None:
     """In every worker child: no connection is shared across a fork, and the first team does not wait for imports."""
     configure_logging()
     get_engine.cache_clear()
-    import evergold.scoring.tasks  # noqa: F401, PLC0415 - for its effect: numpy is loaded before the first run
+    with suppress(SQLAlchemyError):  # it may be away, and a task type unknown here: runs will tell
+        load_declared_task_types(get_engine(settings.database_address))
+
+
+def load_declared_task_types(engine: Engine) -> None:
+    """Those that competitions of this server use, and numpy with them; the others cost no memory."""
+    with reading(engine) as session:
+        names = session.scalars(select(CompetitionTask.task_type).distinct()).all()
+    for name in names:
+        TASKS.get(name)

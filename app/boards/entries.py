@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from app.boards.marks import Mark, Marks, marks_of
 from app.boards.rows import Cell, LeaderboardRow
 from app.competitions.columns import BoardColumn
-from app.models import GoldVersion, PhaseTask, ScoreRow, ScoringRun, Submission, Team, TeamKind
+from app.models import GoldVersion, PhaseTask, ScoreRow, ScoringRun, Submission, System, Team, TeamKind
 from app.standings.choose import SET_ASIDE, TeamStanding
 from app.standings.tries import gold_of_run
 
@@ -62,11 +62,13 @@ def _runs(session: Session, runs: Sequence[int]) -> list[Any]:
             Submission.submitted_at,
             Submission.track,
             Submission.method,
+            System.name.label("system"),
             gold_of_run().label("gold"),
             GoldVersion.commitment,
         )
         .join(Submission, Submission.id == ScoringRun.submission_id)
         .join(Team, Team.id == Submission.team_id)
+        .outerjoin(System, System.id == Submission.system_id)
         .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
     )
     found = [row for some in _in_parts(runs) for row in session.execute(query.where(ScoringRun.id.in_(some)))]
@@ -90,6 +92,7 @@ def _row(
         cells=cells,
         achieved_at=run.submitted_at,
         method=run.method,
+        system=run.system or "",
         entries=standing.entries,
         track=run.track,
         submission_id=run.submission_id,

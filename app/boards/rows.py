@@ -84,6 +84,7 @@ class LeaderboardRow:
     status: RowStatus | None = None
     note: str = ""
     card: MethodCard | None = None
+    system: str = ""  # what its team calls it; shown where the method is
     rank_range: tuple[int, int] | None = None
     cluster: int | None = None
 

@@ -19,6 +19,7 @@ from app.base.errors import NotFound
 from app.boards.leaderboard import EntrySource, entry_sources, sight_of, whole_board, whole_sight
 from app.boards.rows import CardColumn, Cell, CommittedGold, Leaderboard, LeaderboardRow
 from app.boards.statistics import read_statistics, statistics_document
+from app.boards.statistics_work import is_settled
 from app.boards.view import Sight, Source, WholeBoard, show
 from app.cards.form import card_from
 from app.competitions.columns import BoardColumn
@@ -47,6 +48,7 @@ AFTER_CLOSE = timedelta(seconds=60)
 def freeze_due(session: Session, now: datetime) -> list[Snapshot]:
     """Freeze the boards of every phase that has ended and in which nothing is left to score; twice is as good as once.
 
+    Boards wait for their statistics, for a while, so that these belong to the official results, too.
     A phase that was opened again after it had closed is frozen again when it closes again. Nothing is made of a task
     that nobody submitted to.
     """
@@ -80,7 +82,7 @@ def freeze(session: Session, phase: Phase, board: Board, now: datetime, note: st
 
 def _due(session: Session, now: datetime) -> list[tuple[Phase, Board]]:
     found = session.execute(
-        select(Phase, Board)
+        select(Phase, Board, PhaseTask.id)
         .join(PhaseTask, PhaseTask.phase_id == Phase.id)
         .join(Board, and_(Board.task_id == PhaseTask.task_id, Board.competition_id == Phase.competition_id))
         .where(
@@ -95,7 +97,7 @@ def _due(session: Session, now: datetime) -> list[tuple[Phase, Board]]:
         .options(joinedload(Board.task))
         .order_by(Phase.id, Board.id)
     )
-    return [(phase, board) for phase, board in found]
+    return [(phase, board) for phase, board, phase_task_id in found.all() if is_settled(session, phase_task_id, now)]
 
 
 def _has_unfinished_runs() -> ColumnElement[bool]:
@@ -158,7 +160,9 @@ def official_board(
     """The frozen board as this viewer sees it now."""
     whole = _whole(snapshot.document)
     sight = _sight(session, snapshot, viewer, now, seen_as)
-    return replace(show(whole, sight), version=_version(snapshot, sight))
+    shown = replace(show(whole, sight), version=_version(snapshot, sight))
+    # What was missing when it was frozen nobody computes any more.
+    return replace(shown, statistics="none") if shown.statistics == "pending" else shown
 
 
 def official_version(

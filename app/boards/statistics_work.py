@@ -23,6 +23,8 @@ LONGEST_WAIT = timedelta(minutes=5)
 #: Workers are told again after this time, and may take so long.
 RESEND = timedelta(minutes=10)
 LEASE = timedelta(minutes=15)
+#: Official results wait so long for statistics of the boards that they freeze.
+PATIENCE = timedelta(minutes=20)
 
 
 def statistics_due(session: Session, now: datetime, *, attempts: int) -> list[int]:
@@ -47,6 +49,14 @@ def statistics_due(session: Session, now: datetime, *, attempts: int) -> list[in
 def versions_of(session: Session, phase_task_id: int) -> str | None:
     """What the boards' statistics would belong to now; None where there is no such task."""
     return _versions(session, phase_task_id).get(phase_task_id)
+
+
+def is_settled(session: Session, phase_task_id: int, now: datetime) -> bool:
+    """Whether statistics belong to the boards as they are, or need not be waited for any longer."""
+    work = session.get(StatisticsWork, phase_task_id)
+    if work is None or work.computed_for == versions_of(session, phase_task_id):
+        return True
+    return work.seen_at <= now - PATIENCE
 
 
 def begin_statistics(session: Session, phase_task_id: int, now: datetime, *, attempts: int) -> str | None:

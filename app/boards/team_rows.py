@@ -45,8 +45,9 @@ class TeamRow:
 
 @dataclass(frozen=True, slots=True)
 class TeamSystem:
-    """A system, as its card tells it, and where it stands."""
+    """A system, as its card tells it, and where it stands; name: empty where the team gave it none."""
 
+    name: str
     card: MethodCard
     rows: tuple[TeamRow, ...]
 
@@ -81,9 +82,10 @@ def _boards(competition: Competition, now: datetime) -> Iterator[tuple[Phase, Bo
 
 
 def systems_of(rows: Sequence[TeamRow]) -> list[TeamSystem]:
-    """The team's systems by what their cards say, in the order of its rows; rows without a card belong to none."""
-    by_card: dict[MethodCard, list[TeamRow]] = {}
+    """The team's systems by name and card, in the order of its rows; rows of which nothing is said belong to none."""
+    found: dict[tuple[str, MethodCard], list[TeamRow]] = {}
     for one in rows:
-        if one.row.card is not None and (one.row.card.method or one.row.card.says_more):
-            by_card.setdefault(one.row.card, []).append(one)
-    return [TeamSystem(card, tuple(found)) for card, found in by_card.items()]
+        card = one.row.card
+        if card is not None and (one.row.system or card.method or card.says_more):
+            found.setdefault((one.row.system or card.method, card), []).append(one)
+    return [TeamSystem(name, card, tuple(rows_of)) for (name, card), rows_of in found.items()]

@@ -236,6 +236,7 @@ def _row(line: _Line, rank: int | None, sight: Sight, cells: tuple[Cell, ...]) -
         team=row.team if is_mine else line.name,
         cells=cells,
         method="" if line.is_anonymous and not is_mine else row.method,
+        system="" if line.is_anonymous and not is_mine else row.system,
         achieved_at=row.achieved_at if is_public else None,
         entries=row.entries if is_public else None,
         submission_id=row.submission_id if may_open else None,

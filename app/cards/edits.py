@@ -1,4 +1,4 @@
-"""Method cards written: with a submission, and by its team until the boards of its phase are frozen. Nothing is lost.
+"""Method cards written: with a submission, and by its team until boards with its system are frozen. Nothing is lost.
 
 Every change is a version of its own, with who made it and when.
 """
@@ -10,17 +10,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError, Forbidden, InvalidForm
 from app.base.times import in_utc
-from app.cards.form import PART_TITLES, CardForm, CardPart, read_document
+from app.cards.form import METHOD_CHARACTERS, PART_TITLES, CardForm, CardPart, read_document
 from app.cards.kept import form_of, sent_with
+from app.cards.systems import (
+    Document,
+    SystemCard,
+    card_of_system,
+    check_not_frozen,
+    find_system,
+    frozen_with,
+    merged,
+    phases_of,
+    system_called,
+    wanted_name,
+)
 from app.competitions.changed import boards_changed
-from app.models import Board, CardVersion, Phase, PhaseTask, Snapshot, Submission, TeamMember, User
+from app.models import Board, CardVersion, PhaseTask, Snapshot, Submission, System, Team, TeamMember, User
 from app.teams.find import lock_team
 
 #: The field of an upload that has a card as JSON; its single fields may come beside it.
@@ -84,10 +95,36 @@ def check_card(sent: Mapping[str, Any], form: CardForm) -> dict[str, Any]:
     return document
 
 
-def keep_card(session: Session, submission: Submission, document: Mapping[str, Any], now: datetime) -> None:
-    """The card that came with a new, flushed submission; none where nothing was said but the method."""
-    if document and dict(document) != sent_with(submission):
-        _add(session, submission.id, document, 1, submission.user_id, now)
+def named_system(
+    session: Session, team: Team, phase_task: PhaseTask, name: str, document: Document, now: datetime
+) -> SystemCard | None:
+    """The system that an upload is of, which may add to its card; None where nothing is said of any. Under the team's
+    lock; raises InvalidForm for another card than the one that official boards show."""
+    wanted = wanted_name(name, document)
+    if not wanted:
+        if set(document) <= {CardPart.METHOD}:
+            return None
+        return SystemCard(system_called(session, team.id, phase_task.task_id, "", now), {}, 0)
+    system = find_system(session, team.id, phase_task.task_id, wanted)
+    if system is None:
+        return SystemCard(system_called(session, team.id, phase_task.task_id, wanted, now), {}, 0)
+    found = card_of_system(session, system)
+    if merged(found.document, document) != found.document:
+        phases_of(session, system, hold=True)
+        check_not_frozen(session, system)
+    return found
+
+
+def keep_card(
+    session: Session, submission: Submission, known: SystemCard | None, document: Document, now: datetime
+) -> None:
+    """What came with a new, flushed submission, added to its system's card; nothing where nothing is new but the
+    method of a new system."""
+    if known is None:
+        return
+    wanted = merged(known.document, document)
+    if wanted != known.document and (known.document or wanted != sent_with(submission)):
+        _replace(session, known.system, wanted, known.number + 1, submission.user_id, now)
 
 
 def _json_card(text: str) -> dict[str, Any]:
@@ -107,7 +144,9 @@ def _json_card(text: str) -> dict[str, Any]:
 
 
 def frozen_by(session: Session, submission: Submission) -> Snapshot | None:
-    """The official board that shows the submission's card for good, if there is one by now."""
+    """The official board that shows the card of the submission's system for good, if there is one by now."""
+    if submission.system_id is not None:
+        return frozen_with(session, session.get_one(System, submission.system_id))
     asked = session.get_one(PhaseTask, submission.phase_task_id)
     return session.scalar(
         select(Snapshot)
@@ -144,11 +183,11 @@ def edit_card(
     if not is_of_team(session, submission, user):
         raise Forbidden("Only its team can change a method card.")
     lock_team(session, submission.team)
-    # Whoever freezes the boards holds the phase: either they see this change, or it comes too late.
-    phase_id = submission.phase_task.phase_id
-    session.execute(select(Phase.id).where(Phase.id == phase_id).with_for_update(read=True))
+    session.refresh(submission, ["system_id"])  # as it is now that nobody else writes
+    system = _system_of(session, submission, str(sent.get(CardPart.METHOD) or ""), now)
+    phases_of(session, system, hold=True)
     _check_not_frozen(session, submission)
-    versions = _versions(session, submission.id)
+    versions = _versions(session, system.id)
     number = versions[-1].number if versions else 0
     if version is not None and version != number:
         raise CardChanged("Somebody on your team has just changed this card. Please reload the page.", version=number)
@@ -156,8 +195,18 @@ def edit_card(
     before = versions[-1].document if versions else sent_with(submission)
     if document == before:
         return number
-    _replace(session, submission, document, number + 1, user, now)
+    _replace(session, system, document, number + 1, user.id, now)
     return number + 1
+
+
+def _system_of(session: Session, submission: Submission, method: str, now: datetime) -> System:
+    """Its system; a run of which nothing was said gets one that is called as its method."""
+    if submission.system_id is None:
+        name = " ".join(method.split())[:METHOD_CHARACTERS]
+        task_id = submission.phase_task.task_id
+        submission.system_id = system_called(session, submission.team_id, task_id, name, now).id
+        session.flush()
+    return session.get_one(System, submission.system_id)
 
 
 def card_history(session: Session, submission: Submission) -> list[CardChange]:
@@ -166,10 +215,10 @@ def card_history(session: Session, submission: Submission) -> list[CardChange]:
     wrote = session.execute(
         select(CardVersion.number, User.username)
         .join(User, User.id == CardVersion.user_id)
-        .where(CardVersion.submission_id == submission.id)
+        .where(CardVersion.system_id == submission.system_id)
     )
     names = {number: username for number, username in wrote}
-    for one in _versions(session, submission.id):
+    for one in _versions(session, submission.system_id):
         changed = tuple(_changed(before, one.document, form))
         changes.append(CardChange(one.number, names[one.number], one.changed_at, changed))
         before = one.document
@@ -178,7 +227,7 @@ def card_history(session: Session, submission: Submission) -> list[CardChange]:
 
 def card_number(session: Session, submission: Submission) -> int:
     """Which version stands now; 0: nobody has written a card."""
-    current = (CardVersion.submission_id == submission.id, CardVersion.is_current)
+    current = (CardVersion.system_id == submission.system_id, CardVersion.is_current)
     return session.scalar(select(CardVersion.number).where(*current)) or 0
 
 
@@ -191,8 +240,8 @@ def _check_not_frozen(session: Session, submission: Submission) -> None:
         )
 
 
-def _versions(session: Session, submission_id: UUID) -> Sequence[CardVersion]:
-    query = select(CardVersion).where(CardVersion.submission_id == submission_id).order_by(CardVersion.number)
+def _versions(session: Session, system_id: int | None) -> Sequence[CardVersion]:
+    query = select(CardVersion).where(CardVersion.system_id == system_id).order_by(CardVersion.number)
     return session.scalars(query.execution_options(populate_existing=True)).all()
 
 
@@ -205,26 +254,11 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any], form: CardForm
     return [*found, *(titles.get(name, name) for name in names if old.get(name) != new.get(name))]
 
 
-def _replace(
-    session: Session, submission: Submission, document: Mapping[str, Any], number: int, user: User, now: datetime
-) -> None:
+def _replace(session: Session, system: System, document: Document, number: int, user_id: int, now: datetime) -> None:
     """The boards are others now."""
-    session.execute(
-        update(CardVersion)
-        .where(CardVersion.submission_id == submission.id, CardVersion.is_current)
-        .values(is_current=False)
-    )
-    _add(session, submission.id, document, number, user.id, now)
-    boards_changed(session, [submission.phase_task_id])
-    session.flush()
-
-
-def _add(
-    session: Session, submission_id: UUID, document: Mapping[str, Any], number: int, user_id: int, now: datetime
-) -> None:
-    session.add(
-        CardVersion(
-            submission_id=submission_id, number=number, document=dict(document), user_id=user_id, changed_at=now
-        )
-    )
+    current = (CardVersion.system_id == system.id, CardVersion.is_current)
+    session.execute(update(CardVersion).where(*current).values(is_current=False))
+    kept = dict(document)
+    session.add(CardVersion(system_id=system.id, number=number, document=kept, user_id=user_id, changed_at=now))
+    boards_changed(session, phases_of(session, system))
     session.flush()

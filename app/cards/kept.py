@@ -35,10 +35,8 @@ def _languages(task_type: str, options: Mapping[str, Any]) -> tuple[str, ...]:
 
 def card_of_submission(session: Session, submission: Submission) -> MethodCard:
     """As it stands now; `submission.phase_task` with all above it must be loaded."""
-    version = session.scalar(
-        select(CardVersion).where(CardVersion.submission_id == submission.id, CardVersion.is_current)
-    )
-    return card_of(version.document if version else sent_with(submission), form_of(submission.phase_task))
+    kept = card_documents(session, [submission.id]).get(submission.id)
+    return card_of(kept or sent_with(submission), form_of(submission.phase_task))
 
 
 def sent_with(submission: Submission) -> dict[str, Any]:
@@ -47,13 +45,13 @@ def sent_with(submission: Submission) -> dict[str, Any]:
 
 
 def card_documents(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, Mapping[str, Any]]:
-    """What the current ones say, by submission."""
+    """What the cards of their systems say now, by submission."""
     wanted, found = list(submission_ids), {}
     for start in range(0, len(wanted), CARDS_AT_A_TIME):
         rows = session.execute(
-            select(CardVersion.submission_id, CardVersion.document).where(
-                CardVersion.submission_id.in_(wanted[start : start + CARDS_AT_A_TIME]), CardVersion.is_current
-            )
+            select(Submission.id, CardVersion.document)
+            .join(CardVersion, CardVersion.system_id == Submission.system_id)
+            .where(Submission.id.in_(wanted[start : start + CARDS_AT_A_TIME]), CardVersion.is_current)
         )
         found.update({submission_id: document for submission_id, document in rows})
     return found

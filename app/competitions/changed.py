@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import ColumnElement, Select, select, update
 from sqlalchemy.orm import Session
 
 from app.models import PhaseTask
@@ -21,5 +21,27 @@ def boards_changed(session: Session, phase_task_ids: Collection[int] | Select[in
         update(PhaseTask)
         .where(PhaseTask.id.in_(ids))
         .values(board_version=PhaseTask.board_version + 1)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def boards_changed_where(session: Session, phase_task_id: int, condition: ColumnElement[bool]) -> bool | None:
+    """The same for one task, in one statement, where the condition holds: whether its gold is public; None where the
+    condition does not hold, and then nothing is locked."""
+    return session.scalar(
+        update(PhaseTask)
+        .where(PhaseTask.id == phase_task_id, condition)
+        .values(board_version=PhaseTask.board_version + 1)
+        .returning(PhaseTask.gold_is_public)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def boards_unchanged(session: Session, phase_task_id: int) -> None:
+    """Take back what `boards_changed_where` said in this transaction, before anybody could see it."""
+    session.execute(
+        update(PhaseTask)
+        .where(PhaseTask.id == phase_task_id)
+        .values(board_version=PhaseTask.board_version - 1)
         .execution_options(synchronize_session=False)
     )

@@ -17,6 +17,7 @@ from app.competitions.limits import PhaseState, phase_state
 from app.competitions.visibility import View, declared_of, views_of
 from app.models import (
     Board,
+    BoardShown,
     Competition,
     Phase,
     PhaseTask,
@@ -52,6 +53,16 @@ class TaskToday:
         """Within the last day."""
         return sum(self.states.values())
 
+    @property
+    def scored(self) -> int:
+        """Of those."""
+        return self.states.get(RunStatus.SCORED, 0)
+
+    @property
+    def rejected(self) -> int:
+        """Of those."""
+        return self.states.get(RunStatus.REJECTED, 0)
+
     def waits_long(self, now: datetime) -> bool:
         """Whether something waits for longer than it should."""
         return self.waiting_since is not None and now - self.waiting_since > LONG
@@ -83,6 +94,13 @@ class Embargo:
     phase_task: PhaseTask
     view: View
     boards: tuple[Board, ...]
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether participants do not see everything."""
+        view = self.view
+        is_whole = view.board is BoardShown.PUBLIC and view.names and view.own_scores
+        return not (is_whole and view.has_details)
 
 
 def tasks_today(session: Session, competition: Competition, now: datetime) -> list[TaskToday]:

@@ -14,8 +14,7 @@ from app.people.roles import check_may_organise
 
 def find_competition(session: Session, name: str) -> Competition:
     """The competition with its tasks, phases and boards; raises NotFound."""
-    query = _whole_competitions().where(Competition.name == name)
-    competition = session.scalar(query)
+    competition = session.scalar(_NAMED_COMPETITION, {"competition": name})
     if competition is None:
         raise NotFound(f"There is no competition '{name}' on this server.")
     return competition
@@ -47,6 +46,9 @@ def _whole_competitions() -> Select[Competition]:
         selectinload(Competition.phases).selectinload(Phase.phase_tasks).joinedload(PhaseTask.task),
         selectinload(Competition.phases).selectinload(Phase.phase_tasks).selectinload(PhaseTask.files),
     )
+
+
+_NAMED_COMPETITION = _whole_competitions().where(Competition.name == bindparam("competition"))
 
 
 def find_phase_task(session: Session, competition: str, phase: str, task: str, *, with_files: bool = True) -> PhaseTask:

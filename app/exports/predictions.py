@@ -207,9 +207,9 @@ def _cards(session: Session, submission_ids: list[UUID]) -> dict[UUID, dict[str,
     found: dict[UUID, dict[str, Any]] = {}
     for ids in _portions(submission_ids):
         rows = session.execute(
-            select(CardVersion.submission_id, CardVersion.document).where(
-                CardVersion.submission_id.in_(ids), CardVersion.is_current
-            )
+            select(Submission.id, CardVersion.document)
+            .join(CardVersion, CardVersion.system_id == Submission.system_id)
+            .where(Submission.id.in_(ids), CardVersion.is_current)
         )
         found |= {submission_id: document for submission_id, document in rows}
     return found

@@ -1,7 +1,7 @@
 """A board as a picture for those who share its address: title, the first rows, dots on an axis. A PNG of 1200 × 630.
 
 Pillow is loaded when the first picture is drawn: 13 MB, and most processes never draw one. The fonts are those of the
-pages; a name in letters that they lack is not drawn.
+pages, and for letters that these lack those of the machine, as far as it has any; else a name is left out.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import bidirectional
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 FONTS = Path(__file__).resolve().parents[1] / "static" / "vendor" / "fonts"
 SIZE = (1200, 630)
 ROWS = 8
+#: By the names of their files: wherever the system keeps fonts.
+MACHINES = (
+    *(str(FONTS / "sans-greek-1.woff2"), "DejaVuSans-Bold.ttf", "NotoSans-Bold.ttf", "NotoSansGeorgian-Bold.ttf"),
+    *("NotoSansHebrew-Bold.ttf", "NotoSansArabic-Bold.ttf", "NotoSansCJK-Bold.ttc", "NotoSansJP-Bold.otf"),
+)
 _PAPER, _CARD, _INK, _SOFT, _LINE, _ACCENT, _GOLD = (
     "#fbfaf6", "#ffffff", "#1b201d", "#5d665f", "#e3e0d6", "#185c42", "#b98b1f",
 )  # fmt: skip
@@ -84,7 +90,7 @@ def _row(draw: ImageDraw, row: PictureRow, y: int) -> None:
     plain, bold = _font("sans", 26, 400), _font("sans", 26, 700)
     draw.line((_LEFT, y - 8, _RIGHT, y - 8), fill=_LINE)
     draw.text((104, y), row.rank, font=plain, fill=_SOFT, anchor="ra")
-    _text(draw, (_NAME, y), row.name, bold, _INK, 520)
+    _text(draw, (_NAME, y), row.name, _font_for(row.name, bold), _INK, 520)
     draw.text((_SCORE, y), row.score, font=bold, fill=_INK, anchor="ra")
     if row.place is not None:
         x = _on_axis(row.place)
@@ -109,6 +115,39 @@ def _cut(text: str, font: FreeTypeFont, width: int) -> str:
     while drawable and font.getlength(f"{drawable}…") > width:
         drawable = drawable[:-1]
     return f"{drawable.rstrip()}…"
+
+
+def _font_for(text: str, font: FreeTypeFont) -> FreeTypeFont:
+    """The first that has all letters; the given one where none has."""
+    letters = [letter for letter in text if not letter.isspace()]
+    if all(_has(font, letter) for letter in letters) or (_is_right_to_left(text) and not _shapes()):
+        return font
+    others = (_machines_font(name, round(font.size)) for name in MACHINES)
+    return next((one for one in others if one and all(_has(one, letter) for letter in letters)), font)
+
+
+def _is_right_to_left(text: str) -> bool:
+    return any(bidirectional(letter) in ("R", "AL") for letter in text)
+
+
+def _shapes() -> bool:
+    """Whether letters are put in order and joined where their script asks for it."""
+    from PIL import features
+
+    return bool(features.check("raqm"))
+
+
+@lru_cache(maxsize=16)
+def _machines_font(name: str, size: int) -> FreeTypeFont | None:
+    from PIL import ImageFont
+
+    try:
+        font = ImageFont.truetype(name, size)
+    except OSError:
+        return None
+    if name.startswith(str(FONTS)):
+        font.set_variation_by_axes([700])
+    return font
 
 
 def _has(font: FreeTypeFont, letter: str) -> bool:

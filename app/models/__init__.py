@@ -14,7 +14,12 @@ from app.models.accounts import (
 )
 from app.models.audit import AuditEntry as AuditEntry
 from app.models.boards import EntryChoice as EntryChoice, Snapshot as Snapshot
-from app.models.cards import CardVersion as CardVersion, RowMark as RowMark, RowStatus as RowStatus
+from app.models.cards import (
+    CardVersion as CardVersion,
+    RowMark as RowMark,
+    RowStatus as RowStatus,
+    System as System,
+)
 from app.models.climbing import ClimbingAlert as ClimbingAlert, LineChange as LineChange
 from app.models.columns import NAME_CHARACTERS as NAME_CHARACTERS
 from app.models.competitions import (

@@ -13,18 +13,31 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.base.db import Base
 
 
-class CardVersion(Base):
-    """A submission's method card as somebody of its team left it; exactly one of its versions is `current`.
+class System(Base):
+    """What a team built for a task, by the name that it gave it; see `app.cards.systems`."""
 
-    document: as `app.cards.form` writes it. A submission without one has the method that came with its file.
+    __tablename__ = "systems"
+    __table_args__ = (UniqueConstraint("team_id", "task_id", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
+    task_id: Mapped[int] = mapped_column(ForeignKey("tasks.id"))
+    name: Mapped[str] = mapped_column(String(200))
+    created_at: Mapped[datetime]
+
+
+class CardVersion(Base):
+    """A system's method card as somebody of its team left it; exactly one of its versions is `current`.
+
+    document: as `app.cards.form` writes it. Runs of a system without one have the method that came with their file.
     """
 
     __tablename__ = "method_cards"
     __table_args__ = (
-        UniqueConstraint("submission_id", "number"),
+        UniqueConstraint("system_id", "number"),
         Index(
             "uq_method_cards_current",
-            "submission_id",
+            "system_id",
             unique=True,
             sqlite_where=text("is_current"),
             postgresql_where=text("is_current"),
@@ -32,8 +45,8 @@ class CardVersion(Base):
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id"))
-    number: Mapped[int]  # 1, 2, … of this submission
+    system_id: Mapped[int] = mapped_column(ForeignKey("systems.id"))
+    number: Mapped[int]  # 1, 2, … of this system
     is_current: Mapped[bool] = mapped_column(default=True)
     document: Mapped[dict[str, Any]]
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))

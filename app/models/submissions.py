@@ -12,6 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
 from app.models.accounts import User
+from app.models.cards import System
 from app.models.columns import NAME_CHARACTERS, stored_file_unless
 from app.models.competitions import PhaseTask
 from app.models.teams import Team
@@ -32,7 +33,7 @@ TERMINAL = frozenset({RunStatus.SCORED, RunStatus.REJECTED, RunStatus.FAILED})
 
 class Submission(Base):
     """The file that was sent; never changes after it was accepted, but that the file of a rejected one may go, and that
-    its team may withdraw it."""
+    its team may withdraw it, or say later which system made it."""
 
     __tablename__ = "submissions"
     __table_args__ = (
@@ -49,6 +50,7 @@ class Submission(Base):
     size_bytes: Mapped[int]
     filename: Mapped[str] = mapped_column(String(200), default="")
     track: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # None where the competition had no tracks
+    system_id: Mapped[int | None] = mapped_column(ForeignKey("systems.id"), index=True)  # None: nothing was said of it
     method: Mapped[str] = mapped_column(String(200), default="")
     description: Mapped[str] = mapped_column(Text, default="")
     idempotency_key: Mapped[str | None] = mapped_column(String(200))
@@ -57,6 +59,7 @@ class Submission(Base):
     withdrawn_at: Mapped[datetime | None]  # since when it counts on no board, by its team's will
 
     team: Mapped[Team] = relationship(lazy="raise")
+    system: Mapped[System | None] = relationship(lazy="raise")
     user: Mapped[User] = relationship(lazy="raise")
     phase_task: Mapped[PhaseTask] = relationship(lazy="raise")
     runs: Mapped[list[ScoringRun]] = relationship(lazy="raise", order_by="ScoringRun.id")

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVarTuple
 from uuid import UUID
 
-from sqlalchemy import ScalarSelect, Select, and_, case, func, select, update
+from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, case, func, select, update
 from sqlalchemy.orm import Session
 
 from app.gold.binding import GoldPlace, options_digest
@@ -57,6 +57,7 @@ class Claim:
     items_sha256: str | None
     sealed_gold: SealedGold | None = None  # None: plain gold, by its name
     gold_is_public: bool = False
+    team_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,7 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
         items_sha256=items_sha256,
         sealed_gold=sealed_gold_of(session, run.gold_version_id),
         gold_is_public=phase_task.gold_is_public,
+        team_id=submission.team_id,
     )
 
 
@@ -202,13 +204,18 @@ BACK_IN_QUEUE: dict[str, Any] = {
 }
 
 
-def _update_claimed(session: Session, claim: Claim, **values: Any) -> bool:
-    mine = and_(
+def is_claimed(claim: Claim) -> ColumnElement[bool]:
+    """Of a run: whether it is this claim's still."""
+    return and_(
         ScoringRun.id == claim.run_id,
         ScoringRun.status == RunStatus.RUNNING,
         ScoringRun.claim_token == claim.token,
     )
-    return session.scalar(update(ScoringRun).where(mine).values(**values).returning(ScoringRun.id)) is not None
+
+
+def _update_claimed(session: Session, claim: Claim, **values: Any) -> bool:
+    changed = update(ScoringRun).where(is_claimed(claim)).values(**values).returning(ScoringRun.id)
+    return session.scalar(changed) is not None
 
 
 def with_task(query: Select[*Selected]) -> Select[*Selected]:

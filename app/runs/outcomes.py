@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Table, exists, insert, select, update
 from sqlalchemy.orm import Session
 
-from app.competitions.changed import boards_changed
+from app.competitions.changed import boards_changed, boards_changed_where, boards_unchanged
 from app.gold.sealing import Sealed
 from app.gold.versions import record_sealed
-from app.models import PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission
-from app.runs.claims import BACK_IN_QUEUE, RESEND_SECONDS, RETRY_SECONDS, Claim, _update_claimed
+from app.models import PhaseTask, RunStatus, ScoreRow, ScoringRun
+from app.runs.claims import BACK_IN_QUEUE, RESEND_SECONDS, RETRY_SECONDS, Claim, _update_claimed, is_claimed
 from app.runs.failures import note_failure
 from app.runs.report import _packed_report
-from app.runs.result_mails import mail_result
+from app.runs.result_mails import WANTS_MAIL, mail_result
 from app.standings.renew import renew_team
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import Score
@@ -58,8 +58,11 @@ def record_scores(
     board yet: they leave the boards' version alone.
     """
     # First, as whoever publishes a set has it, so that the two never wait for each other.
-    own = select(PhaseTask.gold_is_public).where(PhaseTask.id == claim.phase_task_id)
-    is_public = session.scalar(own.with_for_update(key_share=True))  # uploads need not wait
+    is_on_boards = exists().where(is_claimed(claim), ScoringRun.is_current)
+    is_public = changed = boards_changed_where(session, claim.phase_task_id, is_on_boards)
+    if changed is None:
+        own = select(PhaseTask.gold_is_public).where(PhaseTask.id == claim.phase_task_id)
+        is_public = session.scalar(own.with_for_update(key_share=True))  # uploads need not wait
     ended = _end(
         session,
         claim,
@@ -70,23 +73,20 @@ def record_scores(
         report=_packed_report(scores, aggregates, texts),
         item_results=items if is_public else None,
     )
-    if not ended:
+    if ended is None:
+        if changed is not None:  # the claim became void while we waited for the task
+            boards_unchanged(session, claim.phase_task_id)
         return False
     if outcomes is not None:
         file = record_sealed(session, outcomes, now)
         session.execute(update(ScoringRun).where(ScoringRun.id == claim.run_id).values(outcomes_id=file.id))
     rows = [{"run_id": claim.run_id, **asdict(score)} for score in scores if (score.metric, score.split) in columns]
     if rows:
-        session.execute(insert(ScoreRow), rows)
-    # Nobody else changes the run since it was ended above.
-    team_id = session.scalar(
-        select(Submission.team_id)
-        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
-        .where(ScoringRun.id == claim.run_id, ScoringRun.is_current)
-    )
-    if team_id is not None:
-        boards_changed(session, [claim.phase_task_id])
-        renew_team(session, claim.phase_task_id, team_id)
+        session.execute(insert(_SCORES), rows)
+    if ended.is_current:  # nobody else changes the run since it was ended above
+        if changed is None:
+            boards_changed(session, [claim.phase_task_id])
+        renew_team(session, claim.phase_task_id, claim.team_id)
     return True
 
 
@@ -95,22 +95,45 @@ def record_rejection(
 ) -> bool:
     """The participant's file is wrong: final, told in full, costs no quota."""
     told = [problem.as_dict() for problem in problems]
-    return _end(session, claim, now, status=RunStatus.REJECTED, problems=told, problems_omitted=omitted)
+    ended = _end(session, claim, now, status=RunStatus.REJECTED, problems=told, problems_omitted=omitted)
+    return ended is not None
 
 
 def record_failure(session: Session, claim: Claim, *, error: str, attempts: int, now: datetime) -> bool:
     """Our fault: back to the queue, or `failed` after the last attempt; `error` is for organisers only."""
     if claim.attempt >= attempts:
         failed = _end(session, claim, now, status=RunStatus.FAILED, failure=error)
-        if failed:
+        if failed is not None:
             note_failure(session, claim.run_id, now)
-        return failed
+        return failed is not None
     again = {**BACK_IN_QUEUE, "not_before": now + timedelta(seconds=RETRY_SECONDS)}
     return _update_claimed(session, claim, **again, failure=error, sent_at=None)
 
 
-def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> bool:
-    ended = _update_claimed(session, claim, finished_at=now, claim_token=None, lease_expires_at=None, **values)
-    if ended:
+#: Written as a table: of a class, rows that have a value and rows that have none would be two statements.
+_SCORES = cast(Table, ScoreRow.__table__)
+
+
+class _Ended(NamedTuple):
+    """A run that was ended. wants_mail: whoever sent it."""
+
+    is_current: bool
+    wants_mail: bool
+
+
+def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> _Ended | None:
+    """None, and no change, if the claim is void."""
+    changed = (
+        update(ScoringRun)
+        .where(is_claimed(claim))
+        .values(finished_at=now, claim_token=None, lease_expires_at=None, **values)
+        .returning(ScoringRun.is_current, WANTS_MAIL)
+        .execution_options(synchronize_session=False)
+    )
+    row = session.execute(changed).one_or_none()
+    if row is None:
+        return None
+    ended = _Ended(*row)
+    if ended.is_current and ended.wants_mail:
         mail_result(session, claim.run_id, now)
     return ended

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, literal_column, select
 from sqlalchemy.orm import Session
 
 from app.base import links
@@ -47,6 +47,14 @@ _WHAT = {
     RunStatus.FAILED: "could not be scored, and it was not your fault. It costs nothing of your quota; the organisers "
     "know.",
 }
+
+
+#: Of a run that is changed, in what its statement returns: whether whoever sent it wants to hear of its end. Written
+#: out, for SQLAlchemy leaves the names of tables out of what SQLite returns.
+WANTS_MAIL: ColumnElement[bool] = literal_column(
+    "EXISTS (SELECT 1 FROM submissions JOIN mail_choices ON mail_choices.user_id = submissions.user_id "
+    "WHERE submissions.id = runs.submission_id AND mail_choices.results)"
+)
 
 
 def mail_result(session: Session, run_id: int, now: datetime) -> None:

@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, delete, insert, select
+from sqlalchemy import ColumnElement, and_, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.orm import Session, contains_eager
 
 from app.models import Board, CompetitionTask, EntryRule, KeptBoard, Phase, PhaseTask, Standing, Submission
@@ -46,9 +46,7 @@ def renew_team(session: Session, phase_task_id: int, team_id: int) -> None:
     renew_places(session, phase_task_id, [one for one in places if not one.is_kept])
     kept = {one.board_id: one.rules for one in places if one.is_kept and one.rules}
     if kept:
-        whose = and_(Standing.phase_task_id == phase_task_id, Standing.team_id == team_id)
-        session.execute(delete(Standing).where(whose, Standing.board_id.in_(kept)))
-        _insert(session, rows_of(session, phase_task_id, kept, [team_id]))
+        _replace(session, phase_task_id, team_id, kept, rows_of(session, phase_task_id, kept, [team_id]))
 
 
 def renew_all(session: Session, phase_task_ids: Iterable[int], *, only_outdated: bool = False) -> None:
@@ -152,6 +150,36 @@ def _row(standings: Sequence[TeamStanding], gold: str | None, *, is_whole: bool)
         "entries": one.entries,
         "ladder_value": one.ladder_value,
     }
+
+
+def _replace(
+    session: Session, phase_task_id: int, team_id: int, boards: Collection[int], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """These rows for what there was of one team on these boards."""
+    here = or_(*(Standing.board_id == board for board in sorted(boards)))
+    whose = and_(Standing.phase_task_id == phase_task_id, Standing.team_id == team_id, here)
+    if all(row["is_whole"] for row in rows) and _are_updated(session, whose, rows):
+        return
+    session.execute(delete(Standing).where(whose))
+    _insert(session, rows)
+
+
+def _are_updated(session: Session, whose: ColumnElement[bool], rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Usually a team has a row on each board, and has one there again: one statement. False: it had others."""
+    if not rows:
+        return False
+    count = select(func.count()).select_from(Standing).where(whose).scalar_subquery()
+    changed = (
+        update(Standing.__table__)  # type: ignore[arg-type]  # a Table, says SQLAlchemy elsewhere
+        .where(whose, Standing.is_whole, Standing.board_id == bindparam("on_board"), count == len(rows))
+        .values({name: bindparam(f"new_{name}") for name in _CHOSEN})
+    )
+    parameters = [{"on_board": row["board_id"], **{f"new_{name}": row[name] for name in _CHOSEN}} for row in rows]
+    return session.connection().execute(changed, parameters).rowcount == len(rows)
+
+
+#: What may be another one in a row of a team on a board.
+_CHOSEN = ("gold", "run_id", "entries", "ladder_value")
 
 
 def _insert(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:

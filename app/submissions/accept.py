@@ -18,12 +18,13 @@ from sqlalchemy.orm import Session, selectinload
 from app.base.errors import EvergoldError, IdempotencyConflict, InvalidForm
 from app.base.storage import StoredFile
 from app.base.times import in_utc
-from app.cards.edits import keep_card
+from app.cards.edits import keep_card, named_system
 from app.cards.form import CardPart, read_document
 from app.cards.kept import form_of
+from app.cards.systems import NAME_FIELD, name_fault
 from app.competitions.limits import FREE_OF_CHARGE, check_gold_present, check_phase_open, check_submission_limit
 from app.competitions.tracks import check_track
-from app.models import PhaseTask, ScoringRun, Submission, Team, User
+from app.models import PhaseTask, ScoringRun, Submission, System, Team, User
 from app.submissions.find import current_run
 from app.teams.find import locked_team_for
 from app.teams.registration import check_registered, note_taking_part
@@ -36,13 +37,14 @@ FILENAME_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """created: False when an Idempotency-Key brought back an earlier submission; run, team: of a new one."""
+    """created: False when an Idempotency-Key brought back an earlier submission; run, team, system: of a new one."""
 
     submission: Submission
     run_id: int
     created: bool
     run: ScoringRun | None = None
     team: Team | None = None
+    system: System | None = None
 
 
 def accept_submission(
@@ -56,14 +58,15 @@ def accept_submission(
     method: str = "",
     description: str = "",
     card: Mapping[str, Any] | None = None,
+    system: str = "",
     idempotency_key: str | None = None,
     asks_again: bool = False,
     now: datetime,
 ) -> Accepted:
     """The submission and its queued run; the caller commits, then sends. `phase_task` as `find_phase_task` gives it.
 
-    card: more about the system, as `app.cards.form.read_document` reads it; asks_again: whether a file that the team
-    sent before is refused, for people to confirm.
+    card: more about the system, as `app.cards.form.read_document` reads it; system: its name; asks_again: whether a
+    file that the team sent before is refused, for people to confirm.
     """
     check_words(method, description, idempotency_key)
     idempotency_key = idempotency_key or None  # an empty header is no key
@@ -75,11 +78,14 @@ def accept_submission(
     registered = check_registered(session, competition, user)
     if asks_again:
         check_is_new(session, team, phase_task, upload.sha256)
-    document = check_submission_form(phase_task, track=track, method=method, description=description, card=card or {})
+    document = check_submission_form(
+        phase_task, track=track, method=method, description=description, card=card or {}, system=system
+    )
     gold = check_gold_present(phase_task)
     check_phase_open(phase_task.phase, now)
     check_submission_limit(session, team, phase_task, now)
     note_taking_part(session, competition, user, registered, now)
+    known = named_system(session, team, phase_task, system, document, now)
     submission = Submission(
         team_id=team.id,
         user_id=user.id,
@@ -88,6 +94,7 @@ def accept_submission(
         size_bytes=upload.size_bytes,
         filename=base_name(filename),
         track=track,
+        system_id=known.system.id if known else None,
         method=document.get(CardPart.METHOD, ""),
         description=description.strip(),
         idempotency_key=idempotency_key,
@@ -102,9 +109,9 @@ def accept_submission(
         if earlier is None:
             raise
         return _replayed(earlier, phase_task, upload, track)
-    keep_card(session, submission, document, now)
+    keep_card(session, submission, known, document, now)
     run = add_run(session, submission, gold, now)
-    return Accepted(submission, run.id, created=True, run=run, team=team)
+    return Accepted(submission, run.id, created=True, run=run, team=team, system=known.system if known else None)
 
 
 def add_run(session: Session, submission: Submission, gold: str, now: datetime) -> ScoringRun:
@@ -125,10 +132,16 @@ def precheck(session: Session, user: User, team: Team | None, phase_task: PhaseT
 
 
 def check_submission_form(
-    phase_task: PhaseTask, *, track: str | None, method: str, description: str, card: Mapping[str, Any]
+    phase_task: PhaseTask,
+    *,
+    track: str | None,
+    method: str,
+    description: str,
+    card: Mapping[str, Any],
+    system: str = "",
 ) -> dict[str, Any]:
     """The method card to keep; raises InvalidForm with all that is wrong in what was said with a file, at once."""
-    wrong: dict[str, str] = {}
+    wrong = {NAME_FIELD: fault} if (fault := name_fault(system)) else {}
     checks: tuple[Callable[[], None], ...] = (
         lambda: check_words(method, description, None),
         lambda: check_track(phase_task.phase.competition, track or None),

@@ -145,5 +145,6 @@ def _located_submissions() -> Select[Submission]:
         above.joinedload(PhaseTask.phase).joinedload(Phase.competition),
         above.joinedload(PhaseTask.task),
         joinedload(Submission.team),
+        joinedload(Submission.system),
         joinedload(Submission.user),
     )

@@ -41,7 +41,8 @@ def main() -> int:
         runs = demo.submit_demo(session, settings.storage_dir, datetime.now(UTC))
     wake_workers(engine, runs, datetime.now(UTC))
     is_judged = judge_paraphrases(engine, settings, datetime.now(UTC))
-    demo_dates.note_told(settings.data_dir)
+    if is_judged:
+        demo_dates.note_told(settings.data_dir)
     log.info("demo_history_told", judged=is_judged)
     return 0
 

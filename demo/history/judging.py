@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -19,6 +18,7 @@ from app.judging.rounds import RoundForm, find_round, list_rounds, publish_round
 from app.judging.selection import scored_submissions
 from app.models import Competition, JudgedText, JudgingAnnotator, JudgingRound, RunStatus, ScoringRun, Submission, User
 from app.server.demo import COMPETITION, ORGANISER
+from app.server.programs import has_torch
 from demo.history import texts
 from demo.history.cast import ANNOTATORS
 from demo.source import digest
@@ -27,16 +27,21 @@ from evergold.scoring.judgement import HIGHEST, QUESTIONS
 PLACE = (COMPETITION, "evaluation", "idiom-paraphrase")
 ITEMS, SEED = 6, 7
 #: Paraphrases are scored by a worker with torch, which takes its time to start; without one there is no round.
-PATIENCE_SECONDS = 300.0
+PATIENCE_SECONDS = 1800.0
 LOOK_SECONDS = 2.0
 
 
 def judge_paraphrases(engine: Engine, settings: Settings, now: datetime) -> bool:
-    """Start the round once all is scored, have it judged, publish it; False: nothing was scored in time."""
+    """Start the round once all is scored, have it judged, publish it; False: another start has to try again.
+
+    Where nothing scores paraphrases, there is nothing to judge.
+    """
     with reading(engine) as session:
         if list_rounds(session, find_competition(session, COMPETITION)):
             return True
-    if os.environ.get("EVERGOLD_LEAN") or not _wait_for_scores(engine):
+    if settings.lean or not has_torch():
+        return True
+    if not _wait_for_scores(engine):
         return False
     with reading(engine) as session:
         organiser = _user(session, ORGANISER.username)

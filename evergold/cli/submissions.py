@@ -40,6 +40,9 @@ def submit(
     file: PredictionArgument,
     to: Annotated[str, typer.Option("--to", metavar="COMPETITION/PHASE/TASK", help="Where it goes.")],
     track: Annotated[str, typer.Option(help="The track, where the competition has tracks.")] = "",
+    system: Annotated[
+        str, typer.Option(help="The name of your system: its runs share a method card; default: the method.")
+    ] = "",
     method: Annotated[str, typer.Option(help="The name of your method, for the board.")] = "",
     description: Annotated[str, typer.Option(help="Notes for yourself and the organisers.")] = "",
     card: Annotated[
@@ -65,6 +68,7 @@ def submit(
                 place,
                 wait=False,
                 track=track,
+                system=system,
                 method=method,
                 description=description,
                 card=answers,

@@ -65,6 +65,7 @@ class Client:
         *,
         wait: bool = True,
         track: str = "",
+        system: str = "",
         method: str = "",
         description: str = "",
         card: Mapping[str, Any] | None = None,
@@ -74,11 +75,12 @@ class Client:
     ) -> Submission:
         """Submit a file; with `wait`, what became of it, else as it was accepted. A rejected file raises nothing.
 
-        track, method, description, card: as the page asks for them; card: a whole method card, as a dict.
+        track, system, method, description, card: as the page asks for them; card: a whole method card, as a dict.
         idempotency_key: uploads with the same key count once, whoever sends them again; default: a new one, kept
         through all tries of this call. on_sent, on_retry: see `evergold.client.http`.
         """
-        fields = {"method": method, "description": description} | ({"track": track} if track else {})
+        fields = {"method": method, "description": description}
+        fields |= {name: value for name, value in (("track", track), ("system", system)) if value}
         if card:
             fields["card"] = json.dumps(card)
         key = idempotency_key or uuid.uuid4().hex

@@ -65,6 +65,12 @@ def axis_around(values: Iterable[float], title: str, *, decimals: int = 2, scale
     return Axis(title, step * floor(low / step + 1e-9), step * ceil((high + air) / step - 1e-9), decimals, scale, unit)
 
 
+def count_axis(title: str, most: float) -> Axis:
+    """From 0 to the next whole round number."""
+    step = max(1.0, round_step(most, 5))
+    return Axis(title, 0, step * ceil(most / step), 0)
+
+
 def draw_axes(svg: Element, x: Axis, y: Axis, left: float, right: float, top: float, bottom: float) -> None:
     """Lines, numbers and titles of both axes around this rectangle."""
     for tick in x.ticks():

@@ -59,6 +59,7 @@ _COLOURS = {
     },
     "fig-axis": {"stroke": _STRONG},
     "fig-bar": {"fill": _ACCENT},
+    "fig-bar fig-vain": {"fill": "#ffffff", "stroke": "#a3281c", "stroke-width": "1.4"},
     "fig-record": {"fill": "none", "stroke": _ACCENT, "stroke-width": "2.2"},
     "fig-entry": {"fill": "#ffffff", "stroke": _SOFT, "stroke-width": "1.5"},
     "fig-mark fig-mine": {"fill": _OWN, "stroke": _INK, "stroke-width": "1.5"},
@@ -69,6 +70,7 @@ _COLOURS = {
     "fig-cell fig-same": {"fill": "#f4f2ea"},
     "fig-value": {"fill": _INK, "font-size": "12.5"},
     "fig-cell-text": {"fill": _INK, "font-size": "11"},
+    "fig-cell-text fig-small": {"fill": _INK, "font-size": "9.5"},
     **{
         f"fig-mark fig-s{at}": {"fill": colour, "stroke": "#ffffff", "stroke-width": "1"}
         for at, colour in enumerate(SERIES_COLOURS)

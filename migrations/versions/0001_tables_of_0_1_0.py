@@ -514,6 +514,18 @@ def _make_gold() -> None:
 def _make_submissions() -> None:
     """Submissions, the scoring of each, and what was scored again."""
     op.create_table(
+        "systems",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("task_id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.String(length=200), nullable=False),
+        sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.ForeignKeyConstraint(["task_id"], ["tasks.id"], name=op.f("fk_systems_task_id_tasks")),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_systems_team_id_teams")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_systems")),
+        sa.UniqueConstraint("team_id", "task_id", "name", name=op.f("uq_systems_team_id_task_id_name")),
+    )
+    op.create_table(
         "submissions",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("team_id", sa.Integer(), nullable=False),
@@ -523,6 +535,7 @@ def _make_submissions() -> None:
         sa.Column("size_bytes", sa.Integer(), nullable=False),
         sa.Column("filename", sa.String(length=200), nullable=False),
         sa.Column("track", sa.String(length=100), nullable=True),
+        sa.Column("system_id", sa.Integer(), nullable=True),
         sa.Column("method", sa.String(length=200), nullable=False),
         sa.Column("description", sa.Text(), nullable=False),
         sa.Column("idempotency_key", sa.String(length=200), nullable=True),
@@ -532,11 +545,13 @@ def _make_submissions() -> None:
         sa.ForeignKeyConstraint(
             ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_submissions_phase_task_id_phase_tasks")
         ),
+        sa.ForeignKeyConstraint(["system_id"], ["systems.id"], name=op.f("fk_submissions_system_id_systems")),
         sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_submissions_team_id_teams")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_submissions_user_id_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_submissions")),
         sa.UniqueConstraint("user_id", "idempotency_key", name=op.f("uq_submissions_user_id_idempotency_key")),
     )
+    op.create_index(op.f("ix_submissions_system_id"), "submissions", ["system_id"], unique=False)
     op.create_index("ix_submissions_phase_task_id_submitted_at", "submissions", ["phase_task_id", "submitted_at"])
     op.create_index(
         "ix_submissions_team_id_phase_task_id_submitted_at", "submissions", ["team_id", "phase_task_id", "submitted_at"]
@@ -801,23 +816,21 @@ def _make_boards() -> None:
     op.create_table(
         "method_cards",
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("submission_id", sa.Uuid(), nullable=False),
+        sa.Column("system_id", sa.Integer(), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("is_current", sa.Boolean(), nullable=False),
         sa.Column("document", Json, nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("changed_at", UtcDateTime(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["submission_id"], ["submissions.id"], name=op.f("fk_method_cards_submission_id_submissions")
-        ),
+        sa.ForeignKeyConstraint(["system_id"], ["systems.id"], name=op.f("fk_method_cards_system_id_systems")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_method_cards_user_id_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_method_cards")),
-        sa.UniqueConstraint("submission_id", "number", name=op.f("uq_method_cards_submission_id_number")),
+        sa.UniqueConstraint("system_id", "number", name=op.f("uq_method_cards_system_id_number")),
     )
     op.create_index(
         "uq_method_cards_current",
         "method_cards",
-        ["submission_id"],
+        ["system_id"],
         unique=True,
         sqlite_where=sa.text("is_current"),
         postgresql_where=sa.text("is_current"),
@@ -1134,6 +1147,7 @@ TABLES = (
     "sealed_keys",
     "gold_versions",
     "worker_keys",
+    "systems",
     "submissions",
     "validations",
     "rescorings",

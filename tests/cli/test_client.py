@@ -195,10 +195,10 @@ def test_environment_comes_before_what_is_stored(
 
 
 def test_scored_file_shows_the_scores_that_scoring_gives_at_home(ada: str, evergold: Evergold) -> None:
-    answer = evergold("submit", MAGPIE, "--to", PRACTICE, "--method", "Birds", "--json")
+    answer = evergold("submit", MAGPIE, "--to", PRACTICE, "--system", "Crow", "--method", "Birds", "--json")
     assert answer.code == Code.OK
     submission = answer.json
-    assert (submission["status"], submission["method"]) == ("scored", "Birds")
+    assert [submission[name] for name in ("status", "system", "method")] == ["scored", "Crow", "Birds"]
     gold = DEMO / "gold/practice/idiom-detection.csv"
     at_home = {
         (score.metric, score.split): score.value

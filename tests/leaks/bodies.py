@@ -44,6 +44,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "POST /account/email": {"data": {"email": "new@example.org", "email_password": PASSWORD}},
     "POST /account/password": {"data": {"current_password": PASSWORD, "password": "another long pass phrase"}},
     "POST /account/tokens": {"data": {"name": "new", "scopes": ["read"], "days": "30"}},
+    "POST /competitions/{competition}/registrations": {"data": {"decision": "approve", "user": ["nora"]}},
     "POST /competitions/{competition}/registrations/{username}": {"data": {"decision": "approve"}},
     "POST /competitions/{competition}/team/captain": {"data": {"username": "nora"}},
     "POST /competitions/{competition}/team/join": {"data": {"link": "guessed"}},

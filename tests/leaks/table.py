@@ -194,6 +194,7 @@ POST   /competitions/{competition}/questions/{question_id}/reopen               
 GET    /competitions/{competition}/registration                                                           200 200 200 200 200 200 200
 POST   /competitions/{competition}/registration                                                           303 303 303 303 303 303 303
 GET    /competitions/{competition}/registrations                                                          303 403 403 403 403 200 200
+POST   /competitions/{competition}/registrations                                                          303 403 403 403 403 303 303
 POST   /competitions/{competition}/registrations/{username}                                               303 403 403 403 403 303 303
 GET    /competitions/{competition}/rescoring                                                              303 403 403 403 403 200 200
 POST   /competitions/{competition}/rescoring                                                              303 403 403 403 403 303 303

@@ -7,18 +7,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, func, select, update
 
 from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
 from app.boards.leaderboard import build_leaderboard
 from app.boards.rows import Leaderboard
-from app.competitions.find import find_board, find_competition
+from app.competitions.find import find_board, find_competition, find_phase_task
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
+from app.judging import organising
+from app.judging.rounds import list_rounds
+from app.judging.selection import scored_submissions
 from app.models import Announcement, Question, Rescoring, RunStatus, ScoringRun, Submission
 from app.server import demo, demo_dates
-from demo.history import __main__ as history, cast, draw, uploads
+from demo.history import __main__ as history, cast, draw, judging, uploads
 from demo.history.clock import CORRECTED, Event, before, play
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -130,3 +133,37 @@ def test_dates_of_the_demo_lie_around_its_first_start_and_stay(tmp_path: Path) -
     demo_dates.note_told(tmp_path)
     assert demo_dates.is_told(tmp_path)
     assert demo_dates.first_start(tmp_path) == START
+
+
+def test_paraphrases_are_judged_once_they_are_scored_and_agreement_is_neither_nothing_nor_all(
+    place: tuple[Engine, Settings, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, settings, _ = place
+    monkeypatch.setattr(judging, "has_torch", lambda: True)
+    monkeypatch.setattr(judging, "PATIENCE_SECONDS", 0.0)
+    with writing(engine) as session:
+        history._add_people(session, START)
+        runs = demo.submit_demo(session, settings.storage_dir, START)
+        assert runs
+    assert not judging.judge_paraphrases(engine, settings, START), "nothing is scored yet: the next start tries again"
+    monkeypatch.setattr(judging, "PATIENCE_SECONDS", 60.0)
+    with writing(engine) as session:  # as a worker with torch leaves them
+        session.execute(update(ScoringRun).values(status=RunStatus.SCORED))
+        everything = scored_submissions(session, find_phase_task(session, *judging.PLACE))
+    monkeypatch.setattr(organising, "choose_submissions", lambda *args, **kwargs: everything)
+    assert judging.judge_paraphrases(engine, settings, START)
+    with reading(engine) as session:
+        [made] = list_rounds(session, find_competition(session, "demo"))
+        assert made.published_at is not None
+        assert made.results is not None
+        alphas = [made.results["agreement"][language]["score"]["alpha"] for language in ("en", "pt")]
+        assert all(0.3 < alpha < 0.9 for alpha in alphas)
+    assert judging.judge_paraphrases(engine, settings, START), "and once is enough"
+
+
+def test_where_nothing_scores_paraphrases_nobody_waits_to_judge_them(
+    place: tuple[Engine, Settings, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, settings, _ = place
+    monkeypatch.setattr(judging, "has_torch", lambda: False)
+    assert judging.judge_paraphrases(engine, settings, START)

@@ -259,6 +259,6 @@ def test_the_upload_is_described_as_multipart(document: dict[str, Any]) -> None:
     schema = body["content"]["multipart/form-data"]["schema"]
     assert body["required"] is True
     assert schema["required"] == ["file"]
-    assert set(schema["properties"]) == {"file", "track", "method", "description"}
+    assert set(schema["properties"]) == {"file", "track", "system", "method", "description"}
     headers = [p["name"] for p in document["paths"][path]["post"]["parameters"] if p["in"] == "header"]
     assert headers == ["idempotency-key"]

@@ -6,16 +6,19 @@ from xml.etree.ElementTree import Element, SubElement
 
 from app.boards.drawings.frame import LABEL_SIZE, NARROW, YOU, sheet, speak
 from app.boards.pictures.shapes import Look, Picture, Point
-from app.figures.labels import cut_to, text_place, text_width
+from app.figures.labels import cut_to, text_width
 from evergold.figures.svg import add, add_text, number
 
 _KINDS: dict[Look, str] = {"better": "fig-cell fig-better", "worse": "fig-cell fig-worse", "same": "fig-cell fig-same"}
 _WORDS: dict[Look, str] = {"better": "is better than", "worse": "is worse than", "same": "cannot be told apart from"}
 _KEYS: dict[Look, str] = {"better": "Row is better", "worse": "Row is worse", "same": "Not told apart"}
-_LARGEST, _TEXT_SIZE, _KEY_LINE = 44.0, 11.0, 21.0
+_LARGEST, _KEY_LINE = 44.0, 21.0
+#: Letters of the squares by their class, the largest first: all of them have the same, or none has any.
+_SIZES = (("fig-cell-text", 11.0), ("fig-cell-text fig-small", 9.5))
+_WIDEST = "<.001"
 _HEAD = 24.0
 #: More squares are too small for a finger.
-MOST_NARROW = 14
+MOST_NARROW = 12
 
 
 def draw_matrix(picture: Picture, width: int) -> Element:
@@ -23,45 +26,54 @@ def draw_matrix(picture: Picture, width: int) -> Element:
     most = MOST_NARROW if width == NARROW else len(picture.y.categories)
     names = _first(picture, most)
     numbers = {name: at for at, name in enumerate(picture.y.categories, 1)}
-    texts = [
-        cut_to(f"{numbers[name]}  {_name(picture, name)}", LABEL_SIZE, 104 if width == NARROW else 250)
-        for name in names
-    ]
+    longest, own = 104 if width == NARROW else 250, _own(picture)
+    texts = [_label(f"{numbers[name]}  {name}", longest, is_mine=name in own) for name in names]
     left = 12 + max(text_width(text, LABEL_SIZE) for text in texts)
     side = min(_LARGEST, (width - left - 6) / len(names))
+    letters = next((kind for kind, size in _SIZES if text_width(_WIDEST, size) <= side - 3), "")
     used = [one.look for one in picture.series]
     top = 6 + _KEY_LINE * (1 if width > NARROW else len(used)) + _HEAD
     svg = sheet(picture, width, top + side * len(names) + 8)
     _draw_keys(svg, used, width)
     for at, (name, text) in enumerate(zip(names, texts, strict=True)):
         y = top + side * (at + 0.5)
-        add_text(svg, text, "fig-label", left - 8, y + 4.5, "end")
-        add_text(svg, str(numbers[name]), "fig-tick", left + side * (at + 0.5), top - 7, "middle")
+        add_text(svg, text, "fig-you" if name in own else "fig-label", left - 8, y + 4.5, "end")
+        add_text(svg, str(numbers[name]), "fig-cell-text", left + side * (at + 0.5), top - 7, "middle")
     places = {name: at for at, name in enumerate(names)}
     for one in picture.series:
         for point in one.points:
             row, column = places.get(str(point.y)), places.get(str(point.x))
             if row is not None and column is not None:
-                _draw_cell(svg, one.look, point, (left + side * column + 1, top + side * row + 1), side - 2)
+                _draw_cell(svg, one.look, point, (left + side * column + 1, top + side * row + 1), side - 2, letters)
     return svg
 
 
 def _first(picture: Picture, most: int) -> list[str]:
     """So many of the systems, and the viewer's own."""
-    own = {point.y for one in picture.series for point in one.points if point.is_mine}
+    own = _own(picture)
     return [name for at, name in enumerate(picture.y.categories) if at < most or name in own]
 
 
-def _draw_cell(svg: Element, look: Look, point: Point, corner: tuple[float, float], side: float) -> None:
+def _own(picture: Picture) -> set[str]:
+    return {str(point.y) for one in picture.series for point in one.points if point.is_mine}
+
+
+def _label(text: str, longest: float, *, is_mine: bool) -> str:
+    """Whatever is cut off, the reader is named."""
+    ending = f" ({YOU})" if is_mine else ""
+    return cut_to(text, LABEL_SIZE, longest - text_width(ending, LABEL_SIZE)) + ending
+
+
+def _draw_cell(svg: Element, look: Look, point: Point, corner: tuple[float, float], side: float, letters: str) -> None:
+    """letters: the class of the text in it; empty: there is no room for any."""
     x, y = corner
     size = {"x": number(x), "y": number(y), "width": number(side), "height": number(side)}
     cell = add(svg, "rect", _KINDS[look], **size)
     told = p_text(point.value)
     speak(cell, f"{point.y} {_WORDS[look]} {point.x}\np {told}", str(point.y))
-    short = told.removeprefix("= ").replace("< ", "<")
-    if text_width(short, _TEXT_SIZE) <= side - 2:
-        place = text_place(short, _TEXT_SIZE, x + side / 2, y + side / 2 + 4, "middle")
-        add_text(svg, short, "fig-cell-text", place.x, place.y, "middle")
+    if letters:
+        short = told.removeprefix("= ").replace("< ", "<")
+        add_text(svg, short, letters, x + side / 2, y + side / 2 + 4, "middle")
 
 
 def p_text(p: float | None) -> str:
@@ -71,11 +83,6 @@ def p_text(p: float | None) -> str:
     if p < 0.001:
         return "< .001"
     return f"= {p:.2f}".replace("0.", ".") if p >= 0.1 else f"= {p:.3f}".replace("0.", ".")
-
-
-def _name(picture: Picture, name: str) -> str:
-    own = any(point.is_mine for one in picture.series for point in one.points if point.y == name)
-    return f"{name} ({YOU})" if own else name
 
 
 def _draw_keys(svg: Element, looks: list[Look], width: int) -> None:

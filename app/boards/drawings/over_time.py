@@ -30,8 +30,8 @@ from app.boards.drawings.rules import draw_level_rules, rules_height
 from app.boards.pictures.shapes import Axis, Picture, Point
 from app.figures.labels import Box, text_place, text_width
 from app.figures.time_axis import day_name, month_name, time_ticks
-from evergold.figures import axes
-from evergold.figures.svg import add, add_line, add_text, number, round_step
+from evergold.figures.axes import count_axis
+from evergold.figures.svg import add, add_line, add_text, number
 
 #: Beside the first and the last moment, as a share of the time between them; at least so long.
 _AIR, _LEAST_AIR = 0.04, timedelta(hours=3)
@@ -143,7 +143,7 @@ def draw_bars(picture: Picture, width: int) -> Element:
             mark = add(plot.svg, "rect", "fig-bar", x=number(x - bar / 2), y=number(top), **_numbers(size))
             speak(mark, f"{point.x}\n{picture.y.text_of(point.y)}")
             words = picture.y.text_of(point.y)
-            if text_width(words, SIZE) < each:
+            if text_width(words, SIZE) + 3 < each:
                 write(plot.svg, words, "fig-value", text_place(words, SIZE, x, top - 5, "middle"))
     add_line(plot.svg, "fig-axis", plot.left, plot.bottom, plot.right, plot.bottom)
     _name_days(plot, picture.x, each)
@@ -165,12 +165,6 @@ def _day_or_month(name: str) -> str:
     if len(name) == len("2026-01"):
         return month_name(datetime.combine(date.fromisoformat(f"{name}-01"), datetime.min.time()))
     return day_name(datetime.combine(date.fromisoformat(name), datetime.min.time()))
-
-
-def count_axis(title: str, most: float) -> axes.Axis:
-    """From 0 to the next whole round number."""
-    step = max(1.0, round_step(most, 5))
-    return axes.Axis(title, 0, step * ceil(most / step), 0)
 
 
 def _numbers(sizes: dict[str, float]) -> dict[str, str]:

@@ -18,11 +18,11 @@ from app.boards.drawings.frame import (
     speak,
     write,
 )
-from app.boards.drawings.over_time import count_axis
 from app.boards.drawings.rules import draw_upright_rules, rules_height
 from app.boards.pictures.shapes import Picture
 from app.figures.labels import Place, text_place, text_width
 from evergold.figures import axes
+from evergold.figures.axes import count_axis
 from evergold.figures.svg import add, add_line, add_text, number
 
 

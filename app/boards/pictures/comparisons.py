@@ -16,7 +16,7 @@ from app.boards.rows import LeaderboardRow
 from evergold.scoring.resampling.ranking import ALPHA
 
 #: As many as can be read; of longer boards the first are drawn, and the viewer's own rows.
-MOST_ROWS, MOST_SYSTEMS = 60, 30
+MOST_ROWS, MOST_SYSTEMS = 60, 24
 #: In words no more names than this.
 _MOST_NAMES = 4
 _TITLES: Mapping[Look, str] = {"team": "Teams", "baseline": "Baselines", "published": "Published"}
@@ -47,7 +47,7 @@ def forest(seen: Seen) -> Picture | None:
         name="forest",
         title="How sure the scores are",
         kind="forest",
-        about=f"A dot is the score, the line through it the {100 * level:g} % interval. "
+        about=f"A dot is the score, the line through it the {100 * level:g}\u00a0% interval. "
         "Lines across the picture divide clusters: everybody above is better than everybody below.",
         summary=_sureness(kept, seen),
         x=x,

@@ -72,6 +72,7 @@ class RowOut(ApiModel):
     kind: RowKind = Field(description="historic: a result published elsewhere, see `source`")
     cells: list[CellOut] = Field(description="one for each column, in their order")
     achieved_at: Moment | None
+    system: str = Field(description="what its team calls it; empty where it has no name, or is not shown")
     method: str
     card: CardOut | None = Field(description="what the team says of its system; null: not shown here")
     status: RowStatus | None = Field(
@@ -157,6 +158,7 @@ class BoardOut(Named):
                         }
                     ],
                     "achieved_at": "2026-01-11T09:00:00Z",
+                    "system": "XLM-R large",
                     "method": "XLM-R large",
                     "card": CARD_EXAMPLE,
                     "status": None,
@@ -334,6 +336,7 @@ def _row(row: LeaderboardRow, versions: Mapping[str, int]) -> RowOut:
         kind=row.kind,
         cells=[cell_out(cell) for cell in row.cells],
         achieved_at=row.achieved_at,
+        system=row.system,
         method=row.method,
         card=card_out(row.card) if row.card else None,
         status=row.status,

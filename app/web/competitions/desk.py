@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
+from markupsafe import Markup
 
 from app.base.db import reading, writing
 from app.boards.power import power_of
 from app.competitions import desk
+from app.competitions.desk_hours import HourCount, submissions_by_hour
 from app.competitions.find import organised
+from app.figures.hours import NARROW, WIDE, Hour, description, hours_svg
 from app.messages.questions import questions_for
 from app.models import RegistrationStatus, RescoringState, User
 from app.people import audit, mail
@@ -26,6 +31,16 @@ from app.web.http.context import ServerHere
 from app.web.http.viewer import Viewer
 
 router = APIRouter()
+
+
+@dataclass(frozen=True, slots=True)
+class HoursShown:
+    """Submissions per hour, drawn for a page and for a phone, and in words."""
+
+    wide: Markup
+    narrow: Markup
+    description: str
+
 
 DESK = "/competitions/{competition}/desk"
 #: Of what may be many the desk shows the latest; all of them are a click away.
@@ -59,10 +74,21 @@ def read_desk(request: Request, server: ServerHere, user: PageUser, competition:
             power=power_of(session, found),
             undelivered=mail.given_up(session, found.id, also_accounts=user.is_administrator),
             unserved=[task.title for task in found.tasks if task.task_type in unserved],
+            hours=_hours(submissions_by_hour(session, found, now)),
+            long_wait=desk.LONG,
             now=now,
         )
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _hours(counts: Sequence[HourCount]) -> HoursShown:
+    hours = [Hour(one.start, one.received, one.in_vain) for one in counts]
+    wide, narrow = (
+        Markup(hours_svg("hours", "Submissions per hour", hours, width))  # noqa: S704 - escaped by ElementTree
+        for width in (WIDE, NARROW)
+    )
+    return HoursShown(wide, narrow, description(hours))
 
 
 @router.post(f"{DESK}/mail")

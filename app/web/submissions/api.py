@@ -12,6 +12,7 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import NotFound
+from app.cards.systems import NAME_CHARACTERS as SYSTEM_CHARACTERS
 from app.feedback.scores import own_scores_of, own_scores_of_all, own_scores_of_new
 from app.feedback.standings import standings_of_all, standings_of_one
 from app.models import RunStatus, User
@@ -38,6 +39,12 @@ PAGE_LENGTH = 50
 
 _UPLOAD_FIELDS: dict[str, dict[str, Any]] = {
     "track": {"type": "string", "description": "one of the competition's tracks; left out where there are none"},
+    "system": {
+        "type": "string",
+        "maxLength": SYSTEM_CHARACTERS,
+        "description": "the name of your system: its runs share a method card, which what is sent here adds to; "
+        "default: the method",
+    },
     "method": {"type": "string", "maxLength": METHOD_CHARACTERS, "description": "a few words, shown on the board"},
     "description": {
         "type": "string",

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
+from pydantic import Field
 
 from app.base import links
 from app.base.db import reading, writing
@@ -13,7 +14,7 @@ from app.base.errors import NotFound
 from app.competitions.find import organised
 from app.models import User
 from app.runs.failures import check_names, failed_runs, queue_again, queue_all_again
-from app.web.html.forms import PageForm
+from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import PageUser, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of
@@ -29,10 +30,12 @@ Organiser = Annotated[User, Depends(form_guard(PLACE))]
 
 
 class PlaceForm(PageForm):
-    """Which failed runs: of a phase, of a task; empty: of all."""
+    """Which failed runs: of a phase, of a task; empty: of all. chosen: only those that are ticked, by their ids."""
 
     phase: str = ""
     task: str = ""
+    chosen: Ticked = False
+    run: list[RowId] = Field(default_factory=list, max_length=SHOWN)
 
 
 @router.get(PLACE)
@@ -66,7 +69,11 @@ def send_all_again(
         found = organised(session, user, competition)
         phase, task = form.phase or None, form.task or None
         check_names(found, phase, task)
-        queue_all_again(session, found.id, phase=phase, task=task, actor=user, now=server.clock())
+        if form.chosen:
+            for run_id in form.run:
+                queue_again(session, run_id, competition_id=found.id, actor=user, now=server.clock())
+        else:
+            queue_all_again(session, found.id, phase=phase, task=task, actor=user, now=server.clock())
     return RedirectResponse(links.failed(competition), 303)
 
 

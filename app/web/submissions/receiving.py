@@ -49,7 +49,7 @@ log = structlog.get_logger(__name__)
 #: The box of a form: send this file though it was sent before.
 AGAIN = "again"
 #: What an upload may say beside its file.
-UPLOAD_FIELDS = frozenset({"track", "method", "description"})
+UPLOAD_FIELDS = frozenset({"track", "system", "method", "description"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +187,7 @@ def submission_form(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]
     """What the fields of an upload say, as `accept_submission` takes it."""
     return {
         "track": fields.get("track"),
+        "system": fields.get("system", ""),
         "method": fields.get("method", ""),
         "description": fields.get("description", ""),
         "card": sent_card(fields, form),
@@ -223,7 +224,8 @@ def _whole(accepted: Accepted, phase_task: PhaseTask, user: User) -> Submission:
     """With all that is known of it: nobody has to load it in order to show it."""
     if accepted.run is not None:
         set_committed_value(accepted.run, "scores", [])
-    known = {"phase_task": phase_task, "user": user, "team": accepted.team, "runs": [accepted.run]}
+    known: dict[str, object] = {"phase_task": phase_task, "user": user, "team": accepted.team, "runs": [accepted.run]}
+    known["system"] = accepted.system
     for name, value in known.items():
         set_committed_value(accepted.submission, name, value)
     return accepted.submission

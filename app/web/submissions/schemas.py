@@ -43,6 +43,7 @@ _EXAMPLE = {
     "track": None,
     "size_bytes": 20480,
     "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "system": "XLM-R large",
     "method": "XLM-R large",
     "description": "",
     "scores": [
@@ -176,6 +177,7 @@ class SubmissionOut(ApiModel):
     size_bytes: int
     sha256: str
     track: str | None = Field(description="null where the competition had no tracks")
+    system: str | None = Field(description="what the team calls the system; its runs share a method card")
     method: str
     description: str
     scores: list[ScoreOut] = Field(description="as far as the phase shows them to teams, see `visibility`")
@@ -226,6 +228,7 @@ def submission_out(
         size_bytes=submission.size_bytes,
         sha256=submission.sha256,
         track=submission.track,
+        system=submission.system.name if submission.system else None,
         method=submission.method,
         description=submission.description,
         scores=[score_out(score) for score in own.scores],

@@ -15,13 +15,15 @@ from app.base import links
 from app.base.db import reading
 from app.base.errors import EvergoldError, Forbidden, NotFound
 from app.base.storage import stored_path
+from app.cards.form import CardForm, card_of
 from app.cards.kept import card_of_submission, form_of
+from app.cards.systems import NAME_CHARACTERS, NAME_FIELD, card_of_system, systems_of_team
 from app.competitions.find import find_competition, find_phase_task
 from app.competitions.limits import Quota, declared_limits, phase_state, quota
 from app.competitions.tracks import tracks_of
 from app.feedback.history import MOST_SHOWN
 from app.feedback.standings import standings_of_all
-from app.models import PhaseTask, PublicFile, Submission, User
+from app.models import PhaseTask, PublicFile, Submission, System, User
 from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS
 from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.teams.find import find_team
@@ -70,9 +72,16 @@ class Form:
 
 @router.get(SUBMIT)
 def read_form(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, phase: str, task: str
+    request: Request,
+    server: ServerHere,
+    visitor: VisitorHere,
+    competition: str,
+    phase: str,
+    task: str,
+    system: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    return _page(request, server, visitor.user, Target(competition, phase, task), Form({}))
+    """system: whose card fills in the form; default: the one that the team used last."""
+    return _page(request, server, visitor.user, Target(competition, phase, task), Form({}), system)
 
 
 def _send_again(
@@ -142,7 +151,9 @@ def _own_key(key: str) -> str | None:
     return KEY_START + key if key else None
 
 
-def _page(request: Request, server: Server, user: User | None, target: Target, form: Form) -> Response:
+def _page(
+    request: Request, server: Server, user: User | None, target: Target, form: Form, system: str = ""
+) -> Response:
     now = server.clock()
     with reading(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task)
@@ -154,8 +165,9 @@ def _page(request: Request, server: Server, user: User | None, target: Target, f
         found = find_competition(session, competition.name)
         here = Place(phase_task.phase, phase_task.task)
         workspace = workspace_of(session, found, Viewer(user, None), now, "submit", here)
-        latest = latest_run(session, user, phase_task) if user else None
-        form = _prefilled(session, form, latest)
+        systems = systems_of_team(session, team.id, phase_task.task_id) if team else []
+        latest = latest_run(session, user, phase_task) if user and not systems else None
+        form = _prefilled(session, form, _chosen(systems, system), latest, form_of(phase_task))
         scored = scored_runs(session, user, phase_task, MOST_SHOWN) if user else []
         standings = [one for some in standings_of_all(session, scored, user, now).values() for one in some]
     phase = phase_task.phase
@@ -168,7 +180,7 @@ def _page(request: Request, server: Server, user: User | None, target: Target, f
         phase_options=phase_options(found, phase_task, now),
         task_options=task_options(found, phase_task),
         effect=effect_words(phase_task, [one for one in standings if one.counts], is_first=not scored),
-        same_system=latest if form.is_prefilled else None,
+        systems=systems,
         card_form=form_of(phase_task),
         phase=phase,
         task=phase_task.task,
@@ -184,6 +196,7 @@ def _page(request: Request, server: Server, user: User | None, target: Target, f
         form=form,
         form_key=secrets.token_urlsafe(18),
         method_characters=METHOD_CHARACTERS,
+        system_characters=NAME_CHARACTERS,
         description_characters=DESCRIPTION_CHARACTERS,
         now=now,
     )
@@ -191,11 +204,21 @@ def _page(request: Request, server: Server, user: User | None, target: Target, f
     return response
 
 
-def _prefilled(session: Session, form: Form, latest: Submission | None) -> Form:
-    """An empty form says of the system what the team's last card says."""
-    if form.fields or form.error or latest is None:
+def _chosen(systems: Sequence[System], name: str) -> System | None:
+    """The one of this name; without a name, the one that was used last."""
+    return next((one for one in systems if name in ("", one.name)), None)
+
+
+def _prefilled(
+    session: Session, form: Form, system: System | None, latest: Submission | None, card_form: CardForm
+) -> Form:
+    """An empty form says what the card of the system says; of a team without one, what its last run says."""
+    if form.fields or form.error or (system is None and latest is None):
         return form
-    fields = fields_of(card_of_submission(session, latest), form_of(latest.phase_task))
+    if system is not None:
+        fields = fields_of(card_of(card_of_system(session, system).document, card_form), card_form)
+        return replace(form, fields={**fields, NAME_FIELD: system.name}, is_prefilled=True)
+    fields = fields_of(card_of_submission(session, latest), card_form) if latest else {}
     return replace(form, fields=fields, is_prefilled=any(fields.values()))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Path, Query, Request, Response
@@ -46,6 +47,12 @@ class DecisionForm(PageForm):
     """The organisers' answer: one of DECISIONS."""
 
     decision: str = ""
+
+
+class DecisionsForm(DecisionForm):
+    """The same answer for several; user: their names."""
+
+    user: list[str] = Field(default_factory=list, max_length=1000)
 
 
 class ConfirmationForm(PageForm):
@@ -121,6 +128,18 @@ def read_registrations(request: Request, server: ServerHere, user: PageUser, com
     )
 
 
+@router.post(REGISTRATIONS)
+def send_decisions(
+    server: ServerHere,
+    user: Annotated[User, Depends(form_guard(REGISTRATIONS))],
+    competition: str,
+    form: Annotated[DecisionsForm, Form()],
+) -> Response:
+    """All of them or, where one is wrong, none."""
+    _decide(server, user, competition, form.user, form.decision)
+    return RedirectResponse(links.registrations(competition), 303)
+
+
 @router.post(f"{REGISTRATIONS}/{{username}}")
 def send_decision(
     server: ServerHere,
@@ -129,14 +148,19 @@ def send_decision(
     username: Annotated[str, Path(max_length=320)],
     form: Annotated[DecisionForm, Form()],
 ) -> Response:
+    _decide(server, user, competition, [username], form.decision)
+    return RedirectResponse(links.registrations(competition), 303)
+
+
+def _decide(server: Server, user: User, competition: str, usernames: Sequence[str], decision: str) -> None:
     with writing(server.engine) as session:
         found = organised(session, user, competition)
-        theirs = find_user(session, username)
-        status = DECISIONS.get(form.decision)
+        theirs = [find_user(session, username) for username in usernames]
+        status = DECISIONS.get(decision)
         if status is None:
             raise InvalidForm("Please approve or refuse.", fields={"decision": "`approve` or `refuse`."})
-        decide(session, found, theirs, status, server.settings, server.clock(), actor=user)
-    return RedirectResponse(links.registrations(competition), 303)
+        for one in theirs:
+            decide(session, found, one, status, server.settings, server.clock(), actor=user)
 
 
 # ------------------------------------------------------------------------------------------------------------ the link

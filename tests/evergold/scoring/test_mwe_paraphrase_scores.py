@@ -19,6 +19,7 @@ from tests.evergold.scoring.bert_files import MODEL, SETTINGS, upstream
 
 # isort: split
 # Behind the check of bert_files that torch is there.
+from evergold.baselines.catalogue import write_baseline
 from evergold.scoring.encoders import load_encoder
 from evergold.scoring.models import ModelNotFound, encoding_with
 from evergold.scoring.paraphrase_languages import METRIC_NAMES
@@ -322,3 +323,32 @@ def test_a_language_that_was_not_submitted_counts_0_in_the_means_of_the_outcomes
     again = TASK.sample(outcomes).scores()
     for one in found:
         assert again.pop((one.metric, one.split), None) == pytest.approx(one.value, abs=1e-12), (one.metric, one.split)
+
+
+# ---------------------------------------------------------------------------------------------------------- baselines
+
+
+def baseline_scores(name: str, folder: Path) -> tuple[dict[str, float | str | None], dict[str, Mapping[str, str]]]:
+    path = folder / f"{name}.zip"
+    write_baseline(NAME, name, GOLDEN / "items", path, [GOLDEN / "gold"], {"model": MODEL})
+    checked = TASK.read_prediction(path, TASK.items_of(gold(), OPTIONS), OPTIONS)
+    return scores(checked.languages), dict(checked.languages)
+
+
+def test_the_sentence_as_it_is_keeps_its_idiom_and_scores_nothing(tmp_path: Path) -> None:
+    found, _ = baseline_scores("copy", tmp_path)
+    assert {found[f"bertscore {split}"] for split in ("en", "pt", "macro")} == {0.0}
+
+
+def test_without_its_idiom_a_sentence_scores_what_the_package_says(tmp_path: Path) -> None:
+    """Trained on gold itself, deletion takes every idiom out; of two references the nearer one counts."""
+    found, predicted = baseline_scores("deletion", tmp_path)
+    means = []
+    for language, file in gold().languages.items():
+        assert found[f"removed {language}"] == 1
+        pairs = [(predicted[language][item.id], item.creative, item.minimal) for item in file.items]
+        texts, creative, minimal = zip(*pairs, strict=True)
+        nearer = [upstream(texts, [[one] for one in references])[2] for references in (creative, minimal)]
+        means.append(sum(map(max, *nearer)) / len(pairs))
+        assert found[f"bertscore {language}"] == pytest.approx(means[-1], abs=1e-5)
+    assert found["bertscore macro"] == pytest.approx(sum(means) / 2, abs=1e-5)

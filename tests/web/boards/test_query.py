@@ -255,7 +255,7 @@ def test_both_boards_are_one_click_apart(site: Site, nobody: httpx.Client) -> No
     site.set_clock(NOW + 3 * DAY)
     freeze(site.engine, site.now)
     assert f'href="{BOARD_PAGE}/official"' in nobody.get(BOARD_PAGE).text
-    assert f'href="{BOARD_PAGE}">Everlasting' in nobody.get(f"{BOARD_PAGE}/official").text
+    assert f'href="{BOARD_PAGE}"><bdi>Everlasting</bdi>' in nobody.get(f"{BOARD_PAGE}/official").text
 
 
 # ---------------------------------------------------------------------------------------------------------------- kept

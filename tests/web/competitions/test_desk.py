@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -11,13 +12,13 @@ from sqlalchemy import select
 from app.base.db import reading, writing
 from app.boards.power import Power, SmallestDifference, record_power
 from app.competitions.find import find_competition
-from app.models import OutgoingMail, Phase, Role, User
+from app.models import OutgoingMail, Phase, Role, RunStatus, User
 from app.people.mail import GIVEN_UP, send_mail
 from app.people.roles import grant_role
 from tests.web import markup
 from tests.web.reading import COMPETITION_PAGE, text_of
 from tests.web.site import Person, Site, csrf_of, log_in, run_of
-from tests.world import COMPETITION, NOW, ZERO_SHOT, fail, reject, the_phase_task
+from tests.world import COMPETITION, NOW, ZERO_SHOT, fail, reject, the_phase_task, the_run
 
 DESK = f"{COMPETITION_PAGE}/desk"
 
@@ -84,6 +85,40 @@ def test_it_says_what_came_in_what_failed_and_who_is_missing(site: Site, olga: h
     for said in ("Tried in vain", "<bdi>Ada</bdi>", "Broken", "Evaluation closes"):
         assert said in page
     assert "No uploads in the last 24 hours" not in page
+
+
+def test_its_head_has_the_numbers_and_the_hours_are_drawn(site: Site, olga: httpx.Client, ada: Person) -> None:
+    """One was rejected, one failed, one waits."""
+    reject(site.engine, run_of(site, ada.submitted(b"a")))
+    fail(site.engine, run_of(site, ada.submitted(b"b")))
+    ada.submitted(b"c")
+    page = olga.get(DESK).text
+    markup.check(page)
+    tiles = re.findall(r'<span class="label">([^<]+)</span> <strong[^>]*>([^<]+)<', page)
+    assert tiles == [
+        ("Received, 24 hours", "3"),
+        ("Waiting", "1"),
+        ("Failed", "1"),
+        ("Workers", "0"),
+        ("Without a valid submission", "0"),
+        ("Next", "Evaluation closes"),
+    ]
+    assert "3 in the last 48 hours, 2 of them rejected or failed." in page
+    assert page.count('class="fig-bar fig-vain"') == 2, "for a page and for a phone"
+
+
+def test_only_the_chosen_failures_are_scored_again(site: Site, olga: httpx.Client, ada: Person) -> None:
+    runs = [run_of(site, ada.submitted(content)) for content in (b"a", b"b", b"c")]
+    for run in runs:
+        fail(site.engine, run)
+    failed = f"{COMPETITION_PAGE}/failed"
+    form = {"csrf_token": csrf_of(olga.get(DESK).text), "chosen": "yes"}
+    for page in (DESK, failed):
+        assert f'name="run" value="{runs[0]}"' in olga.get(page).text
+    olga.post(f"{failed}/queue-again", data=form)
+    assert [the_run(site.engine, run).status for run in runs] == [RunStatus.FAILED] * 3, "nothing was chosen"
+    olga.post(f"{failed}/queue-again", data={**form, "run": [str(runs[0]), str(runs[2]), "4711"]})
+    assert [the_run(site.engine, run).status for run in runs] == ["queued", "failed", "queued"]
 
 
 def test_it_says_what_participants_see_and_lets_one_look(site: Site, olga: httpx.Client) -> None:

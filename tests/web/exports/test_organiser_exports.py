@@ -77,7 +77,7 @@ def test_every_submission_is_there_with_its_card_and_a_line_in_the_manifest(
         card = {"method": "second", "paper": "https://example.org/paper"}
         wanted = session.scalars(select(Submission).where(Submission.method == "second")).one()
         kept = CardVersion(
-            submission_id=wanted.id, number=1, is_current=True, document=card, user_id=ada.user.id, changed_at=NOW
+            system_id=wanted.system_id, number=1, is_current=True, document=card, user_id=ada.user.id, changed_at=NOW
         )
         session.add(kept)
     answer = olga.client.get(ZIP)

@@ -140,6 +140,21 @@ def test_organisers_approve_and_refuse_on_a_page(site: Site, browser: httpx.Clie
     ]
 
 
+def test_several_are_answered_at_once_or_none(site: Site, browser: httpx.Client) -> None:
+    declare(site, mode="approval")
+    with log_in(site, "olga") as olga, log_in(site, "eve") as eve:
+        organise(site, "olga")
+        for who in (browser, eve):
+            send(who, PAGE)
+        form = {"decision": "approve", "csrf_token": csrf_of(olga.get(LIST).text)}
+        assert olga.post(LIST, data={**form, "user": ["ada", "nobody"]}).status_code == 404
+        assert "have not answered" in browser.get(PAGE).text
+        olga.post(LIST, data={**form, "user": ["ada", "eve"]})
+        assert "You are registered" in browser.get(PAGE).text
+        assert "You are registered" in eve.get(PAGE).text
+        assert browser.post(LIST, data={**form, "csrf_token": csrf_of(browser.get("/account").text)}).status_code == 403
+
+
 def test_a_link_by_mail_shows_whose_an_address_is(site: Site, browser: httpx.Client) -> None:
     declare(site, mode="domain", domains=["example.org"])
     unprove(site)

@@ -1,0 +1,135 @@
+"""Systems: what a team built for a task, by name. Its runs belong to one, whose method card is theirs together.
+
+Who names no system means the one that is called as the method; a run of which nothing is said belongs to none, until
+somebody writes its card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from unicodedata import category
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.base.errors import InvalidForm
+from app.base.times import in_utc
+from app.cards.form import CardPart
+from app.models import Board, CardVersion, Phase, PhaseTask, Snapshot, Submission, System
+
+NAME_CHARACTERS = 100
+NAME_FIELD = "system"
+#: What a card says, by field.
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemCard:
+    """A system and what its card says; number: of the version, 0: nobody wrote one."""
+
+    system: System
+    document: Document
+    number: int
+
+
+def name_fault(name: str) -> str:
+    """What is wrong with a name, as a sentence; empty where nothing is, or there is none."""
+    if len(name.strip()) > NAME_CHARACTERS:
+        return f"At most {NAME_CHARACTERS} characters; this has {len(name.strip())}."
+    if any(category(one) in ("Cc", "Cs", "Zl", "Zp") for one in name.strip()):
+        return "This is one line."
+    return ""
+
+
+def wanted_name(name: str, document: Document) -> str:
+    """Which system is meant; empty where nothing is said of any."""
+    return name.strip() or " ".join(str(document.get(CardPart.METHOD, "")).split())
+
+
+def find_system(session: Session, team_id: int, task_id: int, name: str) -> System | None:
+    """The team's system of this name, for this task."""
+    return session.scalar(
+        select(System).where(System.team_id == team_id, System.task_id == task_id, System.name == name)
+    )
+
+
+def system_called(session: Session, team_id: int, task_id: int, name: str, now: datetime) -> System:
+    """The same, made if there is none; under the team's lock. Without a name, the next `System 1`."""
+    if not name:
+        made = session.scalar(select(func.count(System.id)).where(System.team_id == team_id, System.task_id == task_id))
+        name = f"System {(made or 0) + 1}"
+    found = find_system(session, team_id, task_id, name)
+    if found is None:
+        found = System(team_id=team_id, task_id=task_id, name=name, created_at=now)
+        session.add(found)
+        session.flush()
+    return found
+
+
+def systems_of_team(session: Session, team_id: int, task_id: int) -> Sequence[System]:
+    """The team's systems for a task, the one used last first."""
+    used = select(func.max(Submission.submitted_at)).where(Submission.system_id == System.id).scalar_subquery()
+    query = select(System).where(System.team_id == team_id, System.task_id == task_id)
+    return session.scalars(query.order_by(used.desc(), System.id.desc())).all()
+
+
+def card_of_system(session: Session, system: System) -> SystemCard:
+    """As it stands now."""
+    version = session.scalar(select(CardVersion).where(CardVersion.system_id == system.id, CardVersion.is_current))
+    if version is not None:
+        return SystemCard(system, version.document, version.number)
+    last = session.scalar(
+        select(Submission.method)
+        .where(Submission.system_id == system.id)
+        .order_by(Submission.submitted_at.desc(), Submission.id.desc())
+        .limit(1)
+    )
+    return SystemCard(system, {CardPart.METHOD: last} if last else {}, 0)
+
+
+def merged(before: Document, said: Document) -> dict[str, Any]:
+    """What a card says after an upload, which adds to it and takes nothing away."""
+    fields = {**before.get("fields", {}), **said.get("fields", {})}
+    return {**before, **said, **({"fields": fields} if fields else {})}
+
+
+def frozen_with(session: Session, system: System) -> Snapshot | None:
+    """The official board that shows the system's card for good, if there is one by now."""
+    entered = (
+        select(Submission.id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .where(
+            Submission.system_id == system.id,
+            PhaseTask.phase_id == Snapshot.phase_id,
+            Submission.submitted_at <= Snapshot.made_at,
+        )
+        .exists()
+    )
+    query = select(Snapshot).join(Board, Board.id == Snapshot.board_id).where(Board.task_id == system.task_id, entered)
+    return session.scalar(query.order_by(Snapshot.made_at, Snapshot.id).limit(1))
+
+
+def phases_of(session: Session, system: System, *, hold: bool = False) -> Sequence[int]:
+    """The tasks in phases that the system's runs were sent to. hold: nobody freezes their boards until the transaction
+    ends: either who does so sees what changes now, or it comes too late."""
+    entered = select(Submission.phase_task_id).where(Submission.system_id == system.id).distinct()
+    found = session.scalars(entered).all()
+    if hold:
+        phases = select(PhaseTask.phase_id).where(PhaseTask.id.in_(found))
+        held = select(Phase.id).where(Phase.id.in_(phases)).order_by(Phase.id)
+        session.scalars(held.with_for_update(read=True)).all()
+    return found
+
+
+def check_not_frozen(session: Session, system: System) -> None:
+    """Raises InvalidForm for a card that an official board shows as it is: a changed system is another one."""
+    snapshot = frozen_with(session, system)
+    if snapshot is not None:
+        sentence = (
+            f"Official results were frozen at {in_utc(snapshot.made_at)} with the card of '{system.name}' as it is. "
+            "Give the changed system another name."
+        )
+        raise InvalidForm(sentence, fields={NAME_FIELD: sentence})

@@ -1,0 +1,63 @@
+"""What a run costs the database: statements are counted, for each is a part of a worker's time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+from sqlalchemy import Engine, event, select
+
+from app.base.config import get_settings
+from app.base.db import get_engine, reading
+from app.models import RunStatus, Standing, User
+from tests.workers.files import upload
+from tests.world import the_run
+from workers import celery_app
+from workers.turns import take_turn
+
+pytestmark = [pytest.mark.both, pytest.mark.usefixtures("workplace")]
+
+#: Whose turn it is; three to claim it; the workers' keys; and, of what is recorded: the boards' version, the run, its
+#: scores, the boards' rules, the team's tries, where it stands.
+MOST_STATEMENTS = 11
+
+
+@contextmanager
+def statements(engine: Engine) -> Iterator[list[str]]:
+    """What is sent to the database inside the block, but for the beginnings of transactions."""
+    sent: list[str] = []
+
+    def note(connection: object, cursor: object, statement: str, *_: object) -> None:
+        if not statement.startswith("BEGIN"):
+            sent.append(" ".join(statement.split())[:80])
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield sent
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+
+
+def test_a_run_needs_few_statements(engine: Engine, ada: User) -> None:
+    """The second of a team: as most are. It did not enter the setting of the other board."""
+    upload(engine, ada)
+    take_turn("first", "cpu")
+    run_id = upload(engine, ada)
+    with statements(get_engine(get_settings().database_address)) as sent:
+        take_turn("second", "cpu")
+    assert the_run(engine, run_id).status == RunStatus.SCORED
+    assert len(sent) <= MOST_STATEMENTS, sent
+    with reading(engine) as session:
+        assert session.execute(select(Standing.run_id, Standing.entries)).all() == [(run_id - 1, 2)]
+
+
+def test_a_worker_s_child_loads_the_task_types_that_are_declared(
+    engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that no team waits for imports; and no others, which would only take memory."""
+    loaded: list[str] = []
+    monkeypatch.setattr(celery_app, "TASKS", SimpleNamespace(get=loaded.append))
+    celery_app.load_declared_task_types(engine)
+    assert loaded == ["idiom-detection"]
