@@ -80,7 +80,7 @@ def take_all(url: str) -> None:
         page.goto(f"{url}/competitions/demo")
         take(page, "competition")
         page.goto(f"{url}{DEMO}/boards/paraphrasing/pictures#bertscore-entropy")
-        plane = page.locator("section.picture", has=page.locator("#bertscore-entropy")).locator("figure[data-drawn]")
+        plane = page.locator("section.picture", has=page.locator("#bertscore-entropy")).locator("figure.chart")
         plane.screenshot(path=IMAGES / "bertscore-entropy.png")
         log_in(page, url)
         upload(page, url, ROOT / "demo" / "broken" / "float-label.csv")

@@ -7,13 +7,14 @@ and then says above the drawing what it is; a stylesheet does that (figures.css)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from app.figures.labels import Box, Room, around
 from evergold.figures.axes import Axis, draw_axes
 from evergold.figures.svg import FONT, NAMESPACE, add, add_names, add_text, clean, shortened
 
@@ -27,7 +28,7 @@ TIP_CHARACTERS = 40
 _PLOT_HEIGHT = 320
 _LEFT, _RIGHT, _TIP, _BELOW, _LEGEND = 52, 16, 26, 46, 24
 _LINE, _TITLE_CHARACTERS = 19, 50
-_SIZE, _HIT = 5.0, 11.0
+_SIZE, _HIT, _NAME_SIZE = 5.0, 11.0, 12.5
 #: About as wide is a character of a name.
 _CHARACTER = 7.2
 _KINDS: dict[Kind, tuple[str, str]] = {
@@ -101,53 +102,11 @@ def scatter_svg(scatter: Scatter, *, is_file: bool = False) -> str:
 # ---------------------------------------------------------------------------------------------------------- where
 
 
-@dataclass(frozen=True, slots=True)
-class _Box:
-    """A rectangle that something takes up."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    def meets(self, other: _Box) -> bool:
-        return (
-            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
-        )
-
-
 def _places(scatter: Scatter, top: float, bottom: float) -> list[tuple[Point, float, float]]:
     return [
         (point, scatter.x.place(point.x, _LEFT, WIDTH - _RIGHT), scatter.y.place(point.y, bottom, top))
         for point in scatter.points
         if point.x is not None and point.y is not None
-    ]
-
-
-def _free(boxes: Sequence[_Box], candidates: Iterable[tuple[_Box, str]], top: float, bottom: float) -> _Free | None:
-    """The first candidate that lies inside the drawing and on nothing else."""
-    for box, anchor in candidates:
-        inside = box.left >= _LEFT - 2 and box.right <= WIDTH and box.top >= top - 4 and box.bottom <= bottom + 2
-        if inside and not any(box.meets(taken) for taken in boxes):
-            return box, anchor
-    return None
-
-
-_Free = tuple[_Box, str]
-
-
-def _around(x: float, y: float, width: float) -> list[_Free]:
-    """Where a name may stand: beside its point, above, below, across; and how its text is anchored there."""
-    aside, half, high = _SIZE + 4, 7.0, 14.0
-    return [
-        (_Box(x + aside, y - half, x + aside + width, y + half), "start"),
-        (_Box(x - aside - width, y - half, x - aside, y + half), "end"),
-        (_Box(x - width / 2, y - aside - high, x + width / 2, y - aside), "middle"),
-        (_Box(x - width / 2, y + aside, x + width / 2, y + aside + high), "middle"),
-        (_Box(x + _SIZE, y - aside - high, x + _SIZE + width, y - aside), "start"),
-        (_Box(x + _SIZE, y + aside, x + _SIZE + width, y + aside + high), "start"),
-        (_Box(x - _SIZE - width, y - aside - high, x - _SIZE, y - aside), "end"),
-        (_Box(x - _SIZE - width, y + aside, x - _SIZE, y + aside + high), "end"),
     ]
 
 
@@ -170,22 +129,20 @@ def _root(scatter: Scatter, height: float, *, is_file: bool) -> Element:
 
 def _draw_points(svg: Element, scatter: Scatter, top: float, bottom: float, *, is_file: bool) -> None:
     placed = _places(scatter, top, bottom)
-    taken = [_Box(x - _SIZE, y - _SIZE, x + _SIZE, y + _SIZE) for _, x, y in placed]
-    for number, (point, x, y) in enumerate(placed):
+    room = Room(Box(_LEFT - 2, top - 4, WIDTH, bottom + 2))
+    for _, x, y in placed:
+        room.take(Box(x - _SIZE, y - _SIZE, x + _SIZE, y + _SIZE))
+    for point, x, y in placed:
         group = SubElement(svg, "g", {"class": "fig-point"})
         if is_file:
             SubElement(group, "title").text = clean(scatter.text_of(point))
         else:
             group.attrib |= {"tabindex": "0", "role": "img", "aria-label": clean(scatter.text_of(point))}
         name = shortened(point.label, NAME_CHARACTERS)
-        others = [box for place, box in enumerate(taken) if place != number]
-        found = _free(others, _around(x, y, _CHARACTER * len(name)), top, bottom)
+        found = room.find(around(name, _NAME_SIZE, x, y, _SIZE + 4))
         _draw_mark(group, point, x, y)
         if found is not None:
-            box, anchor = found
-            taken.append(box)
-            at = {"start": box.left, "end": box.right, "middle": (box.left + box.right) / 2}[anchor]
-            add_text(group, name, "fig-name", at, box.bottom - 3, anchor)
+            add_text(group, name, "fig-name", found.x, found.y, found.anchor)
         if not is_file:
             tip = scatter.text_of(Point(shortened(point.label, TIP_CHARACTERS), point.x, point.y))
             add_text(group, tip, "fig-tip", _LEFT, 15).set("aria-hidden", "true")

@@ -106,7 +106,7 @@ def _dots_of(seen: Seen, name: str, cells: Mapping[tuple[str, str], Score], name
         title="By category",
         kind="dots",
         about=f"{x.title} of {name} for each category, a dot for each language.",
-        summary=f"{len(languages)} languages and {len(kinds)} categories of {name}."
+        summary=f"{name}: {_count(len(languages), 'language')} in {_count(len(kinds), 'category', 'categories')}."
         + (f" Highest: {_words(best, x)}. Lowest: {_words(worst, x)}." if best and worst else ""),
         x=x,
         y=y,
@@ -150,6 +150,10 @@ def _told(series: Series, x: Axis) -> str:
 
 def _score(point: Point) -> float:
     return point.x if isinstance(point.x, float) else 0.0
+
+
+def _count(number: int, noun: str, plural: str = "") -> str:
+    return f"1 {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
 
 
 def _words(point: Point, x: Axis) -> str:
