@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
+from markupsafe import Markup
 
 from app.base.db import reading
+from app.boards.drawings.draw import draw
+from app.boards.pictures.of_team import team_pictures
+from app.boards.pictures.shapes import Picture
 from app.boards.team_rows import systems_of, team_rows
 from app.competitions.find import find_competition
 from app.web.html.rendering import render
@@ -21,6 +25,7 @@ def read_public_team(request: Request, server: ServerHere, viewer: ViewerHere, c
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         rows = team_rows(session, found, team, viewer.user, now, seen_as=viewer.seen_as)
+        pictures = team_pictures(session, rows, viewer.user, now, seen_as=viewer.seen_as)
         place = Place(rows[-1].phase, rows[-1].board.task, rows[-1].board)
         workspace = workspace_of(session, found, viewer, now, "leaderboard", place)
     return render(
@@ -31,7 +36,14 @@ def read_public_team(request: Request, server: ServerHere, viewer: ViewerHere, c
         team=team,
         rows=rows,
         systems=systems_of(rows),
+        pictures=[(one, *_drawn(one)) for one in pictures],
         kinds={one.row.kind for one in rows},
         is_mine=any(one.row.is_mine for one in rows),
         seen_as=viewer.seen_as,
     )
+
+
+def _drawn(picture: Picture) -> tuple[Markup, Markup]:
+    """For a wide page, and for a phone."""
+    drawn = draw(picture)
+    return Markup(drawn.wide), Markup(drawn.narrow)  # noqa: S704 - escaped by ElementTree

@@ -1,0 +1,41 @@
+"""How a team does in each language: a picture for each of its tasks, from the latest board that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from app.boards.pictures.languages import profile
+from app.boards.pictures.seen import Seen, look_at
+from app.boards.pictures.shapes import Picture
+from app.boards.team_rows import TeamRow
+from app.competitions.visibility import SeenAs
+from app.models import BoardShown, User
+
+
+def team_pictures(
+    session: Session, rows: Sequence[TeamRow], viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> list[Picture]:
+    """rows: of one team, as `team_rows` gives them; beside the team stands the first baseline."""
+    phases = list(dict.fromkeys(one.phase.id for one in rows))
+    found: dict[int, Picture] = {}
+    for one in sorted(rows, key=lambda one: -phases.index(one.phase.id)):
+        if one.board.task_id in found or one.leaderboard.view.board is not BoardShown.PUBLIC:
+            continue
+        seen = look_at(session, one.phase, one.board, viewer, now, seen_as=seen_as)
+        picture = _profile(seen, one.row.team) if seen is not None else None
+        if picture is not None:
+            title = f"{one.board.title}, {one.phase.title}"
+            found[one.board.task_id] = replace(picture, name=f"languages-{len(found) + 1}", title=title)
+    return list(found.values())
+
+
+def _profile(seen: Seen, team: str) -> Picture | None:
+    """None where the team has no score in any language."""
+    names = [name for name, row in seen.named_rows() if row.team == team]
+    baseline = [name for name, row in seen.named_rows() if row.kind == "baseline" and row.team != team][:1]
+    picture = profile(seen, [*names, *baseline])
+    return picture if picture is not None and any(one.name in names for one in picture.series) else None
