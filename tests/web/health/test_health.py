@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 
 from app.base.config import get_settings
 from app.base.db import writing
+from app.models import Worker
 from app.operations.health import beat
 from app.web.health import api as health
 from app.web.main import create_app
@@ -163,3 +164,16 @@ def test_the_status_counts_nothing(well: Site, ada: Person) -> None:
         after = visitor.get("/status").text
     assert len(first) == 3
     assert before.replace("is empty", "") == after.replace("waits: its oldest run since 0 s", "")
+
+
+def test_how_far_our_bertscore_is_from_the_official_librarys_stands_there_and_in_the_api(well: Site) -> None:
+    compared = {"model": "m", "package": "bert-score 0.3.13", "pairs": 92, "difference": 0.0018326, "in_its_batches": 0}
+    with writing(well.engine) as session:
+        session.execute(update(Worker).values(comparisons=[compared]))
+    with well.client(**BROWSER) as visitor:
+        page, parts = visitor.get("/status").text, visitor.get("/readyz").json()["parts"]
+    [part] = [part for part in parts if part["name"] == "bertscore"]
+    assert part["is_well"]
+    assert part["says"].startswith("differs from bert-score 0.3.13 by at most 0.0018326 on 92 pairs of the demo")
+    assert "BERTScore" in page
+    assert "0.0018326" in page
