@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVarTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, case, func, select, update
+from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, bindparam, case, func, select, update
 from sqlalchemy.orm import Session
 
 from app.gold.binding import GoldPlace, options_digest
@@ -96,13 +96,7 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
     )
     if attempt is None:
         return None
-    run, submission, phase_task, task = session.execute(
-        select(ScoringRun, Submission, PhaseTask, CompetitionTask)
-        .join(Submission, Submission.id == ScoringRun.submission_id)
-        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
-        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
-        .where(ScoringRun.id == run_id)
-    ).one()
+    run, submission, phase_task, task = session.execute(_CLAIMED, {"run": run_id}).one()
     if run.is_current:
         session.execute(
             update(Team)
@@ -129,6 +123,16 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
         gold_is_public=phase_task.gold_is_public,
         team_id=submission.team_id,
     )
+
+
+#: Written once, as every run asks this.
+_CLAIMED = (
+    select(ScoringRun, Submission, PhaseTask, CompetitionTask)
+    .join(Submission, Submission.id == ScoringRun.submission_id)
+    .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+    .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+    .where(ScoringRun.id == bindparam("run"))
+)
 
 
 def _gold_in_use() -> ScalarSelect[int]:

@@ -7,11 +7,13 @@ the file that is being scored, and by no other. Whoever takes a turn claims it a
 from __future__ import annotations
 
 from datetime import datetime
+from functools import lru_cache
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, SQLColumnExpression, func, or_, select
+from sqlalchemy import BindParameter, ColumnElement, Select, SQLColumnExpression, bindparam, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
+from app.base.db import UtcDateTime
 from app.models import (
     CompetitionTask,
     PhaseTask,
@@ -46,11 +48,21 @@ def in_queue(phase_task_id: SQLColumnExpression[int], *, needs_gpu: bool) -> Col
 
 
 def _next_upload(session: Session, needs_gpu: bool, now: datetime) -> int | None:
-    return session.scalar(
+    return session.scalar(_upload_statement(needs_gpu, tuple(gpu_types())), {"now": now})
+
+
+@lru_cache(maxsize=4)
+def _upload_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int]:
+    """Written once, as every turn begins with it."""
+    return (
         select(ScoringRun.id)
         .join(Submission, Submission.id == ScoringRun.submission_id)
         .join(Team, Team.id == Submission.team_id)
-        .where(_waits(now), ScoringRun.is_current, in_queue(Submission.phase_task_id, needs_gpu=needs_gpu))
+        .where(
+            _waits(bindparam("now", type_=UtcDateTime())),
+            ScoringRun.is_current,
+            in_queue(Submission.phase_task_id, needs_gpu=needs_gpu),
+        )
         .order_by(Team.last_turn_at.asc().nulls_first(), ScoringRun.queued_at, ScoringRun.id)
         .limit(1)
     )
@@ -84,6 +96,6 @@ def _next_rescoring(session: Session, needs_gpu: bool, now: datetime) -> int | N
     )
 
 
-def _waits(now: datetime) -> ColumnElement[bool]:
+def _waits(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     rests = or_(ScoringRun.not_before.is_(None), ScoringRun.not_before <= now)
     return (ScoringRun.status == RunStatus.QUEUED) & rests

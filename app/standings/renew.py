@@ -87,18 +87,22 @@ def _forget(session: Session, phase_task_id: int, board_ids: Collection[int]) ->
 
 def places_of(session: Session, phase_task_id: int) -> list[Place]:
     """Every board of a task in a phase."""
-    found = session.execute(
-        select(Phase, PhaseTask, Board, KeptBoard.rules)
-        .select_from(PhaseTask)
-        .join(Phase, Phase.id == PhaseTask.phase_id)
-        .join(Board, Board.task_id == PhaseTask.task_id)
-        .join(CompetitionTask, CompetitionTask.id == Board.task_id)
-        .outerjoin(KeptBoard, and_(KeptBoard.phase_task_id == PhaseTask.id, KeptBoard.board_id == Board.id))
-        .where(PhaseTask.id == phase_task_id)
-        .options(contains_eager(Board.task))
-        .order_by(Board.id)
-    )
+    found = session.execute(_BOARDS_OF_TASK, {"phase_task": phase_task_id})
     return [Place(board.id, rules_of(phase, phase_task, board), kept) for phase, phase_task, board, kept in found]
+
+
+#: Written once, as the end of every run asks this.
+_BOARDS_OF_TASK = (
+    select(Phase, PhaseTask, Board, KeptBoard.rules)
+    .select_from(PhaseTask)
+    .join(Phase, Phase.id == PhaseTask.phase_id)
+    .join(Board, Board.task_id == PhaseTask.task_id)
+    .join(CompetitionTask, CompetitionTask.id == Board.task_id)
+    .outerjoin(KeptBoard, and_(KeptBoard.phase_task_id == PhaseTask.id, KeptBoard.board_id == Board.id))
+    .where(PhaseTask.id == bindparam("phase_task"))
+    .options(contains_eager(Board.task))
+    .order_by(Board.id)
+)
 
 
 def teams_in(session: Session, phase_task_id: int) -> list[int]:

@@ -1,0 +1,247 @@
+"""How many submissions a second are scored by 1, 2 and 4 processes of a worker, and what of their time is overhead.
+
+On PostgreSQL and Valkey. So many uploads wait in the queue, messages are sent, and the clock runs until the last one
+is scored. Overhead is the processor time of the worker's processes, less what reading and scoring the same file takes
+in this one with the gold at hand; it tells more than seconds where others use the machine. Loopback only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import Engine, func, select
+
+from app.base.config import get_settings
+from app.base.db import make_engine, reading, writing
+from app.base.queue import _sender, send_run
+from app.base.storage import StoredFile, store_file
+from app.competitions.find import find_phase_task
+from app.models import RunStatus, ScoringRun, User
+from app.submissions.accept import accept_submission
+from bench.mwe import made_up_pairs
+from bench.scoring import SEED, generate_detection
+from evergold.scoring.task import AnyTask, read_options
+from evergold.scoring.tasks import get_task
+from tests import postgres, services
+from tests.processes import Service, kill, short_folder, wait_until
+from tests.services import environment_of, evergold, start_worker
+from tests.world import add_user
+
+TEAMS = 20
+PHASES = """\
+version: 1
+competitions:
+  - name: bench
+    title: "Bench"
+    registration: {mode: open}
+    tasks:
+      - {name: detection, type: idiom-detection, title: "Detection"}
+      - {name: mwes, type: mwe-identification, title: "MWEs", options: {language: xa}}
+    boards:
+      - name: zero-shot
+        title: "Zero-shot"
+        task: detection
+        columns: [{metric: macro_f1, split: zero_shot/all, title: "All"}]
+      - name: xa
+        title: "XA"
+        task: mwes
+        columns: [{metric: mwe_f1, split: xa, title: "F1"}]
+    phases:
+      - name: open
+        title: "Open"
+        start: "2020-01-01 00:00 UTC"
+        limits: {per_day: 1000000, rejected_per_hour: 1000000}
+        tasks: {detection: {gold: detection.csv}, mwes: {gold: xa.cupt}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A task of the competition, its gold, and the file that everybody sends."""
+
+    name: str
+    task: AnyTask
+    options: dict[str, str]
+    gold: Path
+    prediction: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where all of it runs."""
+
+    folder: Path
+    environment: dict[str, str]
+    engine: Engine
+    users: list[User]
+
+
+def main() -> int:
+    """Run, print a table (or JSON)."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--submissions", type=int, default=300, help="for each figure")
+    parser.add_argument("--processes", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    figures = []
+    with a_place() as (place, works):
+        for work in works:
+            alone = processor_ms_alone(work)
+            for processes in arguments.processes:
+                figures.append(measure(place, work, processes, arguments.submissions, alone))
+                if not arguments.json:
+                    print("  ".join(f"{name} {value}" for name, value in figures[-1].items()), flush=True)
+    if arguments.json:
+        print(json.dumps(figures, indent=1))
+    return 0
+
+
+def measure(place: Place, work: Work, processes: int, submissions: int, alone_ms: float) -> dict[str, object]:
+    """One worker with so many processes, warmed up by a few submissions of its own."""
+    worker = start_worker(place.folder, place.environment, processes=processes, name=f"{work.name}-{processes}")
+    try:
+        score_all(place, work, 5 * processes, worker)
+        pids = family(worker.process.pid)
+        before = sum(map(processor_seconds, pids))
+        seconds = score_all(place, work, submissions, worker)
+        spent_ms = 1000 * (sum(map(processor_seconds, pids)) - before) / submissions
+        memory = max(resident_mib(pid) for pid in pids[1:])
+    finally:
+        kill(worker)
+    return {
+        "task": work.name,
+        "processes": processes,
+        "scored/s": round(submissions / seconds, 1),
+        "processor of a run, ms": round(spent_ms, 1),
+        "of it reading and scoring": round(alone_ms, 1),
+        "overhead, ms": round(spent_ms - alone_ms, 1),
+        "memory of a process, MiB": round(memory),
+    }
+
+
+def score_all(place: Place, work: Work, submissions: int, worker: Service) -> float:
+    """Seconds from the first message to the last score."""
+    stored = store_file(work.prediction, Path(place.environment["EVERGOLD_DATA_DIR"]) / "storage")
+    runs = [accept(place, work, stored, place.users[n % len(place.users)]) for n in range(submissions)]
+    began = time.monotonic()
+    for run_id in runs:
+        send_run(run_id)
+    wait_until(lambda: unfinished(place.engine) == 0, "all is scored", worker, seconds=600)
+    seconds = time.monotonic() - began
+    with reading(place.engine) as session:
+        failed = session.scalars(select(func.count()).where(ScoringRun.status != RunStatus.SCORED)).one()
+    if failed:
+        raise SystemExit(f"{failed} runs were not scored")
+    return seconds
+
+
+def accept(place: Place, work: Work, stored: StoredFile, user: User) -> int:
+    """The id of a run that waits."""
+    with writing(place.engine) as session:
+        phase_task = find_phase_task(session, "bench", "open", work.name)
+        now = datetime.now(UTC)
+        return accept_submission(session, user=user, phase_task=phase_task, upload=stored, now=now).run_id
+
+
+def unfinished(engine: Engine) -> int:
+    """How many runs wait or are being scored."""
+    with reading(engine) as session:
+        open_ones = ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING))
+        return session.scalars(select(func.count()).select_from(ScoringRun).where(open_ones)).one()
+
+
+def processor_ms_alone(work: Work, turns: int = 30) -> float:
+    """Reading and scoring in this process, with the gold at hand: the best of some turns."""
+    options = read_options(work.task, work.options)
+    gold = work.task.read_gold(work.gold, options)
+    items = work.task.items_of(gold, options)
+
+    def turn() -> object:
+        return work.task.score(gold, work.task.read_prediction(work.prediction, items, options), options)
+
+    return 1000 * min(_processor_seconds_of(turn) for _ in range(turns))
+
+
+def _processor_seconds_of(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+@contextmanager
+def a_place() -> Iterator[tuple[Place, list[Work]]]:
+    """Database, broker and the competition; no worker."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(short_folder())
+        works = make_files(folder)
+        (folder / "phases.yaml").write_text(PHASES, encoding="utf-8")
+        database = stack.enter_context(postgres.breakable())
+        broker = stack.enter_context(services.valkey())
+        environment = environment_of(
+            database_url=database.address,
+            broker_url=broker.address,
+            data_dir=folder / "data",
+            gold_dir=folder / "gold",
+            phases_file=folder / "phases.yaml",
+        )
+        os.environ |= {name: value for name, value in environment.items() if name.startswith("EVERGOLD_")}
+        get_settings.cache_clear()
+        _sender.cache_clear()
+        applied = evergold("apply", folder, environment, "apply", "--migrate")
+        if applied.process.wait(120) != 0:
+            raise SystemExit(applied.said())
+        engine = make_engine(database.address)
+        stack.callback(engine.dispose)
+        yield Place(folder, environment, engine, [add_user(engine, f"user{n}") for n in range(TEAMS)]), works
+
+
+def make_files(folder: Path) -> list[Work]:
+    """Gold where workers look for it, and predictions: of SemEval-2022's size, and of one language of PARSEME 1.1's."""
+    (folder / "gold").mkdir()
+    (folder / "made").mkdir()
+    detection = generate_detection(folder, random.Random(SEED))
+    pair = made_up_pairs(folder / "made")[0]
+    works = []
+    for name, task, options, gold, target, prediction in (
+        ("detection", "idiom-detection", {}, detection[0], "detection.csv", detection[1]),
+        ("mwes", "mwe-identification", {"language": "xa"}, pair.gold, "xa.cupt", pair.prediction),
+    ):
+        in_place = gold.rename(folder / "gold" / target)
+        works.append(Work(name, get_task(task), options, in_place, prediction))
+    return works
+
+
+# --------------------------------------------------------------------------------------------------------- processes
+
+
+def family(pid: int) -> list[int]:
+    """A process and its children."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *map(int, children)]
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has used of processors until now (Linux)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mib(pid: int) -> float:
+    """Memory that a process has, what it shares included."""
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return int(found[1]) / 1024 if found else 0.0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
