@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from app.boards.marks import is_hidden
 from app.competitions.visibility import View
-from app.models import BoardShown, ScoringRun, Submission, Team, TeamKind
-from app.standings.tries import may_stand
+from app.models import BoardShown, Tally, Team, TeamKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +28,16 @@ def activity_of(session: Session, views: Mapping[int, View]) -> Activity:
     public = [key for key, view in views.items() if view.board is BoardShown.PUBLIC]
     ranked = [key for key, view in views.items() if view.board is not BoardShown.HIDDEN]
     return Activity(
-        teams=_count(session, ranked, func.count(Submission.team_id.distinct())) if ranked else None,
-        runs=_count(session, public, func.count(Submission.id)) if public else None,
+        teams=_count(session, ranked, func.count(Tally.team_id.distinct())) if ranked else None,
+        runs=_count(session, public, func.sum(Tally.runs)) if public else None,
     )
 
 
 def _count(session: Session, phase_tasks: list[int], what: ColumnElement[int]) -> int:
     counted = session.scalar(
         select(what)
-        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
-        .join(Team, Team.id == Submission.team_id)
-        .where(
-            Submission.phase_task_id.in_(phase_tasks),
-            ScoringRun.is_current,
-            may_stand(),
-            ~is_hidden(),
-            Team.kind == TeamKind.TEAM,
-        )
+        .select_from(Tally)
+        .join(Team, Team.id == Tally.team_id)
+        .where(Tally.phase_task_id.in_(phase_tasks), Tally.runs > 0, Team.kind == TeamKind.TEAM)
     )
     return counted or 0

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.boards.cards import with_cards
 from app.boards.entries import marked_again, rows_of
 from app.boards.human_scores import with_human_scores
-from app.boards.marks import has_hidden, is_hidden, marks_of
+from app.boards.marks import has_hidden, marks_of
 from app.boards.rows import Cell, CommittedGold, Leaderboard, LeaderboardRow, RowKind
 from app.boards.statistics import Statistics, statistics_of
 from app.boards.view import Sight, Source, WholeBoard, show
@@ -35,8 +35,7 @@ from app.models import (
     HistoricRow,
     Phase,
     PhaseTask,
-    ScoringRun,
-    Submission,
+    Tally,
     Team,
     TeamKind,
     TeamMember,
@@ -44,7 +43,7 @@ from app.models import (
 )
 from app.standings.choose import rules_of
 from app.standings.kept import standings_of
-from app.standings.tries import Bounds, Rescored, may_stand
+from app.standings.tries import Bounds, Rescored
 
 __all__ = [
     "Cell",
@@ -316,28 +315,14 @@ def count_entries(session: Session, views: dict[int, View]) -> dict[int, int]:
 
     views: by the id of the phase task, as `app.competitions.visibility.views_of` gives them.
     """
-    # Team by team: the first submission that was scored ends the search.
-    takes_part = exists(
-        select(Submission.id)
-        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
-        .where(
-            Submission.team_id == Team.id,
-            Submission.phase_task_id == PhaseTask.id,
-            ScoringRun.is_current,
-            may_stand(),
-            ~is_hidden(),
-        )
-        .correlate(Team, PhaseTask)
-    )
     counted = session.execute(
-        select(PhaseTask.id, func.count(Team.id))
-        .join(Phase, Phase.id == PhaseTask.phase_id)
-        .join(Team, Team.competition_id == Phase.competition_id)
+        select(Tally.phase_task_id, func.count())
+        .join(Team, Team.id == Tally.team_id)
         .where(
-            PhaseTask.id.in_([key for key, view in views.items() if view.board is not BoardShown.HIDDEN]),
+            Tally.phase_task_id.in_([key for key, view in views.items() if view.board is not BoardShown.HIDDEN]),
+            Tally.runs > 0,
             Team.kind == TeamKind.TEAM,
-            takes_part,
         )
-        .group_by(PhaseTask.id)
+        .group_by(Tally.phase_task_id)
     )
     return {phase_task_id: count for phase_task_id, count in counted}

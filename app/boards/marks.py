@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, delete, exists, or_, select
+from sqlalchemy import Select, and_, delete, exists, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import InvalidForm, NotFound
@@ -74,18 +74,6 @@ def has_hidden(session: Session, phase_task_ids: Iterable[int]) -> bool:
     """Whether anything is hidden in one of these tasks of phases."""
     here = and_(RowMark.phase_task_id.in_(list(phase_task_ids)), RowMark.status == RowStatus.HIDDEN)
     return session.scalar(select(RowMark.id).where(here).limit(1)) is not None
-
-
-def is_hidden() -> ColumnElement[bool]:
-    """Whether a `Submission` of the query around it is hidden, or its team."""
-    return exists().where(
-        RowMark.phase_task_id == Submission.phase_task_id,
-        RowMark.status == RowStatus.HIDDEN,
-        or_(
-            RowMark.submission_id == Submission.id,
-            and_(RowMark.submission_id.is_(None), RowMark.team_id == Submission.team_id),
-        ),
-    )
 
 
 def mark_of_submission(session: Session, submission: Submission) -> Mark | None:

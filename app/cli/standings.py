@@ -73,7 +73,11 @@ def _look(engine: Engine, *, check: bool) -> Looked:
         with writing(engine) as session:
             lock_task(session, task)
             differences += check_task(session, task)
-    words = [f"board {one.board_id} of task {one.phase_task_id}: team {one.team_id}" for one in differences]
+    of_what = ["number of runs" if one.board_id is None else f"board {one.board_id}" for one in differences]
+    words = [
+        f"{what} of task {one.phase_task_id}: team {one.team_id}"
+        for what, one in zip(of_what, differences, strict=True)
+    ]
     return Looked(number, len(tasks), words)
 
 

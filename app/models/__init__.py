@@ -58,7 +58,7 @@ from app.models.rescoring import RescoredTask as RescoredTask, Rescoring as Resc
 from app.models.revisions import Revision as Revision, RevisionFile as RevisionFile, RevisionSource as RevisionSource
 from app.models.roles import CompetitionRole as CompetitionRole, Role as Role
 from app.models.server import Heartbeat as Heartbeat, MailLink as MailLink, OutgoingMail as OutgoingMail
-from app.models.standings import KeptBoard as KeptBoard, Standing as Standing
+from app.models.standings import KeptBoard as KeptBoard, Standing as Standing, Tally as Tally
 from app.models.statistics import (
     BoardStatistics as BoardStatistics,
     GoldPower as GoldPower,

@@ -1,6 +1,6 @@
 """Which run each team stands with on each board, kept so that a board costs as much as it shows.
 
-Follows from runs, scores, marks and choices. Written by `app.standings.renew` only.
+Follows from runs, scores, marks and choices. Written by `app.standings` only.
 """
 
 from __future__ import annotations
@@ -43,3 +43,13 @@ class KeptBoard(Base):
     phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
     board_id: Mapped[int] = mapped_column(ForeignKey("boards.id"), primary_key=True)
     rules: Mapped[str] = mapped_column(String(32))
+
+
+class Tally(Base):
+    """How many scored submissions a team has in a task of a phase, without hidden and withdrawn ones."""
+
+    __tablename__ = "tallies"
+
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), primary_key=True)
+    runs: Mapped[int]

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from app.competitions.changed import boards_changed
 from app.models import PhaseTask, Standing, Submission, Team
 from app.standings.renew import a_few_at_a_time, places_of, renew_all, renew_team, rows_of, teams_in
+from app.standings.tallies import wrong_tallies
 
 #: Before all teams.
 START = 0
@@ -28,10 +29,11 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A team whose standing on a board is not what follows from its runs: as rows were kept, and as they should be."""
+    """A team whose standing on a board is not what follows from its runs: as rows were kept, and as they should be.
+    board_id: None where it is the number of its runs that is not."""
 
     phase_task_id: int
-    board_id: int
+    board_id: int | None
     team_id: int
     kept: frozenset[Row]
     right: frozenset[Row]
@@ -86,7 +88,11 @@ def _check(session: Session, phase_task_id: int, teams: Collection[int]) -> list
     here = (Standing.phase_task_id == phase_task_id, Standing.team_id.in_(teams), Standing.board_id.in_(boards))
     kept = _by_team(row._mapping for row in session.execute(select(*Standing.__table__.columns).where(*here)))
     right = _by_team(rows_of(session, phase_task_id, boards, teams))
-    return [
+    miscounted = [
+        Difference(phase_task_id, None, team, frozenset({(kept_runs,)}), frozenset({(runs,)}))
+        for team, (kept_runs, runs) in sorted(wrong_tallies(session, phase_task_id, teams).items())
+    ]
+    return miscounted + [
         Difference(phase_task_id, *key, kept.get(key, frozenset()), right.get(key, frozenset()))
         for key in sorted(kept.keys() | right.keys())
         if kept.get(key) != right.get(key)

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session, contains_eager
 
 from app.models import Board, CompetitionTask, EntryRule, KeptBoard, Phase, PhaseTask, Standing, Submission
 from app.standings.choose import Rules, TeamStanding, Try, choose, not_set_aside, rules_of
+from app.standings.tallies import renew_tallies, renew_tally
 from app.standings.tries import Bounds, choices_of, tries_of
 
 #: So many teams are looked at together: their tries are all in memory then.
@@ -42,6 +43,7 @@ class Place:
 
 def renew_team(session: Session, phase_task_id: int, team_id: int) -> None:
     """After anything that changes what a team stands with: one of its runs, a mark, a choice."""
+    renew_tally(session, phase_task_id, team_id)
     places = places_of(session, phase_task_id)
     renew_places(session, phase_task_id, [one for one in places if not one.is_kept])
     kept = {one.board_id: one.rules for one in places if one.is_kept and one.rules}
@@ -52,6 +54,8 @@ def renew_team(session: Session, phase_task_id: int, team_id: int) -> None:
 def renew_all(session: Session, phase_task_ids: Iterable[int], *, only_outdated: bool = False) -> None:
     """After anything that concerns many teams; only_outdated: what was chosen by the rules that hold stays."""
     for phase_task_id in sorted(phase_task_ids):
+        if not only_outdated:
+            renew_tallies(session, phase_task_id)
         places = places_of(session, phase_task_id)
         renew_places(session, phase_task_id, [one for one in places if not (only_outdated and one.is_kept)])
 

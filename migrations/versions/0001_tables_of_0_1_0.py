@@ -752,6 +752,17 @@ def _make_boards() -> None:
         sa.PrimaryKeyConstraint("phase_task_id", "board_id", name=op.f("pk_kept_boards")),
     )
     op.create_table(
+        "tallies",
+        sa.Column("phase_task_id", sa.Integer(), nullable=False),
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("runs", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_tallies_phase_task_id_phase_tasks")
+        ),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_tallies_team_id_teams")),
+        sa.PrimaryKeyConstraint("phase_task_id", "team_id", name=op.f("pk_tallies")),
+    )
+    op.create_table(
         "board_statistics",
         sa.Column("phase_task_id", sa.Integer(), nullable=False),
         sa.Column("board_id", sa.Integer(), nullable=False),
@@ -1157,6 +1168,7 @@ TABLES = (
     "entry_choices",
     "standings",
     "kept_boards",
+    "tallies",
     "board_statistics",
     "run_statistics",
     "gold_power",

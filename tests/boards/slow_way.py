@@ -28,6 +28,7 @@ from app.models import (
     EntryRule,
     GoldVersion,
     PhaseTask,
+    RowMark,
     RowStatus,
     RunStatus,
     ScoreRow,
@@ -356,3 +357,22 @@ def live_rows(
     ranking = (rank_by, columns[rank_by], precision)
     rows = chosen_rows(session, asked.phase_task, board, entries, settings, columns, ranking, until)
     return [replace(row, is_outdated=row.run_id in outdated) for row in rows]
+
+
+def counted(session: Session, phase_task_id: int) -> tuple[int, int]:
+    """How many teams have a scored submission that is not hidden, and how many there are: one by one."""
+    query = (
+        select(Submission.id, Team.id)
+        .join(Team, Team.id == Submission.team_id)
+        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
+        .where(Submission.phase_task_id == phase_task_id, Team.kind == TeamKind.TEAM)
+        .where(ScoringRun.is_current, ScoringRun.status == RunStatus.SCORED, Submission.withdrawn_at.is_(None))
+    )
+    hidden = select(RowMark.submission_id, RowMark.team_id).where(
+        RowMark.phase_task_id == phase_task_id, RowMark.status == RowStatus.HIDDEN
+    )
+    marks = session.execute(hidden).all()
+    gone = {submission for submission, _ in marks if submission is not None}
+    gone_teams = {team for submission, team in marks if submission is None}
+    seen = [team for one, team in session.execute(query) if one not in gone and team not in gone_teams]
+    return len(set(seen)), len(seen)

@@ -9,8 +9,9 @@ import pytest
 from sqlalchemy import Engine, delete, insert, select, update
 
 from app.base.db import reading, writing
-from app.models import KeptBoard, PhaseTask, ScoringRun, Standing, User
+from app.models import KeptBoard, PhaseTask, ScoringRun, Standing, Tally, User
 from app.standings.check import START, TEAMS_OF_A_SLICE, check_slice, check_task
+from app.standings.renew import renew_all
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests.boards.places import enter, shown
@@ -133,3 +134,24 @@ def test_the_command_names_what_is_wrong_and_writes_it_anew(
     assert json.loads(out)["differences"] == ["board 1 of task 1: team 1"]
     assert command("--rebuild", "--check")[0] == Code.OK
     assert shown(board) == RIGHT
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("is_gone", [False, True], ids=["a wrong number", "no number"])
+def test_a_wrong_number_of_runs_is_found_and_put_right(board: Engine, is_gone: bool) -> None:
+    with writing(board) as session:
+        first = session.scalars(select(Tally.team_id).order_by(Tally.team_id)).first()
+        wrong = delete(Tally) if is_gone else update(Tally).values(runs=5)
+        session.execute(wrong.where(Tally.team_id == first))
+    assert differences(board) == 1
+    check_standings(board, START)
+    assert differences(board) == 0
+    with reading(board) as session:
+        assert session.scalars(select(Tally.runs).order_by(Tally.team_id)).all() == [2, 1]
+
+
+def test_renewing_all_counts_all_anew(board: Engine) -> None:
+    with writing(board) as session:
+        session.execute(delete(Tally))
+        renew_all(session, session.scalars(select(PhaseTask.id)).all())
+    assert differences(board) == 0

@@ -25,11 +25,13 @@ from sqlalchemy import event, select
 from app.base.db import make_engine, reading, writing
 from app.base.errors import EvergoldError
 from app.boards import leaderboard
+from app.boards.activity import activity_of
 from app.boards.leaderboard import entry_sources, whole_board
 from app.boards.rows import LeaderboardRow
 from app.boards.view import WholeBoard
 from app.competitions.changed import boards_changed
 from app.competitions.find import boards_of, find_competition, find_phase_task
+from app.competitions.visibility import View
 from app.models import Board, EntryRule, Phase, PhaseTask, RowMark, RowStatus, Submission, Team, TeamKind, User
 from app.standings.check import START, check_slice, check_task
 from app.standings.renew import renew_all
@@ -252,6 +254,15 @@ class Server(RuleBasedStateMachine):
                         with patch.object(leaderboard, "_live_rows", slow_way.live_rows):
                             slow = whole_board(session, board, sources, until=until)
                         assert in_order(quick) == in_order(slow)
+
+    @invariant()
+    def every_page_counts_as_the_slow_way_does(self) -> None:
+        if not hasattr(self, "moments"):
+            return
+        with reading(self.engine) as session:
+            for phase_task_id in session.scalars(select(PhaseTask.id)):
+                activity = activity_of(session, {phase_task_id: View()})
+                assert (activity.teams, activity.runs) == slow_way.counted(session, phase_task_id)
 
     @invariant()
     def what_is_kept_follows_from_the_runs(self) -> None:

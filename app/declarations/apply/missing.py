@@ -22,6 +22,7 @@ from app.models import (
     Snapshot,
     StatisticsWork,
     Submission,
+    Tally,
 )
 from app.standings.renew import forget_board
 
@@ -67,7 +68,7 @@ def _settle_phase_tasks(work: Work, competition: Competition, declared: Competit
             work.changes.note(f"left alone: {what} {_USED}")
             continue
         work.session.execute(delete(PublicFile).where(PublicFile.phase_task_id == phase_task.id))
-        for table in (KeptBoard, BoardStatistics, GoldPower, StatisticsWork):
+        for table in (KeptBoard, Tally, BoardStatistics, GoldPower, StatisticsWork):
             work.session.execute(delete(table).where(table.phase_task_id == phase_task.id))
         work.session.delete(phase_task)
         work.changes.add(f"removed task {what}: {_UNUSED}")
