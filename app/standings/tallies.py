@@ -1,7 +1,7 @@
-"""How many scored submissions a team has in a task of a phase, without hidden and withdrawn ones: kept beside its standings.
+"""How many scored submissions a team has in a task of a phase, without hidden and withdrawn ones.
 
 Every page of a competition says how many teams and runs there are; without this it would count all that was ever sent.
-Counted anew from the team's runs whenever its standings are, never added to.
+Kept beside standings: counted anew from the team's runs whenever these are chosen anew, never added to.
 """
 
 from __future__ import annotations

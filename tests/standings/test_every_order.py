@@ -37,6 +37,7 @@ from app.standings.check import START, check_slice, check_task
 from app.standings.renew import renew_all
 from app.submissions.accept import accept_submission
 from app.submissions.choices import choose_entry, withdraw_choice
+from app.submissions.withdrawal import withdraw_submission
 from tests.boards import slow_way
 from tests.boards.marks import clear, mark
 from tests.competitions.embargo import add_phase, declare
@@ -168,6 +169,18 @@ class Server(RuleBasedStateMachine):
                 change(session, submission_id, user, self.now, **more)
         except EvergoldError:
             pass  # not now, not this one
+
+    @rule(pick=PICK)
+    def withdraw(self, pick: int) -> None:
+        self.now += MINUTE
+        sent = self._submissions()
+        if not sent:
+            return
+        try:
+            with writing(self.engine) as session:
+                withdraw_submission(session, *sent[pick % len(sent)], self.now)
+        except EvergoldError:
+            pass  # not on a Ladder, and not once its phase is over
 
     def _submissions(self) -> list[tuple[UUID, User]]:
         with reading(self.engine) as session:
