@@ -25,7 +25,7 @@ from evergold.scoring.tasks import get_task
 from workers.samples import Samples, differences_of, intervals_of
 
 #: So many at a time, the newest first; the sweep finds the rest, and other work goes before it.
-RUNS_AT_A_TIME = 100
+RUNS_AT_A_TIME = 25
 
 
 @dataclass(frozen=True, slots=True)
