@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bench.mutants.faults import Fault, faults_of
 from bench.mutants.modules import TESTS
-from bench.mutants.trial import ROOT, Yard
+from bench.mutants.trial import ROOT, Broken, Yard
 
 LISTED = Path(__file__).with_name("survivors.toml")
 LEAST_PERCENT = 95
@@ -71,6 +71,9 @@ def tried(faults: Sequence[Fault], processes: int) -> list[bool]:
             yard, began = yards.get(), time.monotonic()
             try:
                 noticed = yard.try_all(tests, together[tests])
+            except Broken as broken:  # said at once: others go on for long
+                print(broken, flush=True)
+                raise
             finally:
                 yards.put(yard)
             print(report(together[tests], noticed, time.monotonic() - began), flush=True)

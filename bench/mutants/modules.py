@@ -28,7 +28,6 @@ _GOLD_AND_RUNS = (
     "tests/workers/test_score.py",
     "tests/workers/test_sealed.py",
     "tests/workers/test_sealed_gold.py",
-    "tests/workers/test_sweep.py",
     "tests/workers/test_version_check.py",
 )
 _RESCORING = ("tests/rescoring/", "tests/workers/test_rescoring.py")

@@ -107,7 +107,7 @@ def test_unknown_ids_are_said_with_the_spelling_that_was_meant(tmp_path: Path) -
 def test_unknown_setting_is_said_once_with_its_count(tmp_path: Path) -> None:
     lines = rows(golden_items(), chosen=("zero_shot", "few_shot"))
     (only,) = rejected(tmp_path, lines)
-    assert (only.code, only.line) == ("unknown-setting", 8)
+    assert (only.code, only.line, only.column, only.text) == ("unknown-setting", 8, "Setting", "few_shot")
     assert only.message == (
         "the setting 'few_shot' is unknown, it must be zero_shot or one_shot (6 rows, this is the first)"
     )

@@ -59,6 +59,26 @@ def test_names_titles_and_ranges_are_those_that_were_declared() -> None:
     assert found == wanted["metrics"]
 
 
+SCORED = [path.name for path in sorted(GOLDEN.iterdir()) if (path / "expected.json").is_file()]
+
+
+def signatures(name: str) -> list[str]:
+    """Of every score of the golden case, each once."""
+    case, task = GOLDEN / name, get_task(name)
+    options = read_options(task, json.loads((case / "expected.json").read_text(encoding="utf-8")).get("options"))
+    gold_at, prediction_at = the(case, "gold"), the(case, "prediction")
+    assert gold_at
+    assert prediction_at
+    gold = task.read_gold(gold_at, options)
+    found = task.score(gold, task.read_prediction(prediction_at, task.items_of(gold, options), options), options)
+    return list(dict.fromkeys(score.signature for score in found if score.signature))
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_signatures_say_how_each_score_was_computed(name: str) -> None:
+    assert signatures(name) == json.loads(DECLARED.read_text(encoding="utf-8"))["signatures"][name]
+
+
 CASES = [name for name in sorted(path.name for path in GOLDEN.iterdir()) if name != "mwe-paraphrase"]
 
 
