@@ -7,12 +7,13 @@ from sqlalchemy import Engine, select
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
+from app.base.errors import InvalidForm
 from app.boards.snapshots import AFTER_CLOSE
 from app.competitions.find import find_competition
 from app.models import AuditEntry
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import drop_rescoring, start_rescoring
-from tests.competitions.embargo import declare, enter, freeze
+from tests.competitions.embargo import add_phase, declare, enter, freeze
 from tests.rescoring.rescored import NOTE, score_set
 from tests.sealed import make_key, seal_gold
 from tests.world import COMPETITION, HOUR, NOW, add_competition, add_user
@@ -73,3 +74,14 @@ def test_who_dropped_a_set_stands_in_the_log(sqlite_engine: Engine) -> None:
 def entries(engine: Engine, actor: str) -> list[AuditEntry]:
     with reading(engine) as session:
         return list(session.scalars(select(AuditEntry).where(AuditEntry.actor == actor).order_by(AuditEntry.id)))
+
+
+def test_tasks_that_there_are_are_told_in_the_order_of_their_phases(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine, per_day=None)
+    add_phase(sqlite_engine, "rehearsal", starts_at=NOW, position=0)
+    declare(sqlite_engine, position=1)
+    with writing(sqlite_engine) as session, pytest.raises(InvalidForm) as refused:
+        start_rescoring(session, find_competition(session, COMPETITION), ["x"], note=NOTE, user=None, now=NOW)
+    assert refused.value.details["fields"] == {
+        "tasks": "There is no 'x' here; there are rehearsal/detection, evaluation/detection."
+    }

@@ -51,9 +51,11 @@ def scored(write: Write, text: str, gold: str = GOLD) -> dict[str, Score]:
     return {f"{score.metric} {score.split}": score for score in TASK.score(answers, prediction, OPTIONS)}
 
 
-def refused(write: Write, text: str) -> list[str]:
+def refused(write: Write, text: str, code: str | None = None) -> list[str]:
+    """What is told; code: of all of it."""
     with pytest.raises(InvalidPrediction) as caught:
         scored(write, text)
+    assert code is None or {problem.code for problem in caught.value.problems} == {code}
     return [str(problem) for problem in caught.value.problems]
 
 
@@ -120,7 +122,7 @@ def test_problems_of_both_columns_are_said_at_once(write: Write) -> None:
 def test_scores_without_labels_are_refused(write: Write) -> None:
     text = file_of(RIGHT) + "1,EN,one_shot,\n"
     text = "".join(f"{line},1\n" if "one_shot" in line else f"{line},\n" for line in text.splitlines()[1:])
-    found = refused(write, "ID,Language,Setting,Label,Score\n" + text)
+    found = refused(write, "ID,Language,Setting,Label,Score\n" + text, code="empty-value")
     assert found == ["column Label: one_shot has Scores but no Labels: fill both, or none"]
 
 

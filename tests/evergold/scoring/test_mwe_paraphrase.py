@@ -240,3 +240,12 @@ def test_problem_holds_its_place_for_pages(tmp_path: Path) -> None:
         predicted(tmp_path, {SYSTEM: json.dumps(rows_with(row(prediction=None)), indent=1)})
     (problem,) = caught.value.problems
     assert problem == Problem("not-a-text", "prediction is null, not a text", SYSTEM, 2, "2")
+
+
+def test_an_empty_file_to_fill_is_there_for_one_language_alone(tmp_path: Path) -> None:
+    one = TASK.read_items(GOLDEN / "items" / "EN" / "test.blind.json", Options(language="EN"))
+    rows = json.loads(str(TASK.template(one, Options(language="EN"))))
+    assert [list(row) for row in rows] == [["source_sent_id", "prediction"]] * len(one.languages["en"].ids)
+    assert [row["source_sent_id"] for row in rows] == list(one.languages["en"].ids)
+    assert {row["prediction"] for row in rows} == {""}
+    assert TASK.template(items(), OPTIONS) is None

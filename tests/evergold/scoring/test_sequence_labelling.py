@@ -68,6 +68,12 @@ def test_both_forms_have_the_same_scores(write: Write) -> None:
     tags = TAGGED.replace("I-PER", "O").replace("B-LOC", "O")
     of_spans, of_tags = scored(write, SPANS, spans), scored(write, TAGGED, tags)
     assert {name: score.value for name, score in of_spans.items()} == {name: s.value for name, s in of_tags.items()}
+    signatures = [of_spans[name].signature for name in ("f1 all", "f1 macro", "recall type/PER")]
+    assert signatures == [
+        "sequence-labelling:1|f1|all|spans:given",
+        "sequence-labelling:1|f1|macro|spans:given|types:present",
+        "sequence-labelling:1|recall|type/PER|spans:given",
+    ]
     # exact: none of 2; lenient: PER overlaps, 1 predicted of 2 in gold
     assert [of_spans[f"{name} all"].value for name in ("f1", "lenient_precision", "lenient_recall")] == [0, 1, 0.5]
 

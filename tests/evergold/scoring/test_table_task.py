@@ -295,6 +295,13 @@ def test_gold_with_an_undeclared_group_is_refused(write: Write) -> None:
     assert (problem.code, problem.line, problem.column, problem.text) == ("unknown-group", 5, "language", "pt")
 
 
+def test_bounds_are_for_predictions_and_not_for_gold(write: Write) -> None:
+    scored(write, NUMBER_GOLD, NUMBER_PREDICTION.replace("1,1", "1,2"), metrics=["mae"], minimum=2)
+    scored(write, NUMBER_GOLD, NUMBER_PREDICTION.replace("4,5", "4,3"), metrics=["mae"], maximum=3.5 + 0.5)
+    with pytest.raises(InvalidPrediction):
+        scored(write, NUMBER_GOLD, NUMBER_PREDICTION, metrics=["mae"], minimum=2)
+
+
 def test_gold_problems_are_said_by_line(write: Write) -> None:
     with pytest.raises(InvalidGold) as caught:
         scored(write, "id,label\n1,x\n1,2\n 2,3\n", NUMBER_PREDICTION, metrics=["mae"])
