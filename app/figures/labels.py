@@ -87,6 +87,7 @@ class Room:
         return found
 
 
+@lru_cache(maxsize=2048)  # names are measured again and again until a place is found
 def text_width(text: str, size: float) -> float:
     """About how wide this is at so many pixels, rather more than less."""
     return size * sum(_em(letter) for letter in text)
@@ -125,7 +126,6 @@ def cut_to(text: str, size: float, width: float) -> str:
     return f"{text[: max(0, kept - 1)].rstrip()}…"
 
 
-@lru_cache(maxsize=4096)
 def _em(letter: str) -> float:
     if unicodedata.combining(letter):
         return 0.0
