@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -83,6 +84,7 @@ NO_PAGES = {
     "/competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg": "a file to download",
     "/competitions/{competition}/judging/{round_name}/figures/{name}.svg": "a file to download",
 }
+HAIFA = "צוות חיפה"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,8 @@ IDIOMS = [
     Visit("/competitions/{competition}/registration", f"{COMPETITION_PAGE}/registration"),
     Visit("/competitions/{competition}/registration", f"{COMPETITION_PAGE}/registration", ADA),
     Visit("/competitions/{competition}/registrations", f"{COMPETITION_PAGE}/registrations", OLGA),
+    Visit("/competitions/{competition}/teams/{team:path}", f"{COMPETITION_PAGE}/teams/{quote(HAIFA)}"),
+    Visit("/competitions/{competition}/teams/{team:path}", f"{COMPETITION_PAGE}/teams/{quote(HAIFA)}", ADA),
     Visit("/competitions/{competition}/team", f"{COMPETITION_PAGE}/team", ADA),
     Visit("/competitions/{competition}/team", f"{COMPETITION_PAGE}/team", OLGA),
     Visit("/competitions/{competition}/team/join", "{invitation}", OLGA),
@@ -261,7 +265,7 @@ def idioms(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         ada = user(site, "ada")
         world.add_team(site.engine, world.add_user(site.engine, "bot"), name="Majority", kind=TeamKind.BASELINE)
         enter(site.engine, user(site, "bot"), 0.4)
-        enter(site.engine, world.add_user(site.engine, "noa", "צוות חיפה"), 0.7, 0.2, method="שיטה" * 9)
+        enter(site.engine, world.add_user(site.engine, "noa", HAIFA), 0.7, 0.2, method="שיטה" * 9)
         states = {"scored": enter(site.engine, ada, 0.7037, 0.5, minute=1, method="m" * 150)}
         second = enter(site.engine, ada, 0.6, method="w" * 100)  # sent before it
         for state, end in (("rejected", world.reject), ("failed", world.fail)):
@@ -278,7 +282,7 @@ def idioms(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         said_of_it = {"summary": "שיטה", "code": "https://example.org/", "fields": answered}
         states["writable"] = enter(site.engine, ada, 0.6, phase="post", at=site.now, card=said_of_it)
         mark(site.engine, "Majority", RowStatus.DISQUALIFIED, "only to compare with")
-        mark(site.engine, "צוות חיפה", RowStatus.UNRANKED, "used additional data")
+        mark(site.engine, HAIFA, RowStatus.UNRANKED, "used additional data")
         said = say_something(site) | take_part(site)
         with site.client(**BROWSER) as forgetful:
             ask(forgetful, "ada")

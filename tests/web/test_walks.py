@@ -36,6 +36,7 @@ def busy(site: Site, ada: Person) -> Site:
         BOARD_PAGE,
         f"{BOARD_PAGE}?since=2026-01-09",
         f"{BOARD_PAGE}/pictures",
+        f"{COMPETITION_PAGE}/teams/Ada",
         f"{COMPETITION_PAGE}/tasks/{TASK}/results",
         BOARD,
         TASK_API,
