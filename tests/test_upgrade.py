@@ -60,6 +60,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "description": "",
             "website": "",
             "contact": "",
+            "citation": {},
             "tracks": [],
             "method_card": {},
             "registration": {},
@@ -216,6 +217,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "description": "",
             "idempotency_key": None,
             "submitted_at": NOW,
+            "is_late": False,
         }
         for submission in (SUBMISSION, REJECTED)
     ],
@@ -243,6 +245,20 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "document": {"method": "XLM-R"},
             "user_id": 1,
             "changed_at": NOW,
+        }
+    ],
+    "allowances": [
+        {
+            "id": 1,
+            "phase_id": 1,
+            "team_id": 1,
+            "until": NOW + DAY,
+            "is_ranked": False,
+            "extra_per_day": 1,
+            "extra_total": 0,
+            "reason": "their cluster was down",
+            "user_id": 2,
+            "granted_at": NOW,
         }
     ],
     "row_marks": [

@@ -181,6 +181,11 @@ def card(submission_id: UUID) -> str:
     return f"{submission(submission_id)}/card"
 
 
+def allowances(competition_name: str) -> str:
+    """What organisers allow single teams."""
+    return f"{competition(competition_name)}/allowances"
+
+
 def rows(competition_name: str, phase_name: str, task_name: str) -> str:
     """What organisers say of the rows of a task in a phase."""
     return f"{task(competition_name, phase_name, task_name)}/rows"

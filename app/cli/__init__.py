@@ -8,6 +8,7 @@ import typer
 
 from app.cli import (
     account,
+    allowances,
     audit,
     backup,
     climbers,
@@ -36,6 +37,7 @@ for part in (
     gold,
     role,
     registrations,
+    allowances,
     rows,
     runs,
     standings,

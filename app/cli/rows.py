@@ -33,7 +33,7 @@ def show(place: PlaceArgument, data_dir: DataDirOption = None, as_json: JsonOpti
     from app.boards.marks import list_marks
     from app.web.boards.rows_schemas import row_mark_out
 
-    with _database(data_dir) as session:
+    with database(data_dir) as session:
         found = [row_mark_out(one) for one in list_marks(session, _phase_task(session, place))]
     if as_json:
         print_json({"rows": [one.model_dump(mode="json") for one in found]})
@@ -59,7 +59,7 @@ def mark(
     from app.boards.marks import mark_row
     from app.web.boards.rows_schemas import row_mark_out
 
-    with _database(data_dir) as session:
+    with database(data_dir) as session:
         marked = mark_row(
             session,
             _phase_task(session, place),
@@ -86,13 +86,13 @@ def clear(
     """Take back what was said: the row stands again as its scores say."""
     from app.boards.marks import clear_mark
 
-    with _database(data_dir) as session:
+    with database(data_dir) as session:
         clear_mark(session, _phase_task(session, place), mark_id, actor=None, now=datetime.now(UTC))
     say("Taken back.")
 
 
 @contextmanager
-def _database(data_dir: Path | None) -> Iterator[Session]:
+def database(data_dir: Path | None) -> Iterator[Session]:
     """A transaction on this server's database; what is wrong becomes a CommandError."""
     use_settings(data_dir)
     from app.base.config import get_settings

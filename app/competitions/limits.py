@@ -5,7 +5,7 @@ Half-open intervals and the server's clock decide; a day is a day of UTC.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -15,7 +15,19 @@ from sqlalchemy.orm import Session
 from app.base.db import UtcDateTime
 from app.base.errors import GoldMissing, LimitReached, PhaseNotOpen
 from app.base.times import in_aoe, in_utc
-from app.models import FormerMember, Phase, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamMember, User
+from app.competitions.allowances import allowance_of, closes_at
+from app.models import (
+    Allowance,
+    FormerMember,
+    Phase,
+    PhaseTask,
+    RunStatus,
+    ScoringRun,
+    Submission,
+    Team,
+    TeamMember,
+    User,
+)
 
 PhaseState = Literal["upcoming", "open", "closed"]
 FREE_OF_CHARGE = (RunStatus.REJECTED, RunStatus.FAILED)
@@ -29,7 +41,8 @@ ASK_AGAIN_SECONDS = 30
 class Quota:
     """What a team has used and may still use of one task in one phase; None: no limit.
 
-    rejected_last_hour: of those that cost nothing, the failed ones too: each took a worker's time.
+    rejected_last_hour: of those that cost nothing, the failed ones too: each took a worker's time. allowance: what the
+    limits contain besides what is declared.
     """
 
     used_today: int
@@ -40,6 +53,7 @@ class Quota:
     rejected_per_hour: int
     day_ends_at: datetime
     undecided_last_hour: int = 0
+    allowance: Allowance | None = None
 
     @property
     def remaining(self) -> int | None:
@@ -50,6 +64,10 @@ class Quota:
             if limit is not None
         ]
         return max(0, min(left)) if left else None
+
+    @property
+    def is_used_up(self) -> bool:
+        return self.remaining == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +115,22 @@ def check_phase_open(phase: Phase, now: datetime) -> None:
     )
 
 
+def is_open_for(phase: Phase, used: Quota | None, now: datetime) -> bool:
+    """Whether a team with this quota can submit, as far as the phase's dates go; None: nobody's."""
+    closes = closes_at(phase, used.allowance if used else None)
+    return phase.starts_at <= now and (closes is None or now < closes)
+
+
+def check_open_for(session: Session, team: Team | None, phase: Phase, now: datetime) -> Allowance | None:
+    """The allowance by which this team is late, None while the phase is open for all. Raises PhaseNotOpen."""
+    if team is not None and phase_state(phase, now) == "closed":
+        allowance = allowance_of(session, team.id, phase.id)
+        if allowance is not None and (own := closes_at(phase, allowance)) is not None and now < own:
+            return allowance
+    check_phase_open(phase, now)
+    return None
+
+
 def check_gold_present(phase_task: PhaseTask) -> str:
     """The gold's name; raises GoldMissing where the organisers have not added it."""
     if phase_task.gold is None:
@@ -111,7 +145,9 @@ def check_submission_limit(
     session: Session, team: Team | None, phase_task: PhaseTask, now: datetime, *, user: User | None = None
 ) -> None:
     """Raises LimitReached, saying which limit and until when; right only under the team's lock. user: as in `quota`."""
-    used = quota(session, team, phase_task, now, user=user)
+    used = _used(session, team, phase_task, now, user=user)
+    if used.is_used_up:  # only then there may be more to know of
+        used = _with_allowance(session, team, phase_task, used)
     if used.total is not None and used.used_total >= used.total:
         raise LimitReached(
             f"Your team has used all {used.total} submissions of this task in this phase. Rejected and failed ones are "
@@ -157,6 +193,24 @@ def quota(
     session: Session, team: Team | None, phase_task: PhaseTask, now: datetime, *, user: User | None = None
 ) -> Quota:
     """What this team used; user: for whom, without a team, what teams used that they have left counts."""
+    return _with_allowance(session, team, phase_task, _used(session, team, phase_task, now, user=user))
+
+
+def _with_allowance(session: Session, team: Team | None, phase_task: PhaseTask, used: Quota) -> Quota:
+    """With what organisers allow this team besides."""
+    allowance = allowance_of(session, team.id if team else None, phase_task.phase_id)
+    if allowance is None:
+        return used
+    return replace(
+        used,
+        per_day=None if used.per_day is None else used.per_day + allowance.extra_per_day,
+        total=None if used.total is None else used.total + allowance.extra_total,
+        allowance=allowance,
+    )
+
+
+def _used(session: Session, team: Team | None, phase_task: PhaseTask, now: datetime, *, user: User | None) -> Quota:
+    """By what is declared for everybody."""
     day_start = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     hour_start = now - timedelta(hours=1)
     is_nobody = team is None and user is None

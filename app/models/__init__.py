@@ -12,6 +12,7 @@ from app.models.accounts import (
     TokenScope as TokenScope,
     User as User,
 )
+from app.models.allowances import Allowance as Allowance
 from app.models.audit import AuditEntry as AuditEntry
 from app.models.boards import EntryChoice as EntryChoice, Snapshot as Snapshot
 from app.models.cards import (

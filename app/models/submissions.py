@@ -56,6 +56,7 @@ class Submission(Base):
     idempotency_key: Mapped[str | None] = mapped_column(String(200))
     submitted_at: Mapped[datetime]
     file_cleared_at: Mapped[datetime | None]  # since when a rejected one's file is not kept any more
+    is_late: Mapped[bool] = mapped_column(default=False)  # accepted after the close, see app.competitions.allowances
     withdrawn_at: Mapped[datetime | None]  # since when it counts on no board, by its team's will
 
     team: Mapped[Team] = relationship(lazy="raise")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from uuid import UUID
 
 from app.competitions.columns import BoardColumn, visible_columns
@@ -52,7 +52,8 @@ class Rules:
 @dataclass(frozen=True, slots=True)
 class Try:
     """A scored run that entered the board's setting. gold: what tells its gold from another; status: what organisers
-    say of this submission; value: in the ranking column, None where it is not defined."""
+    say of this submission; value: in the ranking column, None where it is not defined; is_late: accepted after the
+    close, by an allowance."""
 
     team_id: int
     run_id: int
@@ -61,6 +62,12 @@ class Try:
     gold: str
     value: float | None
     status: RowStatus | None = None
+    is_late: bool = False
+
+    @property
+    def is_beside(self) -> bool:
+        """Late and without a rank: it must not take the place of what came in time."""
+        return self.is_late and self.status is RowStatus.UNRANKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +140,10 @@ def not_set_aside(tries: Iterable[Try]) -> list[Try]:
 
 def _standing(theirs: Sequence[Try], rules: Rules, chosen: UUID | None) -> TeamStanding:
     """Of one team."""
+    in_time = [one for one in theirs if not one.is_beside] or theirs
     if rules.is_ladder:
-        return _on_ladder(theirs, rules)
-    found = _entry(theirs, rules, chosen if rules.rule is EntryRule.CHOSEN else None)
+        return replace(_on_ladder(in_time, rules), entries=len(theirs))
+    found = _entry(in_time, rules, chosen if rules.rule is EntryRule.CHOSEN else None)
     return TeamStanding(found.team_id, found.run_id, len(theirs))
 
 

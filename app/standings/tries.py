@@ -117,6 +117,7 @@ class _Run(NamedTuple):
     track: str | None
     gold: str
     status: RowStatus | None
+    is_late: bool
 
 
 def _entered(run: _Run, rules: Rules, scores: Mapping[int, Mapping[tuple[str, str], float | None]]) -> float | None:
@@ -133,7 +134,7 @@ def _entered(run: _Run, rules: Rules, scores: Mapping[int, Mapping[tuple[str, st
 def _try(run: _Run, value: float | None) -> Try:
     status = RowStatus(run.status) if run.status is not None else None
     is_baseline = run.kind == TeamKind.BASELINE
-    return Try(run.team_id, run.run_id, run.submission_id, is_baseline, run.gold, value, status)
+    return Try(run.team_id, run.run_id, run.submission_id, is_baseline, run.gold, value, status, run.is_late)
 
 
 def _query(phase_task_id: int, ranking: Collection[tuple[str, str]], bounds: Bounds) -> Select[*tuple[Any, ...]]:
@@ -148,6 +149,7 @@ def _query(phase_task_id: int, ranking: Collection[tuple[str, str]], bounds: Bou
             Submission.track,
             gold_of_run(),
             RowMark.status,
+            Submission.is_late,
             ScoreRow.metric,
             ScoreRow.split,
             ScoreRow.value,

@@ -22,7 +22,8 @@ from app.cards.edits import keep_card, named_system
 from app.cards.form import CardPart, read_document
 from app.cards.kept import form_of
 from app.cards.systems import NAME_FIELD, name_fault
-from app.competitions.limits import FREE_OF_CHARGE, check_gold_present, check_phase_open, check_submission_limit
+from app.competitions.allowances import note_late_entry
+from app.competitions.limits import FREE_OF_CHARGE, check_gold_present, check_open_for, check_submission_limit
 from app.competitions.tracks import check_track
 from app.models import PhaseTask, ScoringRun, Submission, System, Team, User
 from app.submissions.find import current_run
@@ -82,7 +83,7 @@ def accept_submission(
         phase_task, track=track, method=method, description=description, card=card or {}, system=system
     )
     gold = check_gold_present(phase_task)
-    check_phase_open(phase_task.phase, now)
+    late = check_open_for(session, team, phase_task.phase, now)
     check_submission_limit(session, team, phase_task, now)
     note_taking_part(session, competition, user, registered, now)
     known = named_system(session, team, phase_task, system, document, now)
@@ -99,6 +100,7 @@ def accept_submission(
         description=description.strip(),
         idempotency_key=idempotency_key,
         submitted_at=now,
+        is_late=late is not None,
     )
     try:
         with session.begin_nested() if idempotency_key else nullcontext():
@@ -110,6 +112,8 @@ def accept_submission(
             raise
         return _replayed(earlier, phase_task, upload, track)
     keep_card(session, submission, known, document, now)
+    if late is not None:
+        note_late_entry(session, submission, late, now)
     run = add_run(session, submission, gold, now)
     return Accepted(submission, run.id, created=True, run=run, team=team, system=known.system if known else None)
 
@@ -127,7 +131,7 @@ def precheck(session: Session, user: User, team: Team | None, phase_task: PhaseT
     user's, None: there is none yet."""
     check_registered(session, phase_task.phase.competition, user)
     check_gold_present(phase_task)
-    check_phase_open(phase_task.phase, now)
+    check_open_for(session, team, phase_task.phase, now)
     check_submission_limit(session, team, phase_task, now, user=user)
 
 

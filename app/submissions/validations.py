@@ -18,9 +18,10 @@ from sqlalchemy.orm import Session, joinedload
 from app.base.errors import IdempotencyConflict, LimitReached, NotFound
 from app.base.storage import StoredFile
 from app.base.text import readable_size
-from app.competitions.limits import check_gold_present, check_phase_open
+from app.competitions.limits import check_gold_present, check_open_for
 from app.models import CHECKED, Phase, PhaseTask, User, Validation
 from app.submissions.accept import base_name, check_words
+from app.teams.find import find_team
 from app.teams.registration import check_registered
 
 #: How long its answer can be read; then nothing is left of it.
@@ -45,7 +46,7 @@ def check_may_validate(session: Session, user: User, phase_task: PhaseTask, now:
     """Every refusal of an upload but those for its number: who may not submit here may not ask for a check either."""
     check_registered(session, phase_task.phase.competition, user)
     check_gold_present(phase_task)
-    check_phase_open(phase_task.phase, now)
+    check_open_for(session, find_team(session, user, phase_task.phase.competition_id), phase_task.phase, now)
 
 
 def accept_validation(

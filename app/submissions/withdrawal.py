@@ -10,9 +10,10 @@ from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError, Forbidden
 from app.base.times import in_aoe, in_utc
+from app.competitions.allowances import allowance_of, closes_at
 from app.competitions.changed import boards_changed
 from app.competitions.entry_rules import entry_settings
-from app.competitions.limits import FREE_OF_CHARGE, phase_state
+from app.competitions.limits import FREE_OF_CHARGE
 from app.models import EntryChoice, EntryRule, Submission, TeamMember, User
 from app.people.audit import record
 from app.standings.renew import renew_team
@@ -35,7 +36,7 @@ def withdraw_submission(session: Session, submission_id: UUID, user: User, now: 
         raise Forbidden("Only its own team withdraws a submission; organisers can hide its row.")
     if submission.withdrawn_at is not None:
         return
-    _check(submission, now)
+    _check(session, submission, now)
     lock_team(session, submission.team)
     marked = update(Submission).where(Submission.id == submission.id, Submission.withdrawn_at.is_(None))
     if not session.scalars(marked.values(withdrawn_at=now).returning(Submission.id)).all():
@@ -46,29 +47,30 @@ def withdraw_submission(session: Session, submission_id: UUID, user: User, now: 
     record(session, user, "submission.withdraw", f"submission {submission.id}", _details(submission), now=now)
 
 
-def is_withdrawable(submission: Submission, now: datetime) -> bool:
+def is_withdrawable(session: Session, submission: Submission, now: datetime) -> bool:
     """Whether its team could withdraw it now; as `get_submission` gives it."""
     if submission.withdrawn_at is not None:
         return False
     try:
-        _check(submission, now)
+        _check(session, submission, now)
     except NotWithdrawable:
         return False
     return True
 
 
-def _check(submission: Submission, now: datetime) -> None:
+def _check(session: Session, submission: Submission, now: datetime) -> None:
     phase, status = submission.phase_task.phase, current_run(submission).status
     if status in FREE_OF_CHARGE:
         raise NotWithdrawable(f"There is nothing to withdraw: this submission was {status}, so it counts nowhere.")
     if entry_settings(phase, submission.phase_task).rule is EntryRule.LADDER:
         # Which of its runs a team leaves there would tell it more of their scores than a Ladder does.
         raise NotWithdrawable("On a Ladder nothing can be withdrawn; write to the organisers, who can hide a row.")
-    if phase.ends_at is not None and phase_state(phase, now) == "closed":
+    until = closes_at(phase, allowance_of(session, submission.team_id, phase.id))
+    if until is not None and until <= now:
         raise NotWithdrawable(
-            f"Teams could withdraw submissions until {in_utc(phase.ends_at)} ({in_aoe(phase.ends_at)}); the server's "
-            f"clock says {in_utc(now)}. Write to the organisers, who can hide a row.",
-            until=phase.ends_at.isoformat(),
+            f"Your team could withdraw submissions until {in_utc(until)} ({in_aoe(until)}); the server's clock says "
+            f"{in_utc(now)}. Write to the organisers, who can hide a row.",
+            until=until.isoformat(),
             now=now.isoformat(),
         )
 

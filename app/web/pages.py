@@ -21,7 +21,16 @@ from app.web.boards import (
     shared,
     sitemap,
 )
-from app.web.competitions import desk, guide, home, page as competition, rooms, search, site_texts
+from app.web.competitions import (
+    allowances_page as allowances,
+    desk,
+    guide,
+    home,
+    page as competition,
+    rooms,
+    search,
+    site_texts,
+)
 from app.web.declarations import history, pages as declaring
 from app.web.exports import page as organiser_exports
 from app.web.gold import pages as gold
@@ -76,6 +85,7 @@ for part in (
     rescoring,
     failed,
     desk,
+    allowances,
     declaring,
     history,
     judging,

@@ -541,6 +541,7 @@ def _make_submissions() -> None:
         sa.Column("idempotency_key", sa.String(length=200), nullable=True),
         sa.Column("submitted_at", UtcDateTime(), nullable=False),
         sa.Column("file_cleared_at", UtcDateTime(), nullable=True),
+        sa.Column("is_late", sa.Boolean(), nullable=False),
         sa.Column("withdrawn_at", UtcDateTime(), nullable=True),
         sa.ForeignKeyConstraint(
             ["phase_task_id"], ["phase_tasks.id"], name=op.f("fk_submissions_phase_task_id_phase_tasks")
@@ -846,6 +847,25 @@ def _make_boards() -> None:
         sqlite_where=sa.text("is_current"),
         postgresql_where=sa.text("is_current"),
     )
+    op.create_table(
+        "allowances",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("phase_id", sa.Integer(), nullable=False),
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("until", UtcDateTime(), nullable=True),
+        sa.Column("is_ranked", sa.Boolean(), nullable=False),
+        sa.Column("extra_per_day", sa.Integer(), nullable=False),
+        sa.Column("extra_total", sa.Integer(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=True),
+        sa.Column("granted_at", UtcDateTime(), nullable=False),
+        sa.ForeignKeyConstraint(["phase_id"], ["phases.id"], name=op.f("fk_allowances_phase_id_phases")),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_allowances_team_id_teams")),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_allowances_user_id_users")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_allowances")),
+        sa.UniqueConstraint("phase_id", "team_id", name=op.f("uq_allowances_phase_id_team_id")),
+    )
+    op.create_index(op.f("ix_allowances_team_id"), "allowances", ["team_id"])
     op.create_table(
         "row_marks",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -1175,6 +1195,7 @@ TABLES = (
     "statistics_work",
     "snapshots",
     "method_cards",
+    "allowances",
     "row_marks",
     "line_changes",
     "climbing_alerts",

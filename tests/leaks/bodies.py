@@ -64,6 +64,12 @@ BODIES: dict[str, dict[str, Any]] = {
     f"POST {_TASK}/gold": _file("new gold"),
     f"POST {_TASK}/judging": {"data": {"name": "new", "annotators": "en anna", "seed": "1"}},
     f"POST {_TASK}/judging/marks": _file(_MARKS, round="brought"),
+    f"POST {_COMPETITION}/allowances": {
+        "data": {"phase": "evaluation", "team": "Alpha", "extra_total": "2", "reason": "a flood"}
+    },
+    f"PUT {_API_COMPETITION}/allowances": {
+        "json": {"phase": "evaluation", "team": "Alpha", "extra_total": 2, "reason": "a flood"}
+    },
     f"POST {_TASK}/rows": {"data": {"team": "Alpha", "status": "unranked", "note": "used additional data"}},
     f"PUT {_API_TASK}/rows": {"json": {"team": "Alpha", "status": "unranked", "note": "used additional data"}},
     "PUT /api/v1/submissions/{submission_id}/card": {"json": {"method": "ours"}},

@@ -27,6 +27,9 @@ POST   /account/tokens/{token_id}/revoke                                        
 GET    /api/v1/audit                                                                                      401 403 403 403 403 403 200
 GET    /api/v1/competitions                                                                               200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}                                                                 200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/allowances                                                      401 403 403 403 403 200 200
+PUT    /api/v1/competitions/{competition}/allowances                                                      401 403 403 403 403 200 200
+DELETE /api/v1/competitions/{competition}/allowances/{allowance_id}                                       401 403 403 403 403 404 404
 GET    /api/v1/competitions/{competition}/announcements                                                   200 200 200 200 200 200 200
 POST   /api/v1/competitions/{competition}/announcements                                                   401 403 403 403 403 201 201
 GET    /api/v1/competitions/{competition}/announcements.atom                                              200 200 200 200 200 200 200
@@ -132,6 +135,9 @@ GET    /api/v1/validations/{validation_id}                                      
 GET    /api/v1/validations/{validation_id}/problems.csv                                                   401 200 404 404 404 404 404
 GET    /competitions                                                                                      308 308 308 308 308 308 308
 GET    /competitions/{competition}                                                                        200 200 200 200 200 200 200
+GET    /competitions/{competition}/allowances                                                             303 403 403 403 403 200 200
+POST   /competitions/{competition}/allowances                                                             303 403 403 403 403 303 303
+POST   /competitions/{competition}/allowances/{allowance_id}/take-back                                    303 403 403 403 403 404 404
 GET    /competitions/{competition}/announcements                                                          200 200 200 200 200 200 200
 POST   /competitions/{competition}/announcements                                                          303 403 403 403 403 200 200
 GET    /competitions/{competition}/announcements/{announcement_id}                                        303 403 403 403 403 200 200

@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing
 import pytest
 
 from tests.boards.marks import HIDDEN, mark
+from tests.competitions.allowing import allow
 from tests.leaks.answers import plain
 from tests.leaks.bodies import body_of
 from tests.leaks.place import OTHERS, ROLES, Place
@@ -52,12 +53,24 @@ def test_the_submission_of_others_answers_as_one_that_never_was(guarded: Place, 
 
 
 #: The parts of a path that tell things of one competition apart by a number, or by a name of the organisers' choice.
-THINGS = ("announcement_id", "mark_id", "number", "question_id", "rescoring", "round_name", "run_id", "version")
+THINGS = (
+    "allowance_id",
+    "announcement_id",
+    "mark_id",
+    "number",
+    "question_id",
+    "rescoring",
+    "round_name",
+    "run_id",
+    "version",
+)
 
 
 def test_what_lies_in_one_competition_is_not_within_reach_of_the_organisers_of_another(guarded: Place) -> None:
     """They name their own competition, which they organise, and a thing of this one: it is not there, and stays."""
-    names = {**guarded.names, "competition": OTHERS, "mark_id": str(mark(guarded.site.engine, "Gamma", HIDDEN))}
+    engine = guarded.site.engine
+    here = {"mark_id": str(mark(engine, "Gamma", HIDDEN)), "allowance_id": str(allow(engine, "Gamma", extra_total=1))}
+    names = {**guarded.names, "competition": OTHERS, **here}
     asked = [
         address
         for address in addresses(guarded.site.app)

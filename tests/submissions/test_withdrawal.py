@@ -161,7 +161,7 @@ def test_it_is_possible_until_the_phase_closes(engine: Engine, people: list[User
     assert withdrawn_at(engine, late) is None
     with reading(engine) as session:
         found = get_submission(session, late, ada)
-        assert [is_withdrawable(found, at) for at in (CLOSE - INSTANT, CLOSE)] == [True, False]
+        assert [is_withdrawable(session, found, at) for at in (CLOSE - INSTANT, CLOSE)] == [True, False]
 
 
 def test_only_its_team_withdraws_it(engine: Engine, people: list[User]) -> None:

@@ -18,6 +18,9 @@ from tests.web.routes import application
 #: Programs are generated from these names: they never change.
 OPERATIONS = {
     "answer_question": f"PUT {API}/competitions/{{competition}}/questions/{{question_id}}/answer",
+    "grant_allowance": f"PUT {API}/competitions/{{competition}}/allowances",
+    "list_allowances": f"GET {API}/competitions/{{competition}}/allowances",
+    "take_back_allowance": f"DELETE {API}/competitions/{{competition}}/allowances/{{allowance_id}}",
     "apply_revision": f"POST {API}/competitions/{{competition}}/revisions/{{number}}/apply",
     "appoint_annotator": (
         f"PUT {API}/competitions/{{competition}}/judging/{{round_name}}/annotators/{{language}}/{{username}}"

@@ -8,6 +8,7 @@ from app.boards.statistics_work import forget_statistics
 from app.declarations.apply.changes import Work
 from app.declarations.model import CompetitionDeclaration
 from app.models import (
+    Allowance,
     Board,
     BoardStatistics,
     Competition,
@@ -85,7 +86,8 @@ def _settle_phases(work: Work, competition: Competition, declared: set[str]) -> 
         if phase.id in used_ids:
             work.changes.note(f"left alone: {what} {_USED}")
             continue
-        work.session.execute(delete(HistoricRow).where(HistoricRow.phase_id == phase.id))
+        for table in (HistoricRow, Allowance):
+            work.session.execute(delete(table).where(table.phase_id == phase.id))
         work.session.delete(phase)
         work.changes.add(f"removed {what}: {_UNUSED}")
 

@@ -80,6 +80,9 @@ class Quota(ApiModel):
     rejected_last_hour: int = Field(description="rejected ones and failed ones: each took a worker's time")
     remaining: int | None = Field(description="submissions left right now")
     day_ends_at: Moment
+    extra_per_day: int = Field(0, description="what the organisers allow this team besides, in `remaining` already")
+    extra_total: int = Field(0, description="as `extra_per_day`")
+    open_until: Moment | None = Field(None, description="for this team; null: as for everybody, see the phase")
 
 
 class TrackOut(Named):
@@ -188,7 +191,7 @@ class PhaseTaskOut(Named):
     type: str
     description: str = Field(description="Markdown")
     state: PhaseState
-    accepts_submissions: bool = Field(description="the phase is open and its gold is there")
+    accepts_submissions: bool = Field(description="the phase is open, or still so for your team, and its gold is there")
     entry_rule: EntryRule = Field(description="which of a team's submissions stands on the boards")
     choose_until: Moment | None = Field(description="with entry rule `chosen`: until then; null: for ever")
     visibility: VisibilityOut
@@ -263,7 +266,7 @@ def phase_task_out(
         type=task.task_type,
         description=task.description,
         state=state,
-        accepts_submissions=state == "open" and phase_task.gold is not None,
+        accepts_submissions=limits.is_open_for(phase, used, now) and phase_task.gold is not None,
         entry_rule=entry.rule,
         choose_until=entry.choose_until if entry.rule is EntryRule.CHOSEN else None,
         visibility=visibility_out(view),
@@ -305,6 +308,9 @@ def _quota(used: limits.Quota) -> Quota:
         rejected_last_hour=used.rejected_last_hour,
         remaining=used.remaining,
         day_ends_at=used.day_ends_at,
+        extra_per_day=used.allowance.extra_per_day if used.allowance else 0,
+        extra_total=used.allowance.extra_total if used.allowance else 0,
+        open_until=used.allowance.until if used.allowance else None,
     )
 
 

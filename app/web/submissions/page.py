@@ -130,6 +130,7 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         choosable = boards_entered(session, submission) if own.has_choice else []
         card, mark = card_of_submission(session, submission), mark_of_submission(session, submission)
         is_own = is_of_team(session, submission, viewer.user)
+        may_withdraw = is_own and is_withdrawable(session, submission, now)
         is_editable = is_own and frozen_by(session, submission) is None
         is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition)
         standings = standings_of_one(session, submission, viewer.user, now, seen_as=viewer.seen_as)
@@ -155,7 +156,7 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         "card": card,
         "card_is_editable": is_editable,
         "mark": mark,
-        "is_withdrawable": is_own and is_withdrawable(submission, now),
+        "is_withdrawable": may_withdraw,
         "choosable": choosable,
         "seen_as": viewer.seen_as,
         "error": error,

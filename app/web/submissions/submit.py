@@ -18,8 +18,9 @@ from app.base.storage import stored_path
 from app.cards.form import CardForm, card_of
 from app.cards.kept import card_of_submission, form_of
 from app.cards.systems import NAME_CHARACTERS, NAME_FIELD, card_of_system, systems_of_team
+from app.competitions.allowances import closes_at
 from app.competitions.find import find_competition, find_phase_task
-from app.competitions.limits import Quota, declared_limits, phase_state, quota
+from app.competitions.limits import Quota, declared_limits, is_open_for, phase_state, quota
 from app.competitions.tracks import tracks_of
 from app.feedback.history import MOST_SHOWN
 from app.feedback.standings import standings_of_all
@@ -185,7 +186,9 @@ def _page(
         phase=phase,
         task=phase_task.task,
         task_type=TASKS[phase_task.task.task_type],
-        state=phase_state(phase, now),
+        state="open" if is_open_for(phase, used, now) else phase_state(phase, now),
+        closes=closes_at(phase, used.allowance),
+        allowance=used.allowance,
         limit_bytes=min(declared_limits(phase, phase_task).upload_bytes, server.settings.upload_limit_bytes),
         used=used,
         obstacle=_obstacle(user, mine, used, phase_task),

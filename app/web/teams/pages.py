@@ -11,6 +11,7 @@ from pydantic import Field
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, NameTaken
+from app.competitions.allowances import allowances_of
 from app.competitions.find import find_competition
 from app.models import User
 from app.teams.find import find_team, members_of, view_team
@@ -87,6 +88,7 @@ def _page(
         found = find_competition(session, competition)
         view = view_team(session, found, user, now)
         missing = standing(session, found, user).missing
+        allowances = allowances_of(session, view.team) if view else []
         workspace = workspace_of(session, found, Viewer(user, None), now, "overview")
     return render(
         request,
@@ -97,6 +99,8 @@ def _page(
         is_captain=view is not None and view.captain_id == user.id,
         is_fixed=view is not None and view.name_fixed_at is not None and now >= view.name_fixed_at,
         missing=missing,
+        allowances=allowances,
+        now=now,
         typed=form.name if isinstance(form, NameForm) else None,
         link=public_address(request, server, links.join_team(found.name, secret)) if secret else "",
         error=error,

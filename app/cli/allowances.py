@@ -1,0 +1,105 @@
+"""`evergold allowance`: what single teams are allowed, in this server's database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli.rows import database
+from app.cli.settings import DataDirOption
+from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from app.web.competitions.allowance_schemas import AllowanceOut
+
+commands = typer.Typer()
+allowances = typer.Typer(no_args_is_help=True, help="A later close or more submissions for one team.")
+commands.add_typer(allowances, name="allowance", rich_help_panel=PANEL)
+
+CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
+
+
+@allowances.command("list")
+def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+    """List what single teams are allowed."""
+    from app.competitions.allowances import list_allowances
+    from app.competitions.find import find_competition
+    from app.web.competitions.allowance_schemas import allowance_out
+
+    with database(data_dir) as session:
+        found = [allowance_out(one) for one in list_allowances(session, find_competition(session, competition))]
+    if as_json:
+        print_json({"allowances": [one.model_dump(mode="json") for one in found]})
+        return
+    if not found:
+        say("The same holds for every team.")
+        return
+    rows = [(str(one.id), one.team, one.phase, _told(one), one.reason) for one in found]
+    print_table(["Id", "Team", "Phase", "Allowed", "Why"], rows, numbers=["Id"])
+
+
+@allowances.command("grant")
+def allow(
+    place: Annotated[str, typer.Argument(metavar="COMPETITION/PHASE")],
+    team: Annotated[str, typer.Option(metavar="NAME", help="A team, as boards name it.")],
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; the team and all organisers read it.")],
+    until: Annotated[str, typer.Option(metavar="MOMENT", help="Open until then, as '2026-02-03 23:59 AoE'.")] = "",
+    is_ranked: Annotated[bool, typer.Option("--ranked", help="What comes after the close has a rank.")] = False,
+    extra_per_day: Annotated[int, typer.Option(metavar="N", min=0, help="More submissions a day.")] = 0,
+    extra_total: Annotated[int, typer.Option(metavar="N", min=0, help="More submissions in all.")] = 0,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Allow a team a later close or more submissions, in each task of a phase."""
+    from app.competitions.allowances import Wanted, grant
+    from app.competitions.find import find_competition
+    from app.web.competitions.allowance_schemas import allowance_out
+
+    competition, _, phase = place.strip("/").partition("/")
+    wanted = Wanted(phase, team, _moment(until), is_ranked, extra_per_day, extra_total, reason)
+    with database(data_dir) as session:
+        found = find_competition(session, competition)
+        granted = allowance_out(grant(session, found, wanted, actor=None, now=datetime.now(UTC)))
+    if as_json:
+        print_json(granted.model_dump(mode="json"))
+    else:
+        say(f"In {place}, {granted.team} is allowed: {_told(granted)}.")
+
+
+@allowances.command("take-back")
+def end(
+    competition: CompetitionArgument,
+    allowance_id: Annotated[int, typer.Argument(metavar="ID", help="As `evergold allowance list` tells it.")],
+    data_dir: DataDirOption = None,
+) -> None:
+    """Take an allowance back; what was accepted by it stays."""
+    from app.competitions.allowances import take_back
+    from app.competitions.find import find_competition
+
+    with database(data_dir) as session:
+        take_back(session, find_competition(session, competition), allowance_id, actor=None, now=datetime.now(UTC))
+    say("Taken back.")
+
+
+def _moment(text: str) -> datetime | None:
+    from app.base.times import parse_moment
+
+    try:
+        return parse_moment(text) if text else None
+    except ValueError as error:
+        raise CommandError(f"{error}.", Code.USAGE) from None
+
+
+def _told(one: AllowanceOut) -> str:
+    from app.base.times import in_utc
+
+    parts = [
+        f"open until {in_utc(one.until)}, {'ranked' if one.is_ranked else 'late entries without rank'}"
+        if one.until
+        else "",
+        f"{one.extra_per_day} more a day" if one.extra_per_day else "",
+        f"{one.extra_total} more in all" if one.extra_total else "",
+    ]
+    return "; ".join(part for part in parts if part)

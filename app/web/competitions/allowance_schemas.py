@@ -1,0 +1,93 @@
+"""What organisers allow single teams: a later close, more submissions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from app.competitions.allowances import MOST_EXTRA, Granted, Wanted
+from app.web.http.schemas import ApiModel, Moment, example
+
+_EXAMPLE: dict[str, Any] = {
+    "id": 3,
+    "phase": "evaluation",
+    "team": "Ada Lovelace",
+    "until": "2026-02-03T12:00:00Z",
+    "is_ranked": False,
+    "extra_per_day": 0,
+    "extra_total": 2,
+    "reason": "their cluster was down",
+    "granted_by": "grace",
+    "granted_at": "2026-02-01T12:00:00Z",
+}
+
+
+class AllowanceIn(ApiModel):
+    """What a team is allowed in a phase, in each of its tasks."""
+
+    model_config = example(
+        {
+            "phase": "evaluation",
+            "team": "Ada Lovelace",
+            "until": None,
+            "is_ranked": False,
+            "extra_per_day": 0,
+            "extra_total": 2,
+            "reason": "their cluster was down",
+        }
+    )
+
+    phase: str = Field(max_length=100)
+    team: str = Field(max_length=200, description="as boards name it")
+    until: Moment | None = Field(None, description="the phase is open that long for this team; null: as for all")
+    is_ranked: bool = Field(False, description="whether what comes after the close has a rank; else a footnote")
+    extra_per_day: int = Field(0, ge=0, le=MOST_EXTRA)
+    extra_total: int = Field(0, ge=0, le=MOST_EXTRA)
+    reason: str = Field(description="the team and all organisers read it")
+
+    @property
+    def wanted(self) -> Wanted:
+        return Wanted(**dict(self))
+
+
+class AllowanceOut(ApiModel):
+    """What a team is allowed in a phase, by whom, since when."""
+
+    model_config = example(_EXAMPLE)
+
+    id: int
+    phase: str
+    team: str
+    until: Moment | None
+    is_ranked: bool
+    extra_per_day: int
+    extra_total: int
+    reason: str
+    granted_by: str | None = Field(description="a user name; null: on the command line")
+    granted_at: Moment
+
+
+class AllowancesOut(ApiModel):
+    """All that single teams are allowed, by phase and team."""
+
+    model_config = example({"allowances": [_EXAMPLE]})
+
+    allowances: list[AllowanceOut]
+
+
+def allowance_out(granted: Granted) -> AllowanceOut:
+    """An allowance as JSON shows it."""
+    row = granted.allowance
+    return AllowanceOut(
+        id=row.id,
+        phase=granted.phase.name,
+        team=granted.team,
+        until=row.until,
+        is_ranked=row.is_ranked,
+        extra_per_day=row.extra_per_day,
+        extra_total=row.extra_total,
+        reason=row.reason,
+        granted_by=granted.granted_by,
+        granted_at=row.granted_at,
+    )

@@ -1,0 +1,124 @@
+"""The page on which organisers allow single teams a later close or more submissions, and take it back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError, InvalidForm
+from app.base.times import parse_moment
+from app.competitions.allowances import REASON_CHARACTERS, Wanted, grant, list_allowances, take_back, teams_to_allow
+from app.competitions.find import organised
+from app.models import User
+from app.web.html.forms import PageForm
+from app.web.html.guards import PageUser, SentForm, form_again, form_guard
+from app.web.html.rendering import render
+from app.web.html.workspace import desk_of
+from app.web.http.context import Server, ServerHere
+from app.web.http.schemas import RowId
+
+router = APIRouter()
+
+PLACE = "/competitions/{competition}/allowances"
+
+
+class AllowanceForm(PageForm):
+    """What a team is to be allowed, as typed."""
+
+    phase: str = ""
+    team: str = ""
+    until: str = ""
+    late: str = ""
+    extra_per_day: str = ""
+    extra_total: str = ""
+    reason: str = ""
+
+    def wanted(self) -> Wanted:
+        """Raises InvalidForm for what is no moment and no number."""
+        wrong: dict[str, str] = {}
+        until = _moment(self.until.strip(), wrong)
+        numbers = {name: _number(name, getattr(self, name).strip(), wrong) for name in ("extra_per_day", "extra_total")}
+        if wrong:
+            raise InvalidForm("Please correct what is marked.", fields=wrong)
+        return Wanted(self.phase, self.team, until, self.late == "ranked", reason=self.reason, **numbers)
+
+
+def _moment(text: str, wrong: dict[str, str]) -> datetime | None:
+    try:
+        return parse_moment(text) if text else None
+    except ValueError as error:
+        wrong["until"] = f"{error}."
+        return None
+
+
+def _number(name: str, text: str, wrong: dict[str, str]) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    if text:
+        wrong[name] = "A whole number."
+    return 0
+
+
+@router.get(PLACE)
+def read_allowances(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
+    return _page(request, server, user, competition)
+
+
+def _page(
+    request: Request,
+    server: Server,
+    user: User,
+    competition: str,
+    form: AllowanceForm | None = None,
+    error: EvergoldError | None = None,
+) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = organised(session, user, competition)
+        granted = list_allowances(session, found)
+        teams = teams_to_allow(session, found)
+        workspace = desk_of(session, found, user, now)
+    return render(
+        request,
+        "competitions/allowances.html",
+        competition=found,
+        workspace=workspace,
+        granted=granted,
+        teams=teams,
+        typed=form or AllowanceForm(),
+        error=error,
+        now=now,
+        reason_characters=REASON_CHARACTERS,
+    )
+
+
+@router.post(PLACE)
+@form_again(_page, InvalidForm)
+def send_allowance(
+    request: Request,
+    server: ServerHere,
+    user: SentForm,
+    competition: str,
+    form: Annotated[AllowanceForm, Form()],
+) -> Response:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition)
+        grant(session, found, form.wanted(), actor=user, now=server.clock())
+    return RedirectResponse(links.allowances(competition), 303)
+
+
+@router.post(f"{PLACE}/{{allowance_id}}/take-back")
+def send_take_back(
+    server: ServerHere,
+    user: Annotated[User, Depends(form_guard(PLACE))],
+    competition: str,
+    allowance_id: RowId,
+) -> Response:
+    with writing(server.engine) as session:
+        take_back(session, organised(session, user, competition), allowance_id, actor=user, now=server.clock())
+    return RedirectResponse(links.allowances(competition), 303)

@@ -1,0 +1,22 @@
+"""Allowing a team more, by a short call."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Engine
+
+from app.base.db import writing
+from app.competitions.allowances import Wanted, grant
+from app.competitions.find import find_competition
+from tests.world import COMPETITION, NOW, PHASE
+
+WHY = "their cluster was down"
+
+
+def allow(engine: Engine, team: str = "Ada", *, now: datetime = NOW, **more: Any) -> int:
+    """Its id."""
+    with writing(engine) as session:
+        wanted = Wanted(**{"phase": PHASE, "team": team, "reason": WHY, **more})
+        return grant(session, find_competition(session, COMPETITION), wanted, actor=None, now=now).allowance.id
