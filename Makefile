@@ -69,8 +69,8 @@ contracts: venv-tools  ## who may import whom
 migrations: venv-tools  ## whether the migrations lead to exactly the tables in app/models.py
 	@$(VENV)/pytest -q tests/test_migrations.py
 
-screenshots: venv-dev  ## the README's pictures, from a demo server in a real browser
-	@$(VENV)/python docs/screenshots.py
+screenshots: venv-dev  ## the README's pictures and a contact sheet under var/, from a demo server in a real browser (LEAN=1: without torch)
+	@$(if $(lean),LEAN=1) $(VENV)/python docs/screenshots.py
 
 lock: venv-tools  ## pin anew: requirements/*.txt from the ranges in both pyproject.toml
 	@$(VENV)/python requirements/lock.py

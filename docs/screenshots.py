@@ -1,10 +1,13 @@
 """Takes the README's screenshots from a real demo server with a real browser: `make screenshots`.
 
-Needs Chromium (EVERGOLD_CHROMIUM, or one on the PATH). Starts the demo on a fresh data folder and stops it again.
+Needs Chromium (EVERGOLD_CHROMIUM, or one on the PATH). Starts the demo on a fresh data folder and stops it again. Puts
+a contact sheet of every kind of page under var/, to be looked at. LEAN=1: without torch, and so without the picture of
+paraphrases.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -15,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import httpx
+from contact_sheet import make_contact_sheets
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,11 +26,10 @@ IMAGES = ROOT / "docs" / "images"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 DEMO = "/competitions/demo/phases/evaluation"
 START_SECONDS = 60
-SCORED_SECONDS = 20
-#: Loading torch and checking that it computes right takes longer than scoring.
-ENCODED_SECONDS = 120
-#: How many rows a board has when all is scored.
-ROWS = {"one-shot": 4, "paraphrasing": 5}
+SCORED_SECONDS = 60
+#: Telling the demo's past, loading torch and checking that it computes right take longer than scoring.
+TOLD_SECONDS = 900
+IS_LEAN = bool(os.environ.get("LEAN"))
 
 
 def main() -> None:
@@ -38,33 +40,26 @@ def main() -> None:
         port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="evergold-screenshots-") as folder:
         command = [sys.executable, "-m", "evergold.cli", "serve", "--demo", "--port", str(port), "--data-dir", folder]
+        command += ["--lean"] if IS_LEAN else []
         server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
         try:
             url = f"http://127.0.0.1:{port}"
-            wait_for_boards(url)
+            wait_until_told(Path(folder))
             take_all(url)
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(timeout=30)
 
 
-def wait_for_boards(url: str) -> None:
-    """Return when all demo teams stand on the boards."""
-    deadline = time.monotonic() + START_SECONDS + SCORED_SECONDS + ENCODED_SECONDS
+def wait_until_told(folder: Path) -> None:
+    """Return when the demo's past is told, and its paraphrases are scored and judged."""
+    deadline = time.monotonic() + START_SECONDS + TOLD_SECONDS
+    kept = folder / "demo.json"
     while time.monotonic() < deadline:
-        try:
-            if all(rows_of(url, board) == rows for board, rows in ROWS.items()):
-                return
-        except httpx.TransportError:
-            pass
-        time.sleep(0.2)
-    raise SystemExit("the demo did not come up, or not all of it was scored (without torch, paraphrases are not)")
-
-
-def rows_of(url: str, board: str) -> int:
-    """How many stand on a board; 0 while there is none."""
-    found = httpx.get(f"{url}/api/v1{DEMO}/boards/{board}", timeout=5)
-    return len(found.json()["rows"]) if found.status_code == httpx.codes.OK else 0
+        if kept.exists() and json.loads(kept.read_text())["history_told"]:
+            return
+        time.sleep(0.5)
+    raise SystemExit(f"the demo did not come up: see the logs in {folder / 'log'}")
 
 
 def take_all(url: str) -> None:
@@ -74,17 +69,22 @@ def take_all(url: str) -> None:
         raise SystemExit("no Chromium: install one, or name it in EVERGOLD_CHROMIUM")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        page = browser.new_page(viewport={"width": 1100, "height": 1060}, device_scale_factor=1.5)
+        page = browser.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=1.5)
+        page.goto(url)  # fonts that come late are left out: from here on they are there
+        page.wait_for_load_state("networkidle")
         page.goto(f"{url}{DEMO}/boards/one-shot")
         take(page, "board")
         page.goto(f"{url}/competitions/demo")
         take(page, "competition")
-        page.goto(f"{url}{DEMO}/boards/paraphrasing/pictures#bertscore-entropy")
-        plane = page.locator("section.picture", has=page.locator("#bertscore-entropy")).locator("figure.chart")
-        plane.screenshot(path=IMAGES / "bertscore-entropy.png")
+        if not IS_LEAN:
+            page.goto(f"{url}{DEMO}/boards/paraphrasing/pictures#bertscore-entropy")
+            plane = page.locator("section.picture", has=page.locator("#bertscore-entropy")).locator("figure.chart")
+            plane.screenshot(path=IMAGES / "bertscore-entropy.png")
         log_in(page, url)
         upload(page, url, ROOT / "demo" / "broken" / "float-label.csv")
         take(page, "rejected")
+        for path in make_contact_sheets(browser, url, ROOT / "var"):
+            sys.stdout.write(f"look at {path}\n")
         browser.close()
 
 

@@ -22,8 +22,8 @@ _FILE = "demo.json"
 #: Days from the first start to the start and the end of each phase; None: open for ever.
 DAYS: dict[str, tuple[float, float | None]] = {
     "practice": (-60, None),
-    "evaluation": (-38, 12),
-    "blind-test": (-8, 12),
+    "evaluation": (-39, 12),
+    "blind-test": (-9, 12),
     "post-evaluation": (12, None),
 }
 
@@ -72,9 +72,9 @@ def _moved(loaded: LoadedCompetition, start: datetime) -> LoadedCompetition:
 
 
 def _moment(start: datetime, days: float) -> datetime:
-    """At a full hour, so that the pages say whole days."""
-    hour = start.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
-    return hour + timedelta(days=days)
+    """At midnight after the first start, so that the pages say 12 days for the whole first day."""
+    midnight = start.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    return midnight + timedelta(days=days)
 
 
 def _text(start: datetime, days: float) -> str:

@@ -59,7 +59,7 @@ TEAMS = (
     HistoryTeam(
         "idiomlab-jp",
         "慣用句ラボ",
-        0.92,
+        0.48,
         4,
         "dsi",
         31,

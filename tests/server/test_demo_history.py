@@ -125,7 +125,7 @@ def test_dates_of_the_demo_lie_around_its_first_start_and_stay(tmp_path: Path) -
     demo_dates.note_first_start(tmp_path, START + timedelta(days=3))
     [moved] = [one for one in demo_dates.dated(loaded, tmp_path) if one.declaration.name == "demo"]
     phases = {phase.name: phase for phase in moved.declaration.phases}
-    assert phases["evaluation"].end == datetime(2026, 12, 2, 13, tzinfo=UTC)
+    assert phases["evaluation"].end == datetime(2026, 12, 3, tzinfo=UTC)
     assert phases["post-evaluation"].start == phases["evaluation"].end
     assert phases["evaluation"].start < phases["blind-test"].start < START
     assert phases["blind-test"].end == phases["evaluation"].end
