@@ -18,19 +18,22 @@ _ENTERING = (
 )
 _GOLD_AND_RUNS = (
     "tests/gold/",
+    "tests/rescoring/",
     "tests/runs/",
+    "tests/submissions/test_validations.py",
+    "tests/workers/test_check.py",
     "tests/workers/test_confined.py",
     "tests/workers/test_gold.py",
     "tests/workers/test_keys.py",
     "tests/workers/test_lease.py",
     "tests/workers/test_overrun.py",
     "tests/workers/test_public_gold.py",
+    "tests/workers/test_rescoring.py",
     "tests/workers/test_score.py",
     "tests/workers/test_sealed.py",
     "tests/workers/test_sealed_gold.py",
     "tests/workers/test_version_check.py",
 )
-_RESCORING = ("tests/rescoring/", "tests/workers/test_rescoring.py")
 _SCORING = (
     "tests/evergold/scoring/test_agreement.py",
     "tests/evergold/scoring/resampling/test_samples.py",
@@ -84,6 +87,9 @@ _MODULES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     _GOLD_AND_RUNS: (
         "app/gold/sealing.py",
         "app/gold/versions.py",
+        "app/rescoring/difference.py",
+        "app/rescoring/publishing.py",
+        "app/rescoring/sets.py",
         "app/runs/claims.py",
         "app/runs/outcomes.py",
         "app/runs/sweep.py",
@@ -94,7 +100,6 @@ _MODULES: Mapping[tuple[str, ...], tuple[str, ...]] = {
         "workers/lease.py",
         "workers/sealed.py",
     ),
-    _RESCORING: ("app/rescoring/difference.py", "app/rescoring/publishing.py", "app/rescoring/sets.py"),
     _SCORING: (
         "evergold/scoring/agreement.py",
         "evergold/scoring/correlation.py",

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, event, select, update
 
 from app.base.db import reading, writing
-from app.models import CompetitionTask, RunStatus, ScoringRun, Submission, Team, User
+from app.models import CompetitionTask, RunStatus, ScoringRun, Submission, Team, User, Validation
 from app.runs.claims import RESEND_SECONDS, claim_run
 from app.runs.outcomes import put_back
 from app.runs.turns import next_turn
@@ -199,3 +199,22 @@ def test_a_task_that_is_not_known_any_more_is_everybodys(engine: Engine, people:
     with writing(engine) as session:
         session.execute(update(CompetitionTask).values(task_type="gone"))
     assert turn(engine) == run_id
+
+
+def test_a_check_rests_until_its_moment_and_is_of_its_queue(engine: Engine, people: list[User]) -> None:
+    check = check_of(engine, people[0], "a")
+    with writing(engine) as session:
+        session.execute(update(Validation).values(not_before=NOW + SECOND))
+    assert turn(engine, NOW) is None
+    assert turn(engine, NOW + SECOND) == check
+    assert turn(engine, NOW + SECOND, needs_gpu=True) is None
+
+
+def test_of_a_set_the_oldest_run_is_first_and_of_equal_ones_the_first(engine: Engine, people: list[User]) -> None:
+    runs = files(engine, people[0], 3)
+    with writing(engine) as session:
+        session.execute(update(ScoringRun).where(ScoringRun.id.in_(runs)).values(is_current=False))
+        session.execute(update(ScoringRun).where(ScoringRun.id == runs[2]).values(queued_at=NOW - SECOND))
+    assert turn(engine) == runs[2]
+    claim(engine, runs[2])
+    assert turn(engine) == runs[0]
