@@ -123,6 +123,8 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "carry_over": None,
             "has_snapshot": True,
             "submissions_per_day": 5,
+            "submissions_per_week": None,
+            "submissions_per_month": None,
             "submissions_total": None,
             "rejected_per_hour": 60,
             "upload_limit_bytes": 1000,

@@ -1,13 +1,14 @@
 """Whether a phase is open and how much of its limits a team has used: pure checks, right only under the team's lock.
 
-Half-open intervals and the server's clock decide; a day is a day of UTC.
+Half-open intervals and the server's clock decide; days, weeks (from Monday on) and months are those of UTC.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session
@@ -37,6 +38,30 @@ UNDECIDED = (RunStatus.QUEUED, RunStatus.RUNNING)
 ASK_AGAIN_SECONDS = 30
 
 
+Span = Literal["day", "week", "month", "phase"]
+#: As a refusal names them.
+SPAN_WORDS: Mapping[Span, str] = {"day": "today", "week": "this week", "month": "this month", "phase": "this phase"}
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of time with a limit of its own. ends_at: when its count begins anew; None: never."""
+
+    span: Span
+    used: int
+    limit: int
+    ends_at: datetime | None
+
+    @property
+    def words(self) -> str:
+        """`this week`."""
+        return SPAN_WORDS[self.span]
+
+    @property
+    def remaining(self) -> int:
+        return max(0, self.limit - self.used)
+
+
 @dataclass(frozen=True, slots=True)
 class Quota:
     """What a team has used and may still use of one task in one phase; None: no limit.
@@ -54,16 +79,36 @@ class Quota:
     day_ends_at: datetime
     undecided_last_hour: int = 0
     allowance: Allowance | None = None
+    used_week: int = 0
+    per_week: int | None = None
+    week_ends_at: datetime | None = None
+    used_month: int = 0
+    per_month: int | None = None
+    month_ends_at: datetime | None = None
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """Those that have a limit, the shortest first."""
+        known: tuple[tuple[Span, int, int | None, datetime | None], ...] = (
+            ("day", self.used_today, self.per_day, self.day_ends_at),
+            ("week", self.used_week, self.per_week, self.week_ends_at),
+            ("month", self.used_month, self.per_month, self.month_ends_at),
+            ("phase", self.used_total, self.total, None),
+        )
+        return tuple(Window(span, used, limit, ends) for span, used, limit, ends in known if limit is not None)
+
+    @property
+    def tightest(self) -> Window | None:
+        """The one that leaves least, of several that are used up the longest; None: as many as one likes."""
+        ordered = self.windows
+        if any(one.remaining == 0 for one in ordered):
+            ordered = ordered[::-1]
+        return min(ordered, key=lambda one: one.remaining, default=None)
 
     @property
     def remaining(self) -> int | None:
         """How many submissions are left right now; None: as many as one likes."""
-        left = [
-            limit - used
-            for limit, used in ((self.per_day, self.used_today), (self.total, self.used_total))
-            if limit is not None
-        ]
-        return max(0, min(left)) if left else None
+        return self.tightest.remaining if self.tightest else None
 
     @property
     def is_used_up(self) -> bool:
@@ -75,6 +120,8 @@ class DeclaredLimits:
     """Of one task in one phase; None: no limit."""
 
     per_day: int | None
+    per_week: int | None
+    per_month: int | None
     total: int | None
     rejected_per_hour: int
     upload_bytes: int
@@ -85,6 +132,8 @@ def declared_limits(phase: Phase, phase_task: PhaseTask | None = None) -> Declar
     own = phase_task.limits if phase_task else {}
     return DeclaredLimits(
         per_day=own.get("per_day", phase.submissions_per_day),
+        per_week=own.get("per_week", phase.submissions_per_week),
+        per_month=own.get("per_month", phase.submissions_per_month),
         total=own.get("total", phase.submissions_total),
         rejected_per_hour=own.get("rejected_per_hour", phase.rejected_per_hour),
         upload_bytes=own.get("upload_bytes", phase.upload_limit_bytes),
@@ -148,24 +197,8 @@ def check_submission_limit(
     used = _used(session, team, phase_task, now, user=user)
     if used.is_used_up:  # only then there may be more to know of
         used = _with_allowance(session, team, phase_task, used)
-    if used.total is not None and used.used_total >= used.total:
-        raise LimitReached(
-            f"Your team has used all {used.total} submissions of this task in this phase. Rejected and failed ones are "
-            "not counted.",
-            limit=used.total,
-            used=used.used_total,
-            per="phase",
-            retry_at=None,
-        )
-    if used.per_day is not None and used.used_today >= used.per_day:
-        raise LimitReached(
-            f"Your team has used all {used.per_day} submissions of today; the next is possible at "
-            f"{in_utc(used.day_ends_at)}. Rejected and failed ones are not counted.",
-            limit=used.per_day,
-            used=used.used_today,
-            per="day",
-            retry_at=used.day_ends_at.isoformat(),
-        )
+    if (full := used.tightest) is not None and full.remaining == 0:
+        raise _used_up(full)
     if used.rejected_last_hour >= used.rejected_per_hour:
         charged = _charged(session, team, user, phase_task)
         retry_at = _end_of_pause(session, charged, used.rejected_per_hour, now)
@@ -189,6 +222,19 @@ def check_submission_limit(
         )
 
 
+def _used_up(full: Window) -> LimitReached:
+    where, after = ("of this task in this phase", "") if full.ends_at is None else (f"of {full.words}", "")
+    if full.ends_at is not None:
+        after = f"; the next is possible at {in_utc(full.ends_at)}"
+    return LimitReached(
+        f"Your team has used all {full.limit} submissions {where}{after}. Rejected and failed ones are not counted.",
+        limit=full.limit,
+        used=full.used,
+        per=full.span,
+        retry_at=full.ends_at.isoformat() if full.ends_at else None,
+    )
+
+
 def quota(
     session: Session, team: Team | None, phase_task: PhaseTask, now: datetime, *, user: User | None = None
 ) -> Quota:
@@ -204,6 +250,8 @@ def _with_allowance(session: Session, team: Team | None, phase_task: PhaseTask, 
     return replace(
         used,
         per_day=None if used.per_day is None else used.per_day + allowance.extra_per_day,
+        per_week=None if used.per_week is None else used.per_week + allowance.extra_total,
+        per_month=None if used.per_month is None else used.per_month + allowance.extra_total,
         total=None if used.total is None else used.total + allowance.extra_total,
         allowance=allowance,
     )
@@ -211,31 +259,57 @@ def _with_allowance(session: Session, team: Team | None, phase_task: PhaseTask, 
 
 def _used(session: Session, team: Team | None, phase_task: PhaseTask, now: datetime, *, user: User | None) -> Quota:
     """By what is declared for everybody."""
-    day_start = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    hour_start = now - timedelta(hours=1)
-    is_nobody = team is None and user is None
-    counts = (0, 0, 0, 0)
-    if not is_nobody:
-        counts = _counts(session, _charged(session, team, user, phase_task), day_start, hour_start)
+    since = _starts(now)
+    counts = _Counts()
+    if team is not None or user is not None:
+        counts = _counts(session, _charged(session, team, user, phase_task), since)
     declared = declared_limits(phase_task.phase, phase_task)
     return Quota(
-        used_today=counts[0],
+        used_today=counts.today,
         per_day=declared.per_day,
-        used_total=counts[1],
+        used_week=counts.week,
+        per_week=declared.per_week,
+        used_month=counts.month,
+        per_month=declared.per_month,
+        used_total=counts.total,
         total=declared.total,
-        rejected_last_hour=counts[2],
+        rejected_last_hour=counts.rejected,
         rejected_per_hour=declared.rejected_per_hour,
-        day_ends_at=day_start + timedelta(days=1),
-        undecided_last_hour=counts[3],
+        day_ends_at=since["day_end"],
+        week_ends_at=since["week_end"],
+        month_ends_at=since["month_end"],
+        undecided_last_hour=counts.undecided,
     )
 
 
-def _counts(
-    session: Session, charged: ColumnElement[bool], day_start: datetime, hour_start: datetime
-) -> tuple[int, int, int, int]:
-    moments = {"day_start": day_start, "day_end": day_start + timedelta(days=1), "hour_start": hour_start}
-    row = session.execute(_COUNTED.where(charged), moments).one()
-    return row[0], row[1], row[2], row[3]
+class _Counts(NamedTuple):
+    """Of the query below."""
+
+    today: int = 0
+    week: int = 0
+    month: int = 0
+    total: int = 0
+    rejected: int = 0
+    undecided: int = 0
+
+
+def _starts(now: datetime) -> dict[str, datetime]:
+    """When the hour, the day, the week and the month around a moment begin and end."""
+    day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    week, month = day - timedelta(days=day.weekday()), day.replace(day=1)
+    return {
+        "hour_start": now - timedelta(hours=1),
+        "day_start": day,
+        "day_end": day + timedelta(days=1),
+        "week_start": week,
+        "week_end": week + timedelta(days=7),
+        "month_start": month,
+        "month_end": (month + timedelta(days=31)).replace(day=1),
+    }
+
+
+def _counts(session: Session, charged: ColumnElement[bool], since: Mapping[str, datetime]) -> _Counts:
+    return _Counts(*session.execute(_COUNTED.where(charged), dict(since)).one())
 
 
 def _moment(name: str) -> BindParameter[datetime]:
@@ -243,12 +317,19 @@ def _moment(name: str) -> BindParameter[datetime]:
 
 
 _COSTS = ScoringRun.status.not_in(FREE_OF_CHARGE)
-# The day's end matters too: a request from before midnight may get the team's lock after one from behind it.
-_TODAY = and_(Submission.submitted_at >= _moment("day_start"), Submission.submitted_at < _moment("day_end"))
+
+
+def _within(span: str) -> ColumnElement[bool]:
+    """The end matters too: a request from before midnight may get the team's lock after one from behind it."""
+    return and_(Submission.submitted_at >= _moment(f"{span}_start"), Submission.submitted_at < _moment(f"{span}_end"))
+
+
 _LATELY = Submission.submitted_at > _moment("hour_start")
 #: Written once, as every upload asks this twice.
 _COUNTED = select(
-    func.count().filter(_COSTS, _TODAY),
+    func.count().filter(_COSTS, _within("day")),
+    func.count().filter(_COSTS, _within("week")),
+    func.count().filter(_COSTS, _within("month")),
     func.count().filter(_COSTS),
     func.count().filter(ScoringRun.status.in_(FREE_OF_CHARGE), _LATELY),
     func.count().filter(ScoringRun.status.in_(UNDECIDED), _LATELY),

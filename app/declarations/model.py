@@ -292,6 +292,8 @@ class LimitsDeclaration(Declaration):
     """Per team and task of this phase; rejected and failed submissions do not count."""
 
     per_day: Whole | None = Field(None, ge=1, le=LARGEST, description="days of UTC; absent: no limit")
+    per_week: Whole | None = Field(None, ge=1, le=LARGEST, description="weeks of UTC, from Monday on; absent: no limit")
+    per_month: Whole | None = Field(None, ge=1, le=LARGEST, description="months of UTC; absent: no limit")
     total: Whole | None = Field(None, ge=1, le=LARGEST, description="absent: no limit")
     rejected_per_hour: Whole = Field(60, ge=1, le=LARGEST, description="malformed uploads, in any 60 minutes")
     upload_bytes: Whole = Field(16 * MEBIBYTE, ge=1, le=LARGEST, description="size of one upload")

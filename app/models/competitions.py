@@ -119,6 +119,8 @@ class Phase(Base):
     carry_over: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # the phase whose entries stand here too
     has_snapshot: Mapped[bool] = mapped_column(default=True)  # whether the boards are frozen when it has ended
     submissions_per_day: Mapped[int | None]  # per team and task, days of UTC; None: no limit
+    submissions_per_week: Mapped[int | None]  # weeks of UTC, from Monday on
+    submissions_per_month: Mapped[int | None]  # months of UTC
     submissions_total: Mapped[int | None]
     rejected_per_hour: Mapped[int]
     upload_limit_bytes: Mapped[int]

@@ -203,6 +203,8 @@ def _make_competitions() -> None:
         sa.Column("carry_over", sa.String(length=100), nullable=True),
         sa.Column("has_snapshot", sa.Boolean(), nullable=False),
         sa.Column("submissions_per_day", sa.Integer(), nullable=True),
+        sa.Column("submissions_per_week", sa.Integer(), nullable=True),
+        sa.Column("submissions_per_month", sa.Integer(), nullable=True),
         sa.Column("submissions_total", sa.Integer(), nullable=True),
         sa.Column("rejected_per_hour", sa.Integer(), nullable=False),
         sa.Column("upload_limit_bytes", sa.Integer(), nullable=False),

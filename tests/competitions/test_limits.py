@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from sqlalchemy import Engine, select
@@ -14,7 +14,7 @@ from app.competitions.limits import Quota, check_phase_open, phase_state, quota
 from app.models import Phase, Submission, User
 from app.submissions.accept import accept_submission
 from app.teams.find import find_team
-from tests.competitions.embargo import add_phase, enter
+from tests.competitions.embargo import add_phase, declare, enter
 from tests.rescoring import rescored
 from tests.threads import in_threads
 from tests.world import (
@@ -194,6 +194,54 @@ def test_the_smaller_of_two_limits_is_what_remains(engine: Engine) -> None:
     ada = add_user(engine, "ada")
     submit(engine, ada)
     assert quota_of(engine, ada).remaining == 2
+
+
+@pytest.mark.parametrize(
+    ("span", "last", "first"),
+    [
+        ("week", datetime(2026, 1, 11, 23, 59, tzinfo=UTC), datetime(2026, 1, 12, tzinfo=UTC)),  # from Sunday to Monday
+        ("month", datetime(2026, 1, 31, 23, 59, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)),
+    ],
+)
+def test_weeks_begin_on_monday_and_months_on_the_first(
+    sqlite_engine: Engine, span: str, last: datetime, first: datetime
+) -> None:
+    add_competition(sqlite_engine, per_day=None, ends_at=None)
+    with writing(sqlite_engine) as session:
+        the_phase_task(session).limits = {f"per_{span}": 2}
+    ada = add_user(sqlite_engine, "ada")
+    for moment in (NOW, last):  # another day of the same
+        submit(sqlite_engine, ada, moment)
+    with pytest.raises(LimitReached) as refused:
+        submit(sqlite_engine, ada, last)
+    assert refused.value.message == (
+        f"Your team has used all 2 submissions of this {span}; the next is possible at "
+        f"{first:%Y-%m-%d} 00:00 UTC. Rejected and failed ones are not counted."
+    )
+    assert (refused.value.details["per"], refused.value.details["retry_at"]) == (span, first.isoformat())
+    submit(sqlite_engine, ada, first)
+
+
+def test_of_limits_that_are_reached_the_one_that_lasts_longest_is_told(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine, per_day=1, total=9)
+    declare(sqlite_engine, submissions_per_week=1, submissions_per_month=5)
+    ada = add_user(sqlite_engine, "ada")
+    submit(sqlite_engine, ada)
+    with pytest.raises(LimitReached, match="all 1 submissions of this week"):
+        submit(sqlite_engine, ada)
+    used = quota_of(sqlite_engine, ada)
+    assert [(one.span, one.remaining) for one in used.windows] == [("day", 0), ("week", 0), ("month", 4), ("phase", 8)]
+    assert used.remaining == 0
+
+
+def test_a_task_may_have_a_week_of_its_own(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine, per_day=5)
+    with writing(sqlite_engine) as session:
+        the_phase_task(session).limits = {"per_week": 1}
+    ada = add_user(sqlite_engine, "ada")
+    submit(sqlite_engine, ada)
+    with pytest.raises(LimitReached, match="this week"):
+        submit(sqlite_engine, ada)
 
 
 def test_teams_do_not_use_up_each_others_quota(engine: Engine) -> None:

@@ -173,12 +173,13 @@ def test_a_task_contradicts_itself_or_its_phase(demo: Competition) -> None:
     demo.change(
         items,
         items + "            visibility: {board: public}\n"
-        "            limits: {per_day: 5, total: 3}\n"
+        "            limits: {per_day: 5, per_month: 7, per_week: 8, total: 3}\n"
         "            choose_until: close\n",
     )
     assert demo.said() == [
         "41 error: 'public_from' says nothing about a board that is public: write board: hidden or ranks_only",
-        "42 error: per_day (5) is more than total (3)",
+        "42 error: per_month (7) is more than total (3)",
+        "42 error: per_week (8) is more than per_month (7)",
         "43 error: 'choose_until' is for the entry rule 'chosen': here teams do not choose",
     ]
 

@@ -74,7 +74,7 @@ EVERYTHING: dict[str, str] = {
     "        entry: last\n": (
         '        description: "A phase"\n        entry: chosen\n        choose_until: 2026-06-20 00:00 AoE\n'
         "        without_choice: best\n        carry_over: practice\n        snapshot: true\n"
-        "        limits: {per_day: 1, total: 9, rejected_per_hour: 7, upload_bytes: 1000}\n"
+        "        limits: {per_day: 1, per_week: 2, per_month: 3, total: 9, rejected_per_hour: 7, upload_bytes: 1000}\n"
         "        visibility: {board: ranks_only, public_from: close, own_scores: after_close,"
         " names_from: 2026-06-30 00:00 UTC, slices: columns, precision: 3}\n"
     ),
@@ -83,7 +83,8 @@ EVERYTHING: dict[str, str] = {
         "            gold_is_public: true\n            items_from: now\n            items_for: everyone\n"
         "            options: {languages: [en, pt]}\n"
         "            entry: ladder\n            ladder_step: 1e-2\n"
-        "            limits: {per_day: 1, total: 4, rejected_per_hour: 5, upload_bytes: 900}\n"
+        "            limits: {per_day: 1, per_week: 2, per_month: 3, total: 4, rejected_per_hour: 5,"
+        " upload_bytes: 900}\n"
         "            visibility: {board: hidden, public_from: close, own_scores: at_once, names_from: close,"
         " slices: none, precision: 2}\n"
     ),

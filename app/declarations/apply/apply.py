@@ -269,6 +269,8 @@ def _phase_values(phase: PhaseDeclaration, position: int) -> dict[str, Any]:
         "carry_over": phase.carry_over,
         "has_snapshot": phase.snapshot,
         "submissions_per_day": phase.limits.per_day,
+        "submissions_per_week": phase.limits.per_week,
+        "submissions_per_month": phase.limits.per_month,
         "submissions_total": phase.limits.total,
         "rejected_per_hour": phase.limits.rejected_per_hour,
         "upload_limit_bytes": phase.limits.upload_bytes,

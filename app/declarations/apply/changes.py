@@ -25,6 +25,8 @@ _WORDS = {
     "has_snapshot": "snapshot",
     "task_type": "type",
     "submissions_per_day": "per_day",
+    "submissions_per_week": "per_week",
+    "submissions_per_month": "per_month",
     "submissions_total": "total",
     "upload_limit_bytes": "upload_bytes",
     "rank_metric": "ranking metric",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 from pydantic import ValidationError
@@ -198,10 +198,14 @@ def _check_limits(phase: Node, findings: Findings) -> None:
         if "limits" not in own.entries:
             continue
         limits = {**outer, **own.entries["limits"].entries}
-        per_day, total = limits.get("per_day"), limits.get("total")
-        numbers = [node.value for node in (per_day, total) if node and isinstance(node.value, int)]
-        if per_day and len(numbers) == 2 and numbers[0] > numbers[1]:
-            findings.error(per_day, f"per_day ({numbers[0]}) is more than total ({numbers[1]})")
+        numbers = [
+            (name, node, node.value)
+            for name in ("per_day", "per_week", "per_month", "total")
+            if (node := limits.get(name)) and isinstance(node.value, int)
+        ]
+        for (name, node, number), (longer, _, more) in pairwise(numbers):
+            if number > more:
+                findings.error(node, f"{name} ({number}) is more than {longer} ({more})")
 
 
 def warn_of_server_limit(competition: Node, limit_bytes: int, findings: Findings) -> None:

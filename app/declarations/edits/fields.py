@@ -133,6 +133,8 @@ def _rules(path: ValuePath, *, of_task: bool) -> Iterator[Field]:
     yield Field((*path, "without_choice"), "Without a choice", Kind.CHOICE, (EntryRule.LAST, EntryRule.BEST))
     yield Field((*path, "ladder_step"), "Step of the ladder", Kind.DECIMAL, hint="With 'ladder': 0.01 is one point.")
     yield Field((*limits, "per_day"), "Submissions a day", Kind.NUMBER, hint="" if of_task else _WITHOUT)
+    yield Field((*limits, "per_week"), "Submissions a week", Kind.NUMBER, hint="" if of_task else _WITHOUT)
+    yield Field((*limits, "per_month"), "Submissions a month", Kind.NUMBER, hint="" if of_task else _WITHOUT)
     yield Field((*limits, "total"), "Submissions in total", Kind.NUMBER, hint="" if of_task else _WITHOUT)
     yield Field((*limits, "rejected_per_hour"), "Malformed uploads an hour", Kind.NUMBER)
     yield Field((*limits, "upload_bytes"), "Size of an upload, in bytes", Kind.NUMBER)

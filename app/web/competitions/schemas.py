@@ -20,7 +20,14 @@ from app.submissions.downloads import FileAccess
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.web.http.schemas import ApiModel, Moment, Named, example
 
-_EXAMPLE_LIMITS = {"per_day": 10, "total": None, "rejected_per_hour": 60, "upload_bytes": 16777216}
+_EXAMPLE_LIMITS = {
+    "per_day": 10,
+    "per_week": None,
+    "per_month": None,
+    "total": None,
+    "rejected_per_hour": 60,
+    "upload_bytes": 16777216,
+}
 _EXAMPLE_PHASE = {
     "name": "evaluation",
     "title": "Evaluation",
@@ -67,6 +74,8 @@ class Limits(ApiModel):
     """Per team and task of a phase; null: no limit. Rejected and failed submissions do not count."""
 
     per_day: int | None = Field(description="days of UTC")
+    per_week: int | None = Field(description="weeks of UTC, from Monday on")
+    per_month: int | None = Field(description="months of UTC")
     total: int | None
     rejected_per_hour: int = Field(description="uploads in any 60 minutes that were rejected or failed")
     upload_bytes: int
@@ -76,6 +85,8 @@ class Quota(ApiModel):
     """What the viewer's team has used, and may still use, of a task in a phase; null: no limit."""
 
     used_today: int
+    used_week: int = Field(0, description="since Monday, of UTC")
+    used_month: int = Field(0, description="since the first, of UTC")
     used_total: int
     rejected_last_hour: int = Field(description="rejected ones and failed ones: each took a worker's time")
     remaining: int | None = Field(description="submissions left right now")
@@ -295,6 +306,8 @@ def _named_board(board: Board) -> Named:
 def _limits(declared: limits.DeclaredLimits, settings: Settings) -> Limits:
     return Limits(
         per_day=declared.per_day,
+        per_week=declared.per_week,
+        per_month=declared.per_month,
         total=declared.total,
         rejected_per_hour=declared.rejected_per_hour,
         upload_bytes=min(declared.upload_bytes, settings.upload_limit_bytes),
@@ -304,6 +317,8 @@ def _limits(declared: limits.DeclaredLimits, settings: Settings) -> Limits:
 def _quota(used: limits.Quota) -> Quota:
     return Quota(
         used_today=used.used_today,
+        used_week=used.used_week,
+        used_month=used.used_month,
         used_total=used.used_total,
         rejected_last_hour=used.rejected_last_hour,
         remaining=used.remaining,

@@ -21,7 +21,14 @@ def test_competitions_are_listed_with_all_their_parts(site: Site) -> None:
     ]
     assert (phase["state"], phase["entry_rule"]) == ("open", "best")
     assert (phase["starts_at"], phase["ends_at"]) == ("2026-01-09T12:00:00Z", "2026-01-11T12:00:00Z")
-    assert phase["limits"] == {"per_day": 10, "total": None, "rejected_per_hour": 60, "upload_bytes": 1_000_000}
+    assert phase["limits"] == {
+        "per_day": 10,
+        "per_week": None,
+        "per_month": None,
+        "total": None,
+        "rejected_per_hour": 60,
+        "upload_bytes": 1_000_000,
+    }
     assert [board["name"] for board in phase["boards"]] == ["zero-shot", "one-shot"]
 
 
@@ -44,10 +51,15 @@ def test_the_quota_is_the_viewers(site: Site, ada: Person) -> None:
     quota = ada.client.get(TASK_PATH).json()["quota"]
     assert quota == {
         "used_today": 1,
+        "used_week": 1,
+        "used_month": 1,
         "used_total": 1,
         "rejected_last_hour": 0,
         "remaining": 9,
         "day_ends_at": "2026-01-11T00:00:00Z",
+        "extra_per_day": 0,
+        "extra_total": 0,
+        "open_until": None,
     }
 
 
