@@ -31,7 +31,8 @@ from bench.mutants.lines import lines_of
 
 #: Names a JSON file: a list of faults, {"module": path, "function": name, "source": the whole changed module}.
 TASK_VARIABLE = "EVERGOLD_TEST_MUTANTS"
-#: Unsure: what is changed runs on import, so that only a process of its own can tell.
+#: Unsure: what is changed runs on import, or where nobody sees it run (other processes, audit hooks): only a process of
+#: its own can tell.
 Verdict = Literal["noticed", "lives", "unsure"]
 #: A test that takes so much longer than without a fault hangs, and that is noticed, too: of the processor, of the wall.
 _PATIENCE, _PATIENCE_PROCESSOR_SECONDS, _PATIENCE_SECONDS = 3, 4, 600
@@ -108,10 +109,8 @@ class Tests:
         """What a fault comes to, and the tests that could tell."""
         lines = lines_of(module.path.read_text(), function)
         tests, change = self._touching(module, lines), module.change(function, source)
-        if change is None or self._is_run_on_import(module, lines):
+        if not tests or change is None or self._is_run_on_import(module, lines):
             return "unsure", [item.nodeid for item in self._touching(module, None)]
-        if not tests:
-            return "lives", []
         is_noticed = fail_in_a_fork(self.session, tests, change, self.seconds)
         return "noticed" if is_noticed else "lives", [item.nodeid for item in tests]
 

@@ -170,6 +170,20 @@ def test_of_sealed_gold_too_other_options_are_another_reading(tmp_path: Path) ->
         assert read_sealed_gold(task, options, claimed).content is options
 
 
+@pytest.mark.parametrize("is_public", [False, True])
+def test_sealed_gold_is_public_only_where_its_seal_says_so(tmp_path: Path, is_public: bool) -> None:
+    """Declaring it on the server is not enough: whoever sealed it decides."""
+    digest = options_digest({})
+    binding = Binding("idioms", "detection", TASK.name, {"a": 1}, {"a": digest}, is_public=is_public)
+    key_id, key = a_key()
+    write_keys(key_file(), {key_id: key})
+    sealed = sealed_in(get_settings().sealed_dir, b"gold", key, what=binding)
+    place = GoldPlace("idioms", "a", "detection", TASK.name, 1, digest)
+    claimed = SealedGold(sealed.file.sha256, sealed.commitment, sealed.keys, place)
+    task = replace(TASK, read_gold=lambda path, options: options)
+    assert read_sealed_gold(task, OPTIONS, claimed).is_public is is_public
+
+
 def test_what_could_not_be_read_is_not_kept(folder: Path) -> None:
     (folder / "gold.csv").write_text("ID,DataID,Language,Label\n1,d1,EN,7\n")
     for _ in range(2):
