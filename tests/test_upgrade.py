@@ -205,9 +205,11 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "position": 0,
         }
     ],
+    "systems": [{"id": 1, "team_id": 1, "task_id": 1, "name": "XLM-R", "created_at": NOW}],
     "submissions": [
         {
             "id": submission,
+            "system_id": 1,
             "team_id": 1,
             "user_id": 1,
             "phase_task_id": 1,
@@ -241,7 +243,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "method_cards": [
         {
             "id": 1,
-            "submission_id": SUBMISSION,
+            "system_id": 1,
             "number": 1,
             "is_current": True,
             "document": {"method": "XLM-R"},

@@ -82,6 +82,7 @@ NO_PAGES = {
     "/validations/{validation_id}/live": "a part of the check's page",
     "/submissions/{submission_id}/report/figures/{name}.svg": "a file to download",
     "/competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg": "a file to download",
+    "/competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}.svg": "a file to download",
     "/competitions/{competition}/judging/{round_name}/figures/{name}.svg": "a file to download",
 }
 HAIFA = "צוות חיפה"
@@ -127,12 +128,14 @@ IDIOMS = [
     Visit("/search", "/search?q=idioms"),
     Visit("/competitions/{competition}/data", f"{COMPETITION_PAGE}/data"),
     Visit("/competitions/{competition}/cite", f"{COMPETITION_PAGE}/cite"),
+    *(Visit(path) for path in ("/contact", "/imprint", "/privacy")),
     Visit("/guide/metrics"),
     *(Visit("/guide/{name}", f"/guide/{name}") for name in GUIDES),
     Visit("/docs", without="#api"),
     Visit("/competitions/{competition}", COMPETITION_PAGE),
     Visit("/competitions/{competition}", COMPETITION_PAGE, OLGA),
     Visit("/competitions/{competition}/desk", f"{COMPETITION_PAGE}/desk", OLGA),
+    Visit("/competitions/{competition}/allowances", f"{COMPETITION_PAGE}/allowances", OLGA),
     Visit("/competitions/{competition}/failed", f"{COMPETITION_PAGE}/failed", OLGA),
     Visit("/competitions/{competition}/rescoring", f"{COMPETITION_PAGE}/rescoring", OLGA),
     Visit("/competitions/{competition}/rescoring", f"{COMPETITION_PAGE}/rescoring", OLGA, is_refused=True),
@@ -150,6 +153,7 @@ IDIOMS = [
     Visit(BOARD, BOARD_PAGE, ADA),
     Visit(BOARD, BOARD_PAGE, OLGA),
     Visit(f"{BOARD}/pictures", f"{BOARD_PAGE}/pictures"),
+    Visit(f"/embed{BOARD}", f"/embed{BOARD_PAGE}"),
     Visit(BOARD, f"{BOARD_PAGE}?sort=team&order=desc&delta=Majority&since=2026-01-01&kind=team"),
     Visit(f"{BOARD}/rows/{{submission_id}}", "{row}"),
     Visit(f"{BOARD}/rows/{{submission_id}}", "{row}", ADA),
@@ -244,6 +248,14 @@ def user(site: Site, username: str) -> User:
         return session.scalars(select(User).where(User.username == username)).one()
 
 
+def with_texts_of_its_own(site: Site, file: Path) -> None:
+    """The server has a page to contact somebody, one on privacy and an imprint."""
+    file.write_text("# Words\n\nWrite to [us](mailto:us@example.org).\n")
+    changes = {f"{name}_file": file for name in site.settings.site_texts}
+    site.settings = site.settings.model_copy(update=changes)
+    site.app.state.server = type(site.app.state.server)(site.settings, site.engine, lambda: site.now)
+
+
 @contextmanager
 def ada_and_olga(site: Site) -> Iterator[dict[str, httpx.Client]]:
     """Ada takes part, Olga organises."""
@@ -261,6 +273,7 @@ def idioms(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     add_phase(site.engine, "post", starts_at=NOW - DAY)
     add_phase(site.engine, "later", starts_at=NOW + 9 * DAY, position=2)
     site.add_file("template.csv", "ID,Language,Setting,Label\n1,HE,zero_shot,נשבר הלב\n".encode(), "Template")
+    with_texts_of_its_own(site, tmp_path / "text.md")
     with ada_and_olga(site) as people:
         ada = user(site, "ada")
         world.add_team(site.engine, world.add_user(site.engine, "bot"), name="Majority", kind=TeamKind.BASELINE)

@@ -12,18 +12,18 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
-#: The page's own headings are h1 and h2.
+#: Of most pages: their own headings are h1 and h2.
 _HIGHEST_HEADING = 3
 #: A group, no landmark: several texts of one page may each have a first table.
 _SCROLLING = Markup('<div class="table-scroll" role="group" aria-label="{}" tabindex="0">')
 _CAPTION = Markup('<caption class="visually-hidden">{}</caption>')
 
 
-def render_markdown(text: str) -> Markup:
-    """The HTML; links to other sites do not tell them where the reader came from."""
+def render_markdown(text: str, highest: int = _HIGHEST_HEADING) -> Markup:
+    """The HTML, its headings from this one down; links to other sites do not tell them where the reader came from."""
     parser = markdown_parser()
     tokens = parser.parse(text)
-    _lower_headings(tokens)
+    _lower_headings(tokens, highest)
     _mark_links(tokens)
     tokens = with_readable_tables(tokens)
     return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704 - the renderer escapes; html is off
@@ -76,12 +76,12 @@ def _html(content: str) -> Token:
     return Token("html_block", "", 0, content=content)
 
 
-def _lower_headings(tokens: Sequence[Token]) -> None:
+def _lower_headings(tokens: Sequence[Token], to: int) -> None:
     """The text's highest heading becomes the highest that the page has left for it."""
     headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
     highest = min((int(token.tag[1:]) for token in headings), default=1)
     for token in headings:
-        token.tag = f"h{min(6, int(token.tag[1:]) - highest + _HIGHEST_HEADING)}"
+        token.tag = f"h{min(6, int(token.tag[1:]) - highest + to)}"
 
 
 def _mark_links(tokens: Sequence[Token]) -> None:
