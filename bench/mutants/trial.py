@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 #: pytest's exit status when every test passed; and where there was none to run.
 _PASSED, _NONE = 0, 5
 _LIMIT_SECONDS = 3600
+#: A test that only waits, because of a fault, is noticed so; one that computes without end is sooner.
+_TEST_TIMEOUT = "--timeout=120"
 #: Of the tests of one module, without what they take on import.
 _ALONE_LIMIT_SECONDS = 600
 #: One thread: a fork has one, and each process its core.
@@ -69,7 +71,9 @@ class Yard:
         )
         answer = task.with_suffix(".done")
         answer.unlink(missing_ok=True)
-        _, said = self._run(tests, _LIMIT_SECONDS, "-p", "bench.mutants.inside", **{TASK_VARIABLE: str(task)})
+        _, said = self._run(
+            tests, _LIMIT_SECONDS, "-p", "bench.mutants.inside", _TEST_TIMEOUT, **{TASK_VARIABLE: str(task)}
+        )
         if not answer.exists():
             raise Broken(f"without a fault {' '.join(tests)} do not pass:\n{said[-3000:]}")
         return [json.loads(line) for line in answer.read_text().splitlines()]
