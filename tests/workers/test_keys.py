@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import stat
 from pathlib import Path
 
@@ -211,3 +212,20 @@ def test_what_was_sealed_before_a_rotation_and_is_recorded_after_it_is_refused(e
         record_sealed(session, sealed, NOW)
     assert issubclass(KeysChanged, EvergoldError)
     assert stored_path(get_settings().sealed_dir, sealed.file.sha256).exists()
+
+
+def test_a_key_file_that_cannot_be_put_in_place_leaves_the_old_one_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "secrets" / "keys"
+    key_id, key = a_key()
+    write_keys(path, {key_id: key})
+    before = path.read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr("workers.keys.os.replace", full)
+    with pytest.raises(OSError, match="no space left"):
+        write_keys(path, {})
+    assert [(one.name, one.read_bytes()) for one in path.parent.iterdir()] == [("keys", before)]
