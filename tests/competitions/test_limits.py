@@ -114,6 +114,14 @@ def test_uploads_obey_the_phase_to_the_microsecond(engine: Engine, now: datetime
     assert answer_to(lambda: submit(engine, ada, now)) == answer
 
 
+def test_a_phase_that_ended_says_when_it_ended_and_one_to_come_when_it_opens(engine: Engine) -> None:
+    add_competition(engine, starts_at=NOW, ends_at=NOW + HOUR)
+    ada = add_user(engine, "ada")
+    for now, words in ((NOW - SECOND, "opens at 2026-01-10 12:00"), (NOW + HOUR, "ended at 2026-01-10 13:00")):
+        with pytest.raises(PhaseNotOpen, match=words):
+            submit(engine, ada, now)
+
+
 def test_without_gold_nothing_is_accepted(engine: Engine) -> None:
     add_competition(engine, gold=None)
     ada = add_user(engine, "ada")
