@@ -40,7 +40,7 @@ def board(competition_name: str, phase_name: str, name: str) -> str:
     return f"{phase(competition_name, phase_name)}/boards/{_q(name)}"
 
 
-def seen(address: str, seen_as: str | None) -> str:
+def as_seen_by(address: str, seen_as: str | None) -> str:
     """The address, with others' eyes where the page that links there is seen with them."""
     if not seen_as:
         return address

@@ -95,7 +95,7 @@ def read_query(parameters: Sequence[tuple[str, str]]) -> BoardQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Arranged:
+class ArrangedBoard:
     """board: what is left, in its order; whole: all that the viewer is shown; sort, order: as it is sorted;
     problems: what was asked for and is not there, a sentence each, by parameter."""
 
@@ -113,7 +113,7 @@ class Arranged:
 
 def arrange(
     board: Leaderboard, query: BoardQuery, *, languages: Sequence[str] = (), tracks: Sequence[str] = ()
-) -> Arranged:
+) -> ArrangedBoard:
     """languages: of the task; tracks: names of those that the competition declares."""
     problems = _unknown(board, query, languages, tracks)
     asked = query.without(problems)
@@ -127,7 +127,7 @@ def arrange(
         rank_by=kept.index(board.rank_by),
         rows=tuple(replace(row, cells=tuple(row.cells[place] for place in kept)) for row in rows),
     )
-    return Arranged(left, board, sort, order, problems)
+    return ArrangedBoard(left, board, sort, order, problems)
 
 
 # ------------------------------------------------------------------------------------------------------------- sorting

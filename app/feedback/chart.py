@@ -22,8 +22,8 @@ from evergold.figures.svg import (
     add_text,
     clean,
     multiples,
+    number_text,
     round_step,
-    shown,
 )
 
 WIDTH, HEIGHT = 640, 260
@@ -46,7 +46,7 @@ def chart_svg(attempts: Sequence[Attempt], column: BoardColumn, title: str) -> s
     x_of = _place(moments[0].timestamp(), moments[-1].timestamp(), _LEFT + 12, WIDTH - _RIGHT - 12)
     for tick in multiples(low, high, step):
         add_line(svg, "fig-grid", _LEFT, y_of(tick), WIDTH - _RIGHT, y_of(tick))
-        add_text(svg, shown(tick, _decimals(step)), "fig-tick", _LEFT - 8, y_of(tick) + 4, "end")
+        add_text(svg, number_text(tick, _decimals(step)), "fig-tick", _LEFT - 8, y_of(tick) + 4, "end")
     _add_dates(svg, moments)
     points = [(x_of(moment.timestamp()), y_of(value)) for moment, value in zip(moments, values, strict=True)]
     _add_record_line(svg, points, attempts)
@@ -105,7 +105,7 @@ def _description(attempts: Sequence[Attempt], column: BoardColumn) -> str:
 
 
 def _value(attempt: Attempt, column: BoardColumn) -> str:
-    return shown(attempt.value * (100 if column.percent else 1), column.decimals)
+    return number_text(attempt.value * (100 if column.percent else 1), column.decimals)
 
 
 def _decimals(step: float) -> int:

@@ -92,7 +92,7 @@ class ItemComparison:
     @cached_property
     def counts(self) -> Mapping[Showing, int]:
         """How many items each showing has."""
-        return {showing: len(self.shown(showing)) for showing in self.showings}
+        return {showing: len(self.selected(showing)) for showing in self.showings}
 
     @property
     def both_right(self) -> int:
@@ -104,7 +104,7 @@ class ItemComparison:
         """Of how many items neither is better, though that could be said."""
         return sum(row.better == "equal" for row in self.rows)
 
-    def shown(self, showing: Showing) -> list[ComparedItem]:
+    def selected(self, showing: Showing) -> list[ComparedItem]:
         """Those that are looked at."""
         return [row for row in self.rows if row.is_shown(showing)]
 

@@ -24,9 +24,9 @@ from evergold.figures.svg import (
     add_text,
     clean,
     multiples,
+    number_text,
     short,
     shortened,
-    shown,
 )
 
 Marker = Literal["circle", "square", "triangle"]
@@ -268,7 +268,7 @@ def _spoken(row: Row) -> str:
     """The row in words, as a tooltip."""
     parts = []
     for one in row.distributions:
-        mean = "no value" if one.mean is None else f"mean {shown(one.mean)}"
-        median = f", median {shown(one.quantiles[2])}" if len(one.quantiles) == len(SHARES) else ""
+        mean = "no value" if one.mean is None else f"mean {number_text(one.mean)}"
+        median = f", median {number_text(one.quantiles[2])}" if len(one.quantiles) == len(SHARES) else ""
         parts.append(f"{f'{one.label}: ' if one.label else ''}{mean}{median}")
     return f"{row.label}: {'; '.join(parts) or row.remark}"

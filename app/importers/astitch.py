@@ -15,7 +15,7 @@ from typing import Any
 
 from app.importers import astitch_texts as texts
 from app.importers.astitch_data import Files, convert_coarse, convert_fine, convert_similarity
-from app.importers.baselines import AskedBaselines, add_baselines
+from app.importers.baselines import BaselineRequest, add_baselines
 from app.importers.published import read_published
 from app.importers.writing import Inline, refuse_existing, write_csv, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems
@@ -92,12 +92,12 @@ def import_astitch(source: Path, target: Path, gold: Path) -> list[Path]:
     return [write_text(target / "competition.yaml", text), *written]
 
 
-def _baselines(part: Part, language: str, phase: str, target: Path, gold: Path) -> AskedBaselines:
+def _baselines(part: Part, language: str, phase: str, target: Path, gold: Path) -> BaselineRequest:
     """Those that learn do so from the dev data, and are there for the test data."""
     task = f"{part.name}-{language}"
     dev = gold / _gold_name("dev", task)
     ranking, rest = next(iter(part.metrics.values()))
-    return AskedBaselines(
+    return BaselineRequest(
         part.type,
         part.baselines,
         options_of(part, language),

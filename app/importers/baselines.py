@@ -17,7 +17,7 @@ DECIMALS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class AskedBaselines:
+class BaselineRequest:
     """Which baselines a task has in a phase. type: the task's; options: it has there; items: the blind file or folder;
     training: what those that learn may learn from, nothing: they are left out; gold: to know the scores, where it is at
     hand; ranked: the scores that rank boards, as (metric, split)."""
@@ -31,7 +31,7 @@ class AskedBaselines:
     ranked: Sequence[tuple[str, str]] = field(default=())
 
 
-def add_baselines(asked: AskedBaselines, target: Path, folder: str) -> tuple[list[Path], list[dict[str, Any]]]:
+def add_baselines(asked: BaselineRequest, target: Path, folder: str) -> tuple[list[Path], list[dict[str, Any]]]:
     """Write the files below `target`/`folder`; their paths, and the list under `baselines` of the phase's task."""
     written, declared = [], []
     for name in asked.names:
@@ -55,7 +55,7 @@ def _title(name: str) -> str:
     return name.replace("-", " ").capitalize()
 
 
-def _scores(asked: AskedBaselines, path: Path) -> dict[str, float]:
+def _scores(asked: BaselineRequest, path: Path) -> dict[str, float]:
     """What it scores where it ranks; undefined scores are left out."""
     if asked.gold is None:
         return {}

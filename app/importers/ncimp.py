@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.importers import ncimp_texts as texts
-from app.importers.baselines import AskedBaselines, add_baselines
+from app.importers.baselines import BaselineRequest, add_baselines
 from app.importers.ncimp_results import HEADER, published_rows
 from app.importers.writing import Inline, read_columns, refuse_existing, write_csv, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems, shorten
@@ -86,7 +86,7 @@ def import_ncimp(source: Path, target: Path, gold: Path, published: Path | None 
     historic = published_rows(published, task, read_options(task, OPTIONS), splits) if published else {}
     items_path, gold_path = write_csv(target / ITEMS, ITEM_COLUMNS, items), write_csv(gold / GOLD, CSV_COLUMNS, rows)
     ranked = [(BOARD_METRICS[0], split) for split in splits]
-    asked = AskedBaselines(TASK_TYPE, ("word-overlap",), OPTIONS, items_path, gold=gold_path, ranked=ranked)
+    asked = BaselineRequest(TASK_TYPE, ("word-overlap",), OPTIONS, items_path, gold=gold_path, ranked=ranked)
     written, baselines = add_baselines(asked, target, "baselines/open")
     competition = declaration(parts, baselines, historic)
     text = yaml_text({"version": 1, "competitions": [competition]}, texts.comment(parts, LANGUAGES))

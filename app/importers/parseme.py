@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.declarations.historic import COLUMNS
 from app.importers import parseme_texts as texts
-from app.importers.baselines import AskedBaselines, add_baselines
+from app.importers.baselines import BaselineRequest, add_baselines
 from app.importers.parseme_declaration import Plan, declaration, historic_file
 from app.importers.parseme_editions import EDITIONS, Edition
 from app.importers.parseme_folder import README, Language, read_languages, write_zip
@@ -63,7 +63,7 @@ def import_parseme(
     return [write_text(target / "competition.yaml", text), *written]
 
 
-def _baselines(plan: Plan, target: Path, gold: Path) -> dict[str, AskedBaselines]:
+def _baselines(plan: Plan, target: Path, gold: Path) -> dict[str, BaselineRequest]:
     """What training data have, found again: on the test data, and in practice, whose gold dev.cupt is, by train.cupt.
 
     They learn from the gold folders, which hold train.cupt, and for the test data dev.cupt, beside the gold.
@@ -71,7 +71,7 @@ def _baselines(plan: Plan, target: Path, gold: Path) -> dict[str, AskedBaselines
     with_dev = plan.having(DEV)
     zips = {"evaluation": ("test-blind", plan.languages), "practice": ("dev-blind", with_dev)}
     return {
-        phase: AskedBaselines(
+        phase: BaselineRequest(
             NAME,
             ("lexicon",),
             {"languages": [language.name for language in languages], "categories": list(plan.categories)},

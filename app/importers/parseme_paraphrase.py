@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.importers import parseme_paraphrase_texts as texts
-from app.importers.baselines import AskedBaselines, add_baselines
+from app.importers.baselines import BaselineRequest, add_baselines
 from app.importers.parseme_declaration import TEST_PHASES
 from app.importers.parseme_editions import EDITIONS
 from app.importers.parseme_folder import write_zip
@@ -158,7 +158,7 @@ def _add_baselines(
     trial = gold / FILES / _GOLDS[TRIAL]
     learns = kind == TEST and bool(_having(languages, TRIAL))
     options = {"languages": [language.name for language in _having(languages, kind)]}
-    asked = AskedBaselines(NAME, BASELINES, options, target / _blind_name(kind), [trial] if learns else [])
+    asked = BaselineRequest(NAME, BASELINES, options, target / _blind_name(kind), [trial] if learns else [])
     return add_baselines(asked, target, f"baselines/{_GOLDS[kind]}")
 
 

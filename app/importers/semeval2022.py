@@ -15,7 +15,7 @@ from typing import Any
 
 from app.gold.plain import list_as_public
 from app.importers import semeval2022_texts as texts
-from app.importers.baselines import AskedBaselines, add_baselines
+from app.importers.baselines import BaselineRequest, add_baselines
 from app.importers.semeval2022_layout import (
     BASELINES,
     BOARDS,
@@ -154,11 +154,11 @@ def _write_part(found: Found, source: Path, target: Path, gold: Path) -> Iterabl
         yield copy_file(source / file, folder / Path(file).name)
 
 
-def _baselines(found: Found, source: Path) -> AskedBaselines:
+def _baselines(found: Found, source: Path) -> BaselineRequest:
     """Those that learn do so from what is public and labelled, of the dev set not for the dev set."""
     part = found.part
     public = (*TRAINING, *(() if found.gold else DEV_GOLD))
-    return AskedBaselines(
+    return BaselineRequest(
         part.task,
         BASELINES[part.task],
         {"languages": list(found.languages)},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, floor
 from xml.etree.ElementTree import Element
 
-from evergold.figures.svg import add_line, add_text, multiples, round_step, shown
+from evergold.figures.svg import add_line, add_text, multiples, number_text, round_step
 
 _MOST_TICKS = 6
 #: Between the outermost values and the ends of an axis, as a share of what lies between them.
@@ -16,7 +16,7 @@ _AIR = 0.06
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """low, high: its ends; scale: what values are multiplied by when they are shown, as 100 for percent."""
+    """low, high: its ends; scale: what values are multiplied by when they are number_text, as 100 for percent."""
 
     title: str
     low: float
@@ -27,7 +27,7 @@ class Axis:
 
     def text_of(self, value: float) -> str:
         """A value of this axis, as people write it."""
-        return f"{shown(self.scale * value, self.decimals)}{self.unit}"
+        return f"{number_text(self.scale * value, self.decimals)}{self.unit}"
 
     def place(self, value: float, start: float, end: float) -> float:
         """Where a value stands when `low` stands at start and `high` at end."""
@@ -41,7 +41,7 @@ class Axis:
         """The number of a tick, without its unit: no more digits than the ticks need, but two at least."""
         step = self.scale * self._step
         digits = next((digits for digits in range(2, 9) if abs(round(step, digits) - step) < step * 1e-6), 9)
-        return shown(self.scale * tick, digits).rstrip("0").rstrip(".")
+        return number_text(self.scale * tick, digits).rstrip("0").rstrip(".")
 
     @property
     def heading(self) -> str:

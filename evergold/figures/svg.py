@@ -129,7 +129,7 @@ def clean(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def shown(number: float, decimals: int = 2) -> str:
+def number_text(number: float, decimals: int = 2) -> str:
     """The number as people write it, with a real minus sign and no negative zero."""
     text = f"{number:.{decimals}f}"
     return (text.lstrip("-") if float(text) == 0 else text).replace("-", "\N{MINUS SIGN}")
@@ -137,7 +137,7 @@ def shown(number: float, decimals: int = 2) -> str:
 
 def short(number: float) -> str:
     """The number without zeros at its end."""
-    return shown(number).rstrip("0").rstrip(".")
+    return number_text(number).rstrip("0").rstrip(".")
 
 
 def shortened(label: str, characters: int) -> str:

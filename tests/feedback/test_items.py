@@ -48,7 +48,7 @@ def numbers(*errors: float | None) -> list[ItemResult]:
 
 
 def ids(found: ItemComparison, showing: Showing) -> list[str]:
-    return [row.a.item for row in found.shown(showing)]
+    return [row.a.item for row in found.selected(showing)]
 
 
 # ------------------------------------------------------------------------------------------------------------- pairing
@@ -74,7 +74,7 @@ def test_closer_and_farther_whatever_the_sign() -> None:
     assert (ids(found, Showing.A), ids(found, Showing.B), found.equal) == (["0"], ["1"], 1)
     assert found.rows[3].better is None
     assert Showing.WRONG not in found.counts
-    assert found.shown(Showing.WRONG) == []
+    assert found.selected(Showing.WRONG) == []
 
 
 def test_items_of_one_alone_and_under_other_gold_are_left_out() -> None:

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from app.figures.distribution import WIDTH, Distribution, Figure, Histogram, Marker, Row, axis_ends, svg_of
-from evergold.figures.svg import shown
+from evergold.figures.svg import number_text
 
 SVG = "{http://www.w3.org/2000/svg}"
 #: The axis of `figure` goes from 0 to 1 over this span.
@@ -182,4 +182,4 @@ def test_a_row_without_values_says_why() -> None:
     ("number", "text"), [(0.126, "0.13"), (-0.5, "\N{MINUS SIGN}0.50"), (-0.001, "0.00"), (0.0, "0.00"), (1.0, "1.00")]
 )
 def test_numbers_have_a_real_minus_and_no_negative_zero(number: float, text: str) -> None:
-    assert shown(number) == text
+    assert number_text(number) == text

@@ -9,7 +9,7 @@ from typing import Literal
 
 from app.base.times import in_utc
 from app.competitions.columns import BoardColumn
-from evergold.figures.svg import shown
+from evergold.figures.svg import number_text
 
 #: How a picture is drawn.
 Kind = Literal["steps", "bars", "histogram", "dots", "scatter", "forest", "matrix"]
@@ -35,7 +35,7 @@ class Axis:
             return in_utc(datetime.fromisoformat(value)) if self.kind == "time" else value
         if value is None:
             return UNDEFINED
-        return f"{shown(100 * value, self.decimals)} %" if self.percent else shown(value, self.decimals)
+        return f"{number_text(100 * value, self.decimals)} %" if self.percent else number_text(value, self.decimals)
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,7 @@ class Difference:
     after: Any
 
     def __str__(self) -> str:
-        return f"{self.path} from {shown(self.before)} to {shown(self.after)}"
+        return f"{self.path} from {value_text(self.before)} to {value_text(self.after)}"
 
 
 def differences(before: Document, after: Document) -> list[Difference]:
@@ -135,7 +135,7 @@ def _inside(value: Any) -> dict[str, Any] | None:
 _SHOWN_CHARACTERS = 80
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """The value as a sentence may quote it."""
     if value is None:
         return "nothing"

@@ -93,7 +93,7 @@ def read_board(
             server, found, phase_found, board_found, is_public=leaderboard.view.everybodys.board is BoardShown.PUBLIC
         ),
         with_history=leaderboard.view.board is BoardShown.PUBLIC,
-        row_link=lambda row_id: links.seen(links.board_row(competition, phase, board, row_id), seen_as),
+        row_link=lambda row_id: links.as_seen_by(links.board_row(competition, phase, board, row_id), seen_as),
         metrics=_metrics(board_found, leaderboard),
         signatures=_signatures(leaderboard),
         human_round=human_round,
@@ -166,13 +166,13 @@ def _official_page(
         state=phase_state(phase, now),
         **_options(found, phase, board, seen_as),
         closings=[
-            (_day(one), links.seen(links.official(*place, one.number), seen_as), one.number == snapshot.number)
+            (_day(one), links.as_seen_by(links.official(*place, one.number), seen_as), one.number == snapshot.number)
             for one in every
         ],
         leaderboard=leaderboard,
         table=table,
         with_history=False,
-        row_link=lambda row_id: links.seen(links.board_row(*place, row_id, snapshot.number), seen_as),
+        row_link=lambda row_id: links.as_seen_by(links.board_row(*place, row_id, snapshot.number), seen_as),
         metrics=_metrics(board, leaderboard),
         signatures=_signatures(leaderboard),
         titles={one.name: one.title for one in found.phases},
@@ -255,7 +255,7 @@ def _options(competition: Competition, phase: Phase, board: Board, seen_as: Seen
 
     def option(title: str, to_phase: Phase, to_board: Board, is_current: bool) -> Option:
         address = links.board(competition.name, to_phase.name, to_board.name)
-        return title, links.seen(address, seen_as), is_current
+        return title, links.as_seen_by(address, seen_as), is_current
 
     return {
         "phase_options": [

@@ -10,7 +10,7 @@ from fastapi import Depends, Query, Request
 from sqlalchemy.orm import Session
 
 from app.base.errors import InvalidForm
-from app.boards.query import PARAMETERS, REPEATED, TEXT_CHARACTERS, Arranged, BoardQuery, arrange, read_query
+from app.boards.query import PARAMETERS, REPEATED, TEXT_CHARACTERS, ArrangedBoard, BoardQuery, arrange, read_query
 from app.boards.rows import Leaderboard, RowKind
 from app.competitions.tracks import tracks_of
 from app.competitions.visibility import task_in_phase
@@ -72,7 +72,7 @@ ApiQuery = Annotated[BoardQuery, Depends(api_query)]
 
 def arrange_board(
     session: Session, competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, query: BoardQuery
-) -> Arranged:
+) -> ArrangedBoard:
     """The board as it is asked for."""
     tracks = [track.name for track in tracks_of(competition)] if board.track is None else []
     return arrange(leaderboard, query, languages=languages_of(session, phase, board), tracks=tracks)
@@ -85,7 +85,7 @@ def languages_of(session: Session, phase: Phase, board: Board) -> Sequence[str]:
     return getattr(options, "languages", None) or ()
 
 
-def raise_if_unknown(arranged: Arranged) -> Leaderboard:
+def raise_if_unknown(arranged: ArrangedBoard) -> Leaderboard:
     """The board; raises InvalidForm where something was asked for that is not there."""
     if arranged.problems:
         raise InvalidForm(" ".join(arranged.problems.values()), fields=dict(arranged.problems))

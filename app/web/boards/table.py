@@ -18,7 +18,7 @@ from app.boards.query import (
     DESCENDING,
     ENTRIES,
     RANK,
-    Arranged,
+    ArrangedBoard,
     BoardQuery,
     best_first,
     key_of,
@@ -144,7 +144,7 @@ class TableShown:
 
 
 def table_of(
-    arranged: Arranged,
+    arranged: ArrangedBoard,
     query: BoardQuery,
     board: Board,
     languages: Sequence[str],
@@ -210,18 +210,18 @@ def _address(query: BoardQuery, kept: Sequence[tuple[str, str]], **changes: Any)
 
 
 def _score_heading(
-    found: Arranged,
+    arranged: ArrangedBoard,
     query: BoardQuery,
     column: BoardColumn,
     metrics: Mapping[str, Metric],
     kept: Sequence[tuple[str, str]],
 ) -> Heading:
     metric = metrics.get(column.metric)
-    is_ranking = key_of(column) == key_of(found.whole.columns[found.whole.rank_by])
+    is_ranking = key_of(column) == key_of(arranged.whole.columns[arranged.whole.rank_by])
     key = key_of(column)
-    first = best_first(found.whole, key)
+    first = best_first(arranged.whole, key)
     # As it is ranked, the board is sorted by the ranking column.
-    now = first if is_ranking and found.is_ranked else found.order if found.sort == key else ""
+    now = first if is_ranking and arranged.is_ranked else arranged.order if arranged.sort == key else ""
     address = _turned(query, kept, key, first, now)
     if is_ranking and now not in ("", first):
         address = _address(query, kept, sort="", order="")
@@ -229,11 +229,13 @@ def _score_heading(
     return Heading(column.title, address, _SORTED.get(now), column, title, words, is_ranking)
 
 
-def _other_heading(found: Arranged, query: BoardQuery, name: str, kept: Sequence[tuple[str, str]]) -> Heading:
-    now = found.order if found.sort == name else ""
-    if name == RANK and found.is_ranked:
+def _other_heading(arranged: ArrangedBoard, query: BoardQuery, name: str, kept: Sequence[tuple[str, str]]) -> Heading:
+    now = arranged.order if arranged.sort == name else ""
+    if name == RANK and arranged.is_ranked:
         now = ""  # the ranking column says so
-    return Heading(name.capitalize(), _turned(query, kept, name, best_first(found.whole, name), now), _SORTED.get(now))
+    return Heading(
+        name.capitalize(), _turned(query, kept, name, best_first(arranged.whole, name), now), _SORTED.get(now)
+    )
 
 
 def _turned(query: BoardQuery, kept: Sequence[tuple[str, str]], key: str, first: str, now: str) -> str:
@@ -246,14 +248,14 @@ def _turned(query: BoardQuery, kept: Sequence[tuple[str, str]], key: str, first:
 # ---------------------------------------------------------------------------------------------------------------- rows
 
 
-def _order(found: Arranged) -> list[int]:
+def _order(arranged: ArrangedBoard) -> list[int]:
     """The places of the columns that are left, the ranking one first."""
-    places = range(len(found.board.columns))
-    return sorted(places, key=lambda place: place != found.board.rank_by)
+    places = range(len(arranged.board.columns))
+    return sorted(places, key=lambda place: place != arranged.board.rank_by)
 
 
 def _row(
-    found: Arranged,
+    arranged: ArrangedBoard,
     row: LeaderboardRow,
     reference: LeaderboardRow | None,
     moved: Mapping[tuple[object, ...], Move] | None,
@@ -261,21 +263,21 @@ def _row(
     *,
     is_pinned: bool,
 ) -> RowShown:
-    against = _cells_of(found, reference) if reference else None
+    against = _cells_of(arranged, reference) if reference else None
     cells = tuple(
         _cell(
             row.cells[place],
-            found.board.columns[place],
+            arranged.board.columns[place],
             against[place] if against else None,
-            is_ranking=place == found.board.rank_by,
+            is_ranking=place == arranged.board.rank_by,
         )
-        for place in _order(found)
+        for place in _order(arranged)
     )
     return RowShown(
         row,
         cells,
-        moved.get(row_key(found.whole, row)) if moved is not None else None,
-        spread_of(axis, row.cells[found.board.rank_by]) if axis is not None else None,
+        moved.get(row_key(arranged.whole, row)) if moved is not None else None,
+        spread_of(axis, row.cells[arranged.board.rank_by]) if axis is not None else None,
         is_pinned,
         is_long=len(row.team) + len(row.method) + 8 * _badges(row) > LONG_CHARACTERS,
         ranks="–".join(map(str, row.rank_range)) if row.rank_range and len(set(row.rank_range)) > 1 else "",
@@ -287,28 +289,28 @@ def _badges(row: LeaderboardRow) -> int:
     return sum(map(bool, (row.is_mine, row.kind != "team", row.carried_from, row.track, row.status)))
 
 
-def _axis_shown(found: Arranged, axis: Axis) -> AxisShown:
-    column, baseline = found.whole.columns[found.whole.rank_by], baseline_value(found.whole)
+def _axis_shown(arranged: ArrangedBoard, axis: Axis) -> AxisShown:
+    column, baseline = arranged.whole.columns[arranged.whole.rank_by], baseline_value(arranged.whole)
     values = [100 * end if column.percent else end for end in (axis.worse, axis.better)]
     decimals = max(len(f"{value:g}".partition(".")[2]) for value in values)
     ends = [f"{value:.{decimals}f}".replace("-", _MINUS) for value in values]
     return AxisShown(ends[0], ends[1], None if baseline is None else axis.place(baseline))
 
 
-def _fits(found: Arranged, query: BoardQuery, headings: Sequence[Heading]) -> bool:
+def _fits(arranged: ArrangedBoard, query: BoardQuery, headings: Sequence[Heading]) -> bool:
     """Whether the table is as narrow as the text column of a desktop, by how long its headings are."""
     others = [query.column == () or name in query.column for name in (ENTRIES, DATE)]
     wide = [max(_CELL_PX, _LETTER_PX * len(one.title) + _HEADING_PX) for one in headings]
-    wide += [_ANSWER_PX] * len(found.board.card_columns) + [_OTHER_PX] * sum(others)
+    wide += [_ANSWER_PX] * len(arranged.board.card_columns) + [_OTHER_PX] * sum(others)
     if query.delta:
         wide += [_DELTA_PX] * len(headings)
     return sum(wide) + _TEAM_PX <= _TEXT_PX
 
 
-def _cells_of(found: Arranged, row: LeaderboardRow) -> list[Cell]:
+def _cells_of(arranged: ArrangedBoard, row: LeaderboardRow) -> list[Cell]:
     """A row of the whole board, in the columns that are left."""
-    places = {key_of(column): place for place, column in enumerate(found.whole.columns)}
-    return [row.cells[places[key_of(column)]] for column in found.board.columns]
+    places = {key_of(column): place for place, column in enumerate(arranged.whole.columns)}
+    return [row.cells[places[key_of(column)]] for column in arranged.board.columns]
 
 
 def _cell(cell: Cell, column: BoardColumn, against: Cell | None, *, is_ranking: bool) -> CellShown:
@@ -325,30 +327,30 @@ def _cell(cell: Cell, column: BoardColumn, against: Cell | None, *, is_ranking: 
 # ------------------------------------------------------------------------------------------------------------ the form
 
 
-def _choices(found: Arranged, board: Board, languages: Sequence[str], tracks: Sequence[Track]) -> Choices:
-    is_public = found.whole.view.board is BoardShown.PUBLIC or found.whole.view.is_organiser
-    kinds = {row.kind for row in found.whole.rows}
+def _choices(arranged: ArrangedBoard, board: Board, languages: Sequence[str], tracks: Sequence[Track]) -> Choices:
+    is_public = arranged.whole.view.board is BoardShown.PUBLIC or arranged.whole.view.is_organiser
+    kinds = {row.kind for row in arranged.whole.rows}
     return Choices(
         tracks=[(track.name, track.title) for track in tracks] if board.track is None else (),
-        languages=[(one, one.upper()) for one in visible_languages(found.whole, languages)],
-        categories=[(one, one.replace("_", " ")) for one in visible_categories(found.whole, languages)],
-        references=[(one, one) for one in references(found.whole)] if is_public else (),
+        languages=[(one, one.upper()) for one in visible_languages(arranged.whole, languages)],
+        categories=[(one, one.replace("_", " ")) for one in visible_categories(arranged.whole, languages)],
+        references=[(one, one) for one in references(arranged.whole)] if is_public else (),
         kinds=[one for one in ROW_KINDS.items() if one[0] in kinds] if len(kinds) > 1 else (),
-        columns=_pickable(found),
+        columns=_pickable(arranged),
     )
 
 
-def _pickable(found: Arranged) -> list[tuple[str, str]]:
+def _pickable(arranged: ArrangedBoard) -> list[tuple[str, str]]:
     """Every column that one can do without."""
-    whole = found.whole
+    whole = arranged.whole
     scores = [(key_of(one), one.title) for place, one in enumerate(whole.columns) if place != whole.rank_by]
     others = [(ENTRIES, "Entries"), (DATE, "Date")] if whole.view.board is BoardShown.PUBLIC else []
     return [*scores, *others]
 
 
-def _count(found: Arranged, query: BoardQuery) -> str:
+def _count(arranged: ArrangedBoard, query: BoardQuery) -> str:
     """`3 of 12 rows`: of those that the viewer is shown."""
-    of = len(found.whole.rows)
+    of = len(arranged.whole.rows)
     if not query.narrows:
         return plural(of, "row")
-    return f"{len(found.board.rows):,} of {plural(of, 'row')}"
+    return f"{len(arranged.board.rows):,} of {plural(of, 'row')}"

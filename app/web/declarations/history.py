@@ -16,7 +16,7 @@ from app.competitions.find import organised
 from app.declarations.edits.edit import NOTE_CHARACTERS, Outcome, go_back
 from app.declarations.edits.export import revision_text
 from app.declarations.edits.yaml_text import declaration_text
-from app.declarations.revisions.documents import differences, shown
+from app.declarations.revisions.documents import differences, value_text
 from app.declarations.revisions.kept import find_revision, list_revisions, present_revision
 from app.models import Revision, User
 from app.web.declarations.pages import edit_of, revision_number
@@ -85,7 +85,7 @@ def _page(
         workspace=workspace,
         revision=revision,
         present=present,
-        since=[(one.path, shown(one.before), shown(one.after)) for one in since],
+        since=[(one.path, value_text(one.before), value_text(one.after)) for one in since],
         compared=_compared(before, revision) if before else [],
         text=revision_text(revision, found.name),
         note=form.get("note", "") if form else "",

@@ -16,7 +16,7 @@ from app.base.errors import EvergoldError, InvalidForm
 from app.competitions.find import organised
 from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, EditConflict, Outcome, edit_values
 from app.declarations.edits.fields import Part, Value, format_value, rule_parts, text_parts, typed_values
-from app.declarations.revisions.documents import shown
+from app.declarations.revisions.documents import value_text
 from app.declarations.revisions.kept import find_revision, present_revision
 from app.models import Competition, Revision, User
 from app.web.html.guards import PageUser, SentFields, SentForm, form_again
@@ -171,9 +171,9 @@ def _conflicts(error: EditConflict, changed: Mapping[str, Value]) -> list[dict[s
     return [
         {
             "path": one["path"],
-            "before": shown(one["before"]),
-            "theirs": shown(one["after"]),
-            "yours": shown(changed[one["path"]]) if one["path"] in changed else None,
+            "before": value_text(one["before"]),
+            "theirs": value_text(one["after"]),
+            "yours": value_text(changed[one["path"]]) if one["path"] in changed else None,
         }
         for one in error.details["differences"]
     ]

@@ -22,7 +22,7 @@ from app.web.http import csrf
 from app.web.http.errors import phrase
 from app.web.http.identity import Visitor, known_visitor
 from app.web.http.schemas import ErrorDetail
-from evergold.figures.svg import shown
+from evergold.figures.svg import number_text
 
 APP = Path(__file__).resolve().parents[2]
 STATIC = APP / "static"
@@ -92,7 +92,7 @@ def environment() -> Environment:
         aoe=words.moment_aoe,
         until=words.until,
         score=words.format_score,
-        number=shown,
+        number=number_text,
         plural=words.plural,
         ordinal=words.ordinal,
         isolated=isolated,

@@ -83,7 +83,8 @@ def workspace_of(
         for name, title, address in _tabs(competition, here, now, has_runs=own is not None, has_desk=organises)
     )
     seen = (
-        replace(one, address=links.seen(one.address, viewer.seen_as)) if one.name in _SHARED else one for one in tabs
+        replace(one, address=links.as_seen_by(one.address, viewer.seen_as)) if one.name in _SHARED else one
+        for one in tabs
     )
     state: PhaseState = phase_state(phase, now) if phase else "upcoming"
     return Workspace(competition, phase, state, activity_of(session, views), tab, tuple(seen), now)

@@ -9,7 +9,7 @@ from app.judging.results import MACRO
 from app.judging.summary import Correlation, Summary, System
 from app.models import Competition, JudgingRound
 from evergold.figures.axes import Axis, axis_around
-from evergold.figures.svg import shown
+from evergold.figures.svg import number_text
 
 HUMAN = "Human score"
 
@@ -34,7 +34,7 @@ def correlation_words(correlation: Correlation) -> str:
 
 
 def _coefficient(name: str, value: float | None) -> str:
-    return f"{name.capitalize()} {shown(value)}" if value is not None else f"{name.capitalize()} undefined"
+    return f"{name.capitalize()} {number_text(value)}" if value is not None else f"{name.capitalize()} undefined"
 
 
 def _figure(summary: Summary, split: str, context: str) -> Scatter:

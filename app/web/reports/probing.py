@@ -13,7 +13,7 @@ from app.web.html.drawings import Drawing, drawings_of
 from app.web.reports.probing_figures import class_figures, probes_figure
 from app.web.reports.probing_splits import Choice, choices, chosen_split, title_of
 from app.web.reports.tables import Cell, Column, Row, Table, make_table, number_cell, score_cell
-from evergold.figures.svg import shown
+from evergold.figures.svg import number_text
 from evergold.scoring.human_scores import CLASSES
 from evergold.scoring.probing import MEASURES
 from evergold.scoring.task import Score
@@ -76,7 +76,7 @@ def show_probing(report: Report, parameters: Mapping[str, str]) -> ProbingReport
 
 
 def figures_of(aggregates: Mapping[str, Any], wanted: str | None) -> tuple[str, list[Figure]]:
-    """The split that is shown, and its figures; raises NotFound for a split that is not there."""
+    """The split that is number_text, and its figures; raises NotFound for a split that is not there."""
     chosen = chosen_split(list(aggregates["splits"]), wanted)
     found, ideals = aggregates["splits"][chosen], aggregates["ideals"]
     context = title_of(chosen)
@@ -103,7 +103,7 @@ def _significant(rho: Cell, p: Score | None) -> Cell:
     """A dash for a correlation that may be chance, as in the paper's tables; pointing at it tells the number."""
     if rho.value is None or p is None or p.value is None or p.value < SIGNIFICANT_P:
         return rho
-    return Cell("–", rho.value, hint=f"ρ {shown(rho.value, 4)}, not significant")
+    return Cell("–", rho.value, hint=f"ρ {number_text(rho.value, 4)}, not significant")
 
 
 def _probability(cell: Cell) -> Cell:

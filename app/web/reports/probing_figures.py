@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.figures.distribution import SHARES, Distribution, Figure, Histogram, Marker, Row, axis_ends
-from evergold.figures.svg import shown
+from evergold.figures.svg import number_text
 from evergold.scoring.human_scores import CLASSES
 from evergold.scoring.probing_report import SMALLEST_CLASS
 
@@ -129,10 +129,10 @@ def _in_words(rows: Sequence[Row]) -> str:
     said = []
     for row in rows:
         means = [
-            f"{f'{one.label} ' if one.label else ''}{shown(one.mean)}"
+            f"{f'{one.label} ' if one.label else ''}{number_text(one.mean)}"
             for one in row.distributions
             if one.mean is not None
         ]
-        ideal = f" (ideal {shown(row.ideal)})" if row.ideal is not None else ""
+        ideal = f" (ideal {number_text(row.ideal)})" if row.ideal is not None else ""
         said.append(f"{row.label}: mean {', '.join(means)}{ideal}" if means else f"{row.label}: {row.remark}")
     return ". ".join(said) + "."

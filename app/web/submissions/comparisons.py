@@ -48,7 +48,7 @@ def compare_submissions(
     with reading(server.engine) as session:
         found = compare(session, submission_id, other_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
         items = compare_items(session, found)
-    shown = items.shown(show)
+    shown = items.selected(show)
     following = None
     if start + limit < len(shown):
         asked = urlencode({"show": show.value, "start": start + limit, "limit": limit})

@@ -149,7 +149,7 @@ def read_comparison(
         metrics=TASKS[one.phase_task.task.task_type].metrics,
         items=items,
         showing=showing,
-        paged=_paged(items.shown(showing), page),
+        paged=_paged(items.selected(showing), page),
         refusal=refusal,
     )
 
