@@ -31,6 +31,7 @@ SLOW_FIRST = (
     "tests/leaks/test_canaries.py",
     "tests/leaks/test_public_gold.py",
     "tests/leaks/test_routes.py",
+    "tests/server/test_running_guide.py",
 )
 #: Of processor time (this process and the children that it waited for), which neighbours on the machine do not move.
 LONGEST_SECONDS = 30.0
