@@ -8,6 +8,7 @@ from collections.abc import Sequence
 SERVER_COMMANDS = frozenset(
     {
         "account",
+        "allowance",
         "apply",
         "audit",
         "backup",

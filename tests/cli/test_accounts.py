@@ -56,7 +56,7 @@ def test_the_link_alone_goes_to_stdout(server: Path, capsys: pytest.CaptureFixtu
 
 def test_nobody_gets_no_link(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["account", "reset-link", "nobody", "--data-dir", str(server)]) == Code.ERROR
-    assert "called 'nobody'" in capsys.readouterr().err
+    assert "no account 'nobody'" in capsys.readouterr().err
 
 
 def make_bob(server: Path, monkeypatch: pytest.MonkeyPatch, *more: str, password: str = PASSWORD) -> int:

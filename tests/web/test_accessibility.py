@@ -75,7 +75,7 @@ NO_PAGES = {
     "/sitemap.xml": "for robots",
     "/apple-touch-icon.png": "leads to a picture",
     "/competitions/{competition}/phases/{phase}/boards/{board}/picture.png": "a picture",
-    "/embed/competitions/{competition}/phases/{phase}/boards/{board}": "a part of other sites' pages, where no script runs",
+    "/embed/competitions/{competition}/phases/{phase}/boards/{board}": "a part of others' pages, without scripts",
     "/healthz": "for whoever runs the server",
     "/readyz": "for whoever runs the server",
     "/metrics": "for whoever runs the server",

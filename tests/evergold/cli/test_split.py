@@ -86,7 +86,7 @@ PINNED = {
     "train.cupt": "3f60c0e862347143",
     "dev.cupt": "6b9029cf8c688691",
     "test.cupt": "bf1b1504b0c0571c",
-    "ratio-test.svg": "5c36fab3a0f1ae96",
+    "ratio-test.svg": "acc87c58619b1e0d",
 }
 
 
