@@ -203,9 +203,9 @@ def test_a_header_of_ten_times_the_columns_takes_about_ten_times_as_long() -> No
         data = ",".join(f"column{number}" for number in range(columns)).encode() + b"\n"
         times = []
         for _ in range(5):
-            began = time.process_time()
+            began = time.perf_counter()
             read_table(data, COLUMNS, Problems())
-            times.append(time.process_time() - began)
+            times.append(time.perf_counter() - began)
         return min(times)
 
     assert seconds(40_000) < 20 * seconds(4_000)
