@@ -9,6 +9,7 @@ from sqlalchemy import Engine, insert, select
 
 from app.base.db import writing
 from app.models import Board, Phase, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, Team
+from tests.rich_world import own
 from tests.world import ZERO_SHOT, add_user
 
 #: Of the first column, which ranks, and of the others.
@@ -21,13 +22,14 @@ def fill_wide(engine: Engine, rows: int, columns: int, now: datetime) -> None:
     user = add_user(engine, "wide")
     ids = [uuid.uuid4() for _ in range(rows)]
     with writing(engine) as session:
-        board = session.scalars(select(Board).where(Board.name == "zero-shot")).one()
+        board = session.scalars(own(Board).where(Board.name == "zero-shot")).one()
         parts = [
             {"metric": metric, "split": split, "title": f"Part {n}", "decimals": 4, "percent": False}
             for n, (metric, split) in enumerate(scores[1:])
         ]
         board.columns = [board.columns[0], *parts]
         place = select(Phase.competition_id, PhaseTask.id).join(PhaseTask, PhaseTask.phase_id == Phase.id)
+        place = place.where(Phase.competition_id == board.competition_id)
         competition, phase_task = session.execute(place).one()
         teams = [Team(competition_id=competition, name=f"Team {n}", created_at=now) for n in range(rows)]
         session.add_all(teams)

@@ -184,7 +184,7 @@ def edit_card(
         raise Forbidden("Only its team can change a method card.")
     lock_team(session, submission.team)
     session.refresh(submission, ["system_id"])  # as it is now that nobody else writes
-    system = _system_of(session, submission, str(sent.get(CardPart.METHOD) or ""), now)
+    system = _system_of(session, submission, sent, now)
     phases_of(session, system, hold=True)
     _check_not_frozen(session, submission)
     versions = _versions(session, system.id)
@@ -199,10 +199,12 @@ def edit_card(
     return number + 1
 
 
-def _system_of(session: Session, submission: Submission, method: str, now: datetime) -> System:
-    """Its system; a run of which nothing was said gets one that is called as its method."""
+def _system_of(session: Session, submission: Submission, sent: Mapping[str, Any], now: datetime) -> System:
+    """Its system; a run of which nothing was said gets one that is called as its method. Raises InvalidForm: what is no
+    text is looked for nowhere."""
     if submission.system_id is None:
-        name = " ".join(method.split())[:METHOD_CHARACTERS]
+        document = check_card(sent, form_of(submission.phase_task))
+        name = " ".join(str(document.get(CardPart.METHOD) or "").split())[:METHOD_CHARACTERS]
         task_id = submission.phase_task.task_id
         submission.system_id = system_called(session, submission.team_id, task_id, name, now).id
         session.flush()

@@ -157,7 +157,8 @@ def test_a_newcomer_registers_errs_understands_and_stands_on_the_board(
     expect(row).to_contain_text("0.7037")
     keep(page, f"newcomer-board-{device}-{scheme}")
     row.get_by_role("link", name="ada", exact=True).click()
-    assert "/submissions/" in page.url
+    expect(page.get_by_role("heading", name="ada")).to_be_visible()
+    assert page.url.endswith("/teams/ada")
 
 
 def test_without_scripts_everything_still_works(look: Any, site: Site, tmp_path: Path) -> None:

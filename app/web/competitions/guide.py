@@ -35,6 +35,7 @@ GUIDES = {
     "client": ("Python client", "For notebooks and scripts in Python."),
     "api": ("Web API", "For programs in any language."),
     "running": ("Running a server", "For administrators."),
+    "scaling": ("Scaling", "For administrators: what many competitions at a deadline need."),
     "adding-a-task": ("Adding a task type", "For developers."),
 }
 _NO_SLUG = re.compile(r"[^\w\- ]")

@@ -130,7 +130,7 @@ def test_the_upload_page_offers_the_tracks_and_sends_the_chosen_one(site: Site, 
     answer = browser.post(PAGE, data=form, files={"file": ("a.csv", CONTENT)}).text
     assert "<dt>Track</dt><dd>Open track</dd>" in answer
     assert tracks_in_the_database(site) == ["open"]
-    assert "Evaluation, Open track" in browser.get("/submissions").text
+    assert "<bdi>Evaluation</bdi>, Open track" in browser.get("/submissions").text
 
 
 @pytest.mark.usefixtures("tracks")

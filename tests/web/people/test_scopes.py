@@ -35,6 +35,7 @@ PARTICIPATING = {
     "ask_question",
     "choose_mail",
     "edit_card",
+    "withdraw_submission",
 }
 #: What only organisers and administrators see, besides what is tagged `organising`.
 ORGANISERS_VIEW = {"read_audit_log"}

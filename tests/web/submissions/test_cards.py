@@ -255,7 +255,7 @@ def test_the_card_is_changed_on_its_page(site: Site, cheap_passwords: None) -> N
         assert "Paper, Languages, Ensemble" in again
         assert 'value="en pt"' in again
         late = browser.post(address, data={**typed, "method": "other"})
-        assert (late.status_code, "somebody of your team".casefold() in late.text.casefold()) == (409, True)
+        assert (late.status_code, "somebody on your team".casefold() in late.text.casefold()) == (409, True)
         assert 'value="other"' in late.text, "what was typed is kept"
         assert browser.post(address, data={**typed, "csrf_token": "x"}).status_code == 403
         site.set_clock(NOW + DAY + HOUR)
