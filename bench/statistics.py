@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def measure(systems: int, items: int, resamples: int, ranks: bool, rounds: int = LOOPED) -> dict[str, Any]:
-    """Seconds of one processor for each step, and for the loop: how busy the machine is does not matter."""
+    """Seconds for each step, and for the loop, in one run on one machine: the ratio is what is quoted."""
     chance = np.random.default_rng(1)
     gold = chance.integers(0, 2, items)
     answers = [np.where(chance.random(items) < 0.6 + 0.005 * n, gold, 1 - gold) for n in range(systems)]
