@@ -16,18 +16,18 @@ from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError, Forbidden, InvalidForm
 from app.base.times import in_utc
-from app.cards.form import METHOD_CHARACTERS, PART_TITLES, CardForm, CardPart, read_document
+from app.cards.form import PART_TITLES, CardForm, CardPart, read_document
 from app.cards.kept import form_of, sent_with
 from app.cards.systems import (
     Document,
     SystemCard,
+    add_system,
     card_of_system,
     check_not_frozen,
     find_system,
     frozen_with,
     merged,
     phases_of,
-    system_called,
     wanted_name,
 )
 from app.competitions.changed import boards_changed
@@ -101,13 +101,11 @@ def named_system(
     """The system that an upload is of, which may add to its card; None where nothing is said of any. Under the team's
     lock; raises InvalidForm for another card than the one that official boards show."""
     wanted = wanted_name(name, document)
-    if not wanted:
-        if set(document) <= {CardPart.METHOD}:
-            return None
-        return SystemCard(system_called(session, team.id, phase_task.task_id, "", now), {}, 0)
-    system = find_system(session, team.id, phase_task.task_id, wanted)
+    if not wanted and set(document) <= {CardPart.METHOD}:
+        return None
+    system = find_system(session, team.id, phase_task.task_id, wanted) if wanted else None
     if system is None:
-        return SystemCard(system_called(session, team.id, phase_task.task_id, wanted, now), {}, 0)
+        return SystemCard(add_system(session, team.id, phase_task.task_id, wanted, now), {}, 0)
     found = card_of_system(session, system)
     if merged(found.document, document) != found.document:
         phases_of(session, system, hold=True)
@@ -203,10 +201,10 @@ def _system_of(session: Session, submission: Submission, sent: Mapping[str, Any]
     """Its system; a run of which nothing was said gets one that is called as its method. Raises InvalidForm: what is no
     text is looked for nowhere."""
     if submission.system_id is None:
-        document = check_card(sent, form_of(submission.phase_task))
-        name = " ".join(str(document.get(CardPart.METHOD) or "").split())[:METHOD_CHARACTERS]
-        task_id = submission.phase_task.task_id
-        submission.system_id = system_called(session, submission.team_id, task_id, name, now).id
+        place = submission.team_id, submission.phase_task.task_id
+        name = wanted_name("", check_card(sent, form_of(submission.phase_task)))
+        found = find_system(session, *place, name) if name else None
+        submission.system_id = (found or add_system(session, *place, name, now)).id
         session.flush()
     return session.get_one(System, submission.system_id)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from typing import Any
 from unicodedata import category
 
@@ -56,17 +57,18 @@ def find_system(session: Session, team_id: int, task_id: int, name: str) -> Syst
     )
 
 
-def system_called(session: Session, team_id: int, task_id: int, name: str, now: datetime) -> System:
-    """The same, made if there is none; under the team's lock. Without a name, the next `System 1`."""
-    if not name:
-        made = session.scalar(select(func.count(System.id)).where(System.team_id == team_id, System.task_id == task_id))
-        name = f"System {(made or 0) + 1}"
-    found = find_system(session, team_id, task_id, name)
-    if found is None:
-        found = System(team_id=team_id, task_id=task_id, name=name, created_at=now)
-        session.add(found)
-        session.flush()
-    return found
+def add_system(session: Session, team_id: int, task_id: int, name: str, now: datetime) -> System:
+    """A new one, under the team's lock. Without a name, the next `System 1` that is free."""
+    name = name or _free_name(session, team_id, task_id)
+    system = System(team_id=team_id, task_id=task_id, name=name, created_at=now)
+    session.add(system)
+    session.flush()
+    return system
+
+
+def _free_name(session: Session, team_id: int, task_id: int) -> str:
+    taken = session.scalars(select(System.name).where(System.team_id == team_id, System.task_id == task_id)).all()
+    return next(name for number in count(len(taken) + 1) if (name := f"System {number}") not in taken)
 
 
 def systems_of_team(session: Session, team_id: int, task_id: int) -> Sequence[System]:

@@ -59,6 +59,16 @@ def test_without_a_name_the_method_is_the_name(engine: Engine, people: list[User
     assert card(engine, sent[0], ada).method == "XLM-R", "another method is another system: no run is renamed"
 
 
+def test_a_card_without_a_name_is_of_a_new_system_whatever_others_are_called(
+    engine: Engine, people: list[User]
+) -> None:
+    ada = people[0]
+    named = enter(engine, ada, 0.5, system="System 2", card={"code": CODE})
+    nameless = enter(engine, ada, 0.5, minute=1, card={"paper": PAPER})
+    assert (system(engine, named), system(engine, nameless)) == ("System 2", "System 3")
+    assert [card(engine, one, ada).code for one in (named, nameless)] == [CODE, ""]
+
+
 def test_a_run_of_which_nothing_is_said_has_a_system_as_soon_as_somebody_writes_its_card(
     engine: Engine, people: list[User]
 ) -> None:
