@@ -62,13 +62,13 @@ class _GoldOfTask:
 def compute_power(engine: Engine, phase_task_id: int, samples: Samples) -> Power | None:
     """None where there is nothing new to say, or nothing that this worker could."""
     with reading(engine) as session:
-        asked = _asked(session, phase_task_id)
-        if asked is None or is_kept(session, phase_task_id, asked.key):
+        wanted = _gold_of_task(session, phase_task_id)
+        if wanted is None or is_kept(session, phase_task_id, wanted.key):
             return None
-    nothing = Power(asked.gold, asked.key, "", ())
+    nothing = Power(wanted.gold, wanted.key, "", ())
     try:
-        of_baselines = [one for run in asked.baselines if (one := samples.of(run, asked.task)) is not None]
-        return _power(asked, of_baselines) if of_baselines else _power(asked, _made_up(asked))
+        of_baselines = [one for run in wanted.baselines if (one := samples.of(run, wanted.task)) is not None]
+        return _power(wanted, of_baselines) if of_baselines else _power(wanted, _made_up(wanted))
     except _CLOSED as closed:
         log.warning("power_not_computed", phase_task_id=phase_task_id, reason=str(closed))
         return None
@@ -77,7 +77,7 @@ def compute_power(engine: Engine, phase_task_id: int, samples: Samples) -> Power
         return nothing
 
 
-def _asked(session: Session, phase_task_id: int) -> _GoldOfTask | None:
+def _gold_of_task(session: Session, phase_task_id: int) -> _GoldOfTask | None:
     """None without gold, or where the task type says nothing of single items."""
     phase_task = session.get_one(PhaseTask, phase_task_id)
     declared = session.get_one(CompetitionTask, phase_task.task_id)
@@ -118,32 +118,32 @@ def _baselines(session: Session, phase_task_id: int, task_version: int, gold: st
     return tuple(sorted(last.values())[-_MOST_BASELINES:])
 
 
-def _made_up(asked: _GoldOfTask) -> list[Sample]:
+def _made_up(wanted: _GoldOfTask) -> list[Sample]:
     """Two; none where the task type has none, or scoring takes an encoder."""
-    make, task = asked.task.sample, asked.task
+    make, task = wanted.task.sample, wanted.task
     if make is None or task.needs_gpu:
         return []
     gold: Any = (
-        read_sealed_gold(task, asked.options, asked.sealed).content
-        if asked.sealed is not None
-        else read_gold(task, asked.options, asked.gold)
+        read_sealed_gold(task, wanted.options, wanted.sealed).content
+        if wanted.sealed is not None
+        else read_gold(task, wanted.options, wanted.gold)
     )
-    predictions = [simulated(task, gold, asked.options, number) for number in (1, 2)]
+    predictions = [simulated(task, gold, wanted.options, number) for number in (1, 2)]
     if None in predictions:
         return []
-    scored = [score_with_outcomes(task, gold, one, asked.options) for one in predictions]
+    scored = [score_with_outcomes(task, gold, one, wanted.options) for one in predictions]
     return [make(outcomes or {}) for _, outcomes in scored]
 
 
-def _power(asked: _GoldOfTask, systems: list[Sample]) -> Power:
+def _power(wanted: _GoldOfTask, systems: list[Sample]) -> Power:
     """Of the metrics that rank, in all parts of the items."""
     if not systems:
-        return Power(asked.gold, asked.key, "", ())
+        return Power(wanted.gold, wanted.key, "", ())
     found = resolutions(systems)
     scores = tuple(
         SmallestDifference(metric, split, one.smallest, one.size)
         for (metric, split), one in found.items()
-        if metric in asked.ranking and asked.task.metrics[metric].has_interval
+        if metric in wanted.ranking and wanted.task.metrics[metric].has_interval
     )
-    words = {0: MADE_UP, 1: ONE_BASELINE}.get(len(asked.baselines), f"{len(asked.baselines)} baselines")
-    return Power(asked.gold, asked.key, words, scores)
+    words = {0: MADE_UP, 1: ONE_BASELINE}.get(len(wanted.baselines), f"{len(wanted.baselines)} baselines")
+    return Power(wanted.gold, wanted.key, words, scores)

@@ -42,17 +42,15 @@ def compute_run_statistics(
 ) -> tuple[dict[int, StatisticsOfRun], bool]:
     """What is to be kept, by run, and whether that is all."""
     with reading(engine) as session:
-        asked = _asked(session, phase_task_id)
-        if asked is None:
+        wanted = _runs_of_task(session, phase_task_id)
+        if wanted is None:
             return {}, True
-        due = due_runs(session, phase_task_id, asked.task.version, lambda gold: _key(asked, gold))
+        due = due_runs(session, phase_task_id, wanted.task.version, lambda gold: _key(wanted, gold))
         some = due[:RUNS_AT_A_TIME]
         known = run_statistics_of(session, [one.run_id for one in some])
     found: dict[int, StatisticsOfRun] = {}
-    for _, theirs in groupby(
-        sorted(some, key=lambda one: (one.team_id, one.gold)), lambda one: (one.team_id, one.gold)
-    ):
-        found |= _of_team(samples, asked, list(theirs), known, resamples)
+    for _, theirs in groupby(sorted(some, key=_alike), _alike):
+        found |= _of_team(samples, wanted, list(theirs), known, resamples)
     return found, len(some) == len(due)
 
 
@@ -61,7 +59,7 @@ def _alike(run: DueRun) -> tuple[int, str]:
     return run.team_id, run.gold
 
 
-def _asked(session: Session, phase_task_id: int) -> RunsOfTask | None:
+def _runs_of_task(session: Session, phase_task_id: int) -> RunsOfTask | None:
     """None where nobody is told: the task type says nothing of single items, or a Ladder tells records alone."""
     phase_task = session.get_one(PhaseTask, phase_task_id)
     phase = session.get_one(Phase, phase_task.phase_id)
@@ -78,27 +76,27 @@ def _asked(session: Session, phase_task_id: int) -> RunsOfTask | None:
     return RunsOfTask(task, scores, tuple(dict.fromkeys((one.rank_metric, one.rank_split) for one in boards)))
 
 
-def _key(asked: RunsOfTask, gold: str) -> str:
+def _key(wanted: RunsOfTask, gold: str) -> str:
     """Equal if what was computed before is what would be computed now."""
-    task = asked.task
-    told = [task.name, task.version, run_intervals.VERSION, METHOD_VERSION, gold, asked.scores, asked.ranking]
+    task = wanted.task
+    told = [task.name, task.version, run_intervals.VERSION, METHOD_VERSION, gold, wanted.scores, wanted.ranking]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def _of_team(
-    samples: Samples, asked: RunsOfTask, due: Sequence[DueRun], known: dict[int, StatisticsOfRun], resamples: int
+    samples: Samples, wanted: RunsOfTask, due: Sequence[DueRun], known: dict[int, StatisticsOfRun], resamples: int
 ) -> dict[int, StatisticsOfRun]:
     """All runs are of one team and were scored against the same gold."""
     kept = {one.run_id: _still_true(known.get(one.run_id), one) for one in due}
     missing = [(other, one.run_id) for one in due for other in one.before if other not in kept[one.run_id].before]
     found = {
-        score: differences_of(samples, asked.task, score, missing, due[0].gold, resamples) for score in asked.ranking
+        score: differences_of(samples, wanted.task, score, missing, due[0].gold, resamples) for score in wanted.ranking
     }
     return {
         one.run_id: StatisticsOfRun(
             one.key,
             one.before,
-            intervals_of(samples.of(one.run_id, asked.task), asked.task, asked.scores),
+            intervals_of(samples.of(one.run_id, wanted.task), wanted.task, wanted.scores),
             {
                 **{key: at for key, at in kept[one.run_id].differences.items() if key[0] in one.before},
                 **{(a, score): at for score, of in found.items() for (a, b), at in of.items() if b == one.run_id},

@@ -223,11 +223,12 @@ def check_submission_limit(
 
 
 def _used_up(full: Window) -> LimitReached:
-    where, after = ("of this task in this phase", "") if full.ends_at is None else (f"of {full.words}", "")
-    if full.ends_at is not None:
-        after = f"; the next is possible at {in_utc(full.ends_at)}"
+    if full.ends_at is None:
+        which = "of this task in this phase"
+    else:
+        which = f"of {full.words}; the next is possible at {in_utc(full.ends_at)}"
     return LimitReached(
-        f"Your team has used all {full.limit} submissions {where}{after}. Rejected and failed ones are not counted.",
+        f"Your team has used all {full.limit} submissions {which}. Rejected and failed ones are not counted.",
         limit=full.limit,
         used=full.used,
         per=full.span,
