@@ -2,7 +2,7 @@
 
 `<LANG>/{train,dev,test,test.blind}.cupt` (Ramisch et al. 2018, 2020; Scholivet et al. 2026). Gold is test.cupt, in the
 practice phase dev.cupt; where there is no test.blind.cupt, it is made from gold. Editions differ by options and boards,
-see `parseme_editions`; the results of 1.2 become historic rows, see `parseme_results`.
+see `parseme_editions`; published results become historic rows, see `parseme_published`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import filecmp
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from app.declarations.historic import COLUMNS
 from app.importers import parseme_texts as texts
 from app.importers.baselines import BaselineRequest, add_baselines
 from app.importers.parseme_declaration import Plan, declaration, historic_file
 from app.importers.parseme_editions import EDITIONS, Edition
 from app.importers.parseme_folder import README, Language, read_languages, write_zip
-from app.importers.parseme_results import published_rows
+from app.importers.parseme_published import HEADER, published_rows
 from app.importers.writing import copy_file, refuse_existing, write_csv, write_text, yaml_text
 from evergold.corpora.blind import blanked
 from evergold.scoring.cupt_folders import BLIND, DEV, TEST, TRAIN
@@ -48,13 +47,13 @@ def import_parseme(
     _check_training(chosen, languages, problems)
     allowed = _categories(chosen, languages, categories, problems)
     problems.raise_if_any(InvalidFile)
-    historic = published_rows([one.name for one in languages]) if edition == "1.2" else {}
+    historic = published_rows(edition, [one.name for one in languages])
     plan = Plan(chosen, languages, allowed, {board: texts.HISTORIC[board] for board in historic})
     golds = _golds(plan, gold)
     _refuse_other_gold(golds, problems)
     problems.raise_if_any(InvalidFile)
     written = [*(copy_file(source, path) for path, source in golds.items()), *_write_zips(plan, target)]
-    written += [write_csv(target / historic_file(board), COLUMNS, rows) for board, rows in historic.items()]
+    written += [write_csv(target / historic_file(board), HEADER, rows) for board, rows in historic.items()]
     baselines = {}
     for phase, asked in _baselines(plan, target, gold).items():
         paths, baselines[phase] = add_baselines(asked, target, f"baselines/{phase}")

@@ -91,7 +91,7 @@ EDITIONS = {
             rank_by="mwe",
             rankings=(GLOBAL, TOKENS),
             categories=tuple(sorted(_VERBAL_2 + _OTHERS_2 + _DERIVED_2)),
-            data_given="2025-11-01 00:00 UTC",
+            data_given="2025-09-30 00:00 UTC",
             evaluation=("2025-12-01 00:00 UTC", "2026-02-01 00:00 AoE"),
             website="https://unidive.lisn.upsaclay.fr/doku.php?id=other-events:parseme-st",
             diversity=True,

@@ -1,7 +1,7 @@
-"""Published results of PARSEME identification as historic rows: the tables of 1.2's paper, and Codabench's for 2.0.
+"""Result lists of PARSEME's shared tasks on Codabench as historic rows.
 
-The paper's figures are in `app/data`. What Codabench calls its columns is the organisers' choice, so that whoever reads
-a result list says which score each column is; how a list is found in a file is in `result_tables`.
+What Codabench calls its columns is the organisers' choice, so that whoever reads a result list says which score each
+column is; how a list is found in a file is in `result_tables`. What papers print is in `parseme_published`.
 """
 
 from __future__ import annotations
@@ -15,78 +15,19 @@ from pathlib import Path
 
 from app.base.text import did_you_mean, listed
 from app.base.times import in_utc
-from app.importers.parseme_texts import TRACKS
-from app.importers.published import read_published
 from app.importers.result_tables import NO_VALUE, ResultRow, ResultTable, read_result_table
 from evergold.scoring.errors import InvalidFile, Problem, Problems, shorten
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.task import Metric
 from evergold.scoring.tasks import get_task
-from evergold.scoring.tasks.mwe_identification import MACRO, NAME
+from evergold.scoring.tasks.mwe_identification import NAME
 
-PUBLISHED = "published_parseme12.csv"
-#: The day of the workshop whose proceedings have the figures; historic rows bear it.
-PUBLISHED_ON = "2020-12-13"
-#: The languages of edition 1.2: its macro-averages mean nothing beside those of others.
-LANGUAGES = frozenset(("de", "el", "eu", "fr", "ga", "he", "hi", "it", "pl", "pt", "ro", "sv", "tr", "zh"))
 _PROBLEMS_SHOWN = 1_000
-_RANKING = ("mwe_f1", f"{MACRO}/unseen")
 
 #: team, date, metric, split, value
 HistoricRow = tuple[str, str, str, str, str]
 #: What a list calls a column -> (metric, split), or None: known, and left out.
 Meaning = Mapping[str, tuple[str, str] | None]
-
-
-# --------------------------------------------------------------------------------------------------------- edition 1.2
-
-
-def published_rows(languages: Collection[str]) -> dict[str, list[HistoricRow]]:
-    """The results of 1.2's paper by board, for a competition with these languages.
-
-    The boards are `unseen`, the same for each track, and `unseen-by-language`.
-
-    Values are fractions, and a system's name tells its track. Macro-averages are left out unless the languages are
-    exactly the edition's. SHOMA is the paper's reference, on the test data of 1.1, and its name says so. A board
-    without rows is left out.
-    """
-    rows = read_published(PUBLISHED)
-    overall = [row for row in rows if row["table"] == "5"] if set(languages) == LANGUAGES else []
-    detailed = [row for row in rows if row["table"] == "6" and row["split"].partition("/")[0] in languages]
-    names = {row["system"]: f"{row['system']} ({row['track']})" for row in rows if row["track"]}
-    covered = {row["system"]: row["languages"] for row in overall}
-    counts = {system: (names[system], PUBLISHED_ON, "languages", MACRO, count) for system, count in covered.items()}
-    systems = {row["system"] for row in detailed}
-    names |= {system: system for system in systems if system not in names}  # no track: another edition's
-    macro = [row for row in overall if row["system"] in systems and (row["metric"], row["split"]) == _RANKING]
-    by_track = {track: [row for row in overall if row["track"] == track] for track in TRACKS}
-    boards = {
-        "unseen": [*_scores(overall, names), *counts.values()],
-        **{
-            f"unseen-{track}": [*_scores(found, names), *(counts[name] for name in dict.fromkeys(_systems(found)))]
-            for track, found in by_track.items()
-        },
-        "unseen-by-language": [
-            *_scores([*macro, *detailed], names),
-            *(row for system, row in counts.items() if system in systems),
-        ],
-    }
-    return {board: found for board, found in boards.items() if found}
-
-
-def _systems(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    return [row["system"] for row in rows]
-
-
-def _scores(rows: Sequence[Mapping[str, str]], names: Mapping[str, str]) -> list[HistoricRow]:
-    """As fractions, under the systems' names on boards."""
-    return [
-        (names[row["system"]], PUBLISHED_ON, row["metric"], row["split"], f"{Decimal(row['percent']) / 100:f}")
-        for row in rows
-    ]
-
-
-# ----------------------------------------------------------------------------------------------------------- Codabench
 
 
 @dataclass(frozen=True, slots=True)

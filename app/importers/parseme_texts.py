@@ -12,7 +12,11 @@ The gold lies in the workers' gold folder, below {files}. {dates}
 DATES = {
     "1.1": "The phases have the days of the shared task.",
     "1.2": "The phases have the days of the shared task.",
-    "2.0": "The phases have the months of the shared task,\nnot its exact days: write your own.",
+    "2.0": (
+        "Practice begins with the day on\n"
+        "which training data were given out; the evaluation has the months of the shared task, not its exact days:\n"
+        "write your own."
+    ),
 }
 
 WITHOUT_TRAINING = """
@@ -108,4 +112,5 @@ HISTORIC = {
     "unseen-by-language": (
         "Ramisch et al. 2020, MWE-LEX 2020, tables 5 (macro) and 6; SHOMA was scored on the test data of edition 1.1"
     ),
+    "mwe-based": "Karatepe et al. 2026, MWE 2026, abstract",
 }

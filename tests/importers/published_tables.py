@@ -21,7 +21,7 @@ import yaml
 
 from app.importers.astitch import import_astitch
 from app.importers.parseme import import_parseme
-from app.importers.parseme_results import LANGUAGES
+from app.importers.parseme_published import LANGUAGES, PUBLISHED
 from app.importers.published import read_published
 from app.importers.semeval2022 import import_semeval2022
 from tests import official_shapes
@@ -90,17 +90,17 @@ def _astitch() -> Iterator[Printed]:
         yield Printed(row["table"], place, row["system"], metric, split, Decimal(row["value"]))
 
 
-def _parseme12() -> Iterator[Printed]:
-    for row in read_published("published_parseme12.csv"):
+def _parseme(edition: str) -> Iterator[Printed]:
+    for row in read_published(PUBLISHED[edition]):
         value = Decimal(row["percent"]) / 100
         yield Printed(row["table"], "evaluation", row["system"], row["metric"], row["split"], value)
 
 
-def _fourteen_languages(folder: Path) -> Path:
-    """The French golden files under the names of all languages of edition 1.2."""
-    for language in LANGUAGES:
-        shutil.copytree(GOLDEN / "mwe-identification" / "gold" / "FR", folder / language.upper())
-    return folder
+def _import_parseme(edition: str, into: Path) -> None:
+    """The French golden files under the names of all the edition's languages."""
+    for language in LANGUAGES[edition]:
+        shutil.copytree(GOLDEN / "mwe-identification" / "gold" / "FR", into / "source" / language.upper())
+    import_parseme(into / "source", into / "competition", into / "gold", edition)
 
 
 PAPERS = (
@@ -114,20 +114,17 @@ PAPERS = (
         _astitch,
         lambda into: _made(import_astitch, official_shapes.astitch(into / "source"), into),
     ),
+    Paper("PARSEME 1.2 (Ramisch et al. 2020)", lambda: _parseme("1.2"), lambda into: _import_parseme("1.2", into)),
     Paper(
-        "PARSEME 1.2 (Ramisch et al. 2020)",
-        _parseme12,
-        lambda into: _made(
-            lambda source, target, gold: import_parseme(source, target, gold, "1.2"),
-            _fourteen_languages(into / "source"),
-            into,
-        ),
+        "PARSEME 2.0, identification: Sahara Tokenizers (Karatepe et al. 2026)",
+        lambda: _parseme("2.0"),
+        lambda into: _import_parseme("2.0", into),
     ),
 )
 #: Papers whose numbers nobody here has: none is made up.
 ABSENT = (
     ("NCIMP (He et al. 2025)", "means and correlations of models", "the numbers are not at hand"),
-    ("PARSEME 2.0 (Scholivet et al. 2026)", "both subtasks", "the numbers are not at hand, by system"),
+    ("PARSEME 2.0 (Scholivet et al. 2026)", "both subtasks, all systems", "the numbers are not at hand, by system"),
 )
 
 
@@ -202,7 +199,7 @@ EVALUATORS = (
         "tests/evergold/scoring/test_conformance_ncimp.py",
     ),
     Evaluator(
-        "PARSEME 1.1 and 1.2, `evaluate.py`",
+        "PARSEME identification, `evaluate.py` (1.1's and 2.0's print the same)",
         "parseme1*/*/expected.*.txt",
         "every line",
         "tests/evergold/scoring/test_conformance_parseme.py",

@@ -1,4 +1,4 @@
-"""Result lists as historic rows: the paper's figures, Codabench's JSON, CSV and HTML; nothing is dropped silently."""
+"""Result lists as historic rows: Codabench's JSON, CSV and HTML; nothing is dropped silently."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ import pytest
 
 from app.declarations.historic import COLUMNS, read_historic
 from app.importers.html_tables import CELLS_LIMIT, TooComplex, read_html_tables
-from app.importers.parseme_results import CodabenchResults, published_rows, read_codabench_results
+from app.importers.parseme_results import CodabenchResults, read_codabench_results
 from app.importers.result_tables import FILE_LIMIT_BYTES
 from app.importers.writing import write_csv
 from evergold.scoring.errors import InvalidFile, Problem
 from evergold.scoring.tasks.mwe_identification import TASK, Options
 
-OFFICIAL = ("de", "el", "eu", "fr", "ga", "he", "hi", "it", "pl", "pt", "ro", "sv", "tr", "zh")
 F1 = ("mwe_f1", "macro")
 TOKEN_F1 = ("token_f1", "macro")
 RICHNESS = ("richness", "macro")
@@ -70,62 +69,6 @@ def refused(tmp_path: Path, content: object, columns: Mapping[str, Any], **optio
 
 def codes(problems: list[Problem] | tuple[Problem, ...]) -> list[str]:
     return [problem.code for problem in problems]
-
-
-# --------------------------------------------------------------------------------------------------------- edition 1.2
-
-
-def test_figures_of_the_paper_become_fractions_with_the_track_in_the_name() -> None:
-    boards = published_rows(OFFICIAL)
-    assert list(boards) == ["unseen", "unseen-closed", "unseen-open", "unseen-by-language"]
-    assert len(boards["unseen-closed"]) + len(boards["unseen-open"]) == len(boards["unseen"])
-    overall = {(team, metric, split): value for team, _, metric, split, value in boards["unseen"]}
-    assert len(overall) == len(boards["unseen"]) == 9 * (9 + 1)
-    assert overall["MTLB-STRUCT (open)", "mwe_f1", "macro/unseen"] == "0.385"
-    assert overall["Seen2Seen (closed)", "token_f1", "macro"] == "0.661"
-    assert overall["MultiVitaminBooster (open)", "mwe_recall", "macro"] == "0.001"
-    assert overall["TRAVIS-mono (open)", "languages", "macro"] == "10"
-    assert overall["FipsCo (open)", "mwe_f1", "macro/unseen"] == "0.057"  # as printed
-    detailed = {(team, split): value for team, _, _, split, value in boards["unseen-by-language"]}
-    assert detailed["ERMI (closed)", "he/unseen"] == "0.084"
-    assert detailed["TRAVIS-mono (open)", "hi/unseen"] == "0.0064"
-    assert detailed["TRAVIS-mono (open)", "macro/unseen"] == "0.26"
-    assert detailed["SHOMA (edition 1.1)", "tr/unseen"] == "0.5027"  # the paper's reference, on other test data
-    assert ("SHOMA (edition 1.1)", "macro/unseen") not in detailed
-
-
-def test_printed_f1_follows_from_printed_p_and_r_but_for_fipsco() -> None:
-    """Holds the file to the paper's own arithmetic: macro F1 is that of macro P and R, both rounded to 0.001."""
-    published = published_rows(OFFICIAL)["unseen"]
-    rows = {(team, metric, split): Fraction(value) for team, _, metric, split, value in published}
-    teams = {team for team, _, _ in rows}
-    wrong = []
-    for team in teams:
-        for basis, split in (("mwe", "macro/unseen"), ("mwe", "macro"), ("token", "macro")):
-            p, r, f1 = (rows[team, f"{basis}_{part}", split] for part in ("precision", "recall", "f1"))
-            half = Fraction(5, 10_000)
-            low, high = (2 * (p + d) * (r + d) / (p + r + 2 * d) for d in (-half, half))
-            if not low - half <= f1 <= high + half:
-                wrong.append((team, split))
-    assert wrong == [("FipsCo (open)", "macro/unseen")]
-
-
-@pytest.mark.parametrize(("languages", "expected"), [(("fr", "pl"), 10), (("ga",), 0), (OFFICIAL[1:], 46)])
-def test_only_results_of_the_competitions_languages_are_given(languages: tuple[str, ...], expected: int) -> None:
-    """Of the five systems three are in table 6 with 11 languages, one with 10, one with 8: 51 figures, 5 in German."""
-    boards = published_rows(languages)
-    assert len(boards.get("unseen-by-language", [])) == expected
-    assert "unseen" not in boards
-
-
-def test_published_rows_can_be_read_back_as_historic_results(tmp_path: Path) -> None:
-    offered = TASK.columns(Options(languages=OFFICIAL, rank_by="unseen"))
-    for name, rows in published_rows(OFFICIAL).items():
-        path = write_csv(tmp_path / f"{name}.csv", COLUMNS, rows)
-        assert sum(len(one.scores) for one in read_historic(path, TASK, offered)) == len(rows)
-
-
-# ----------------------------------------------------------------------------------------------------------- Codabench
 
 
 def test_json_of_the_api_becomes_rows_with_moments(tmp_path: Path) -> None:

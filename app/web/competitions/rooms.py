@@ -14,7 +14,7 @@ from app.base.db import reading
 from app.base.errors import NotFound
 from app.competitions.current import current_phase
 from app.competitions.find import find_competition
-from app.competitions.starter_kits import items_of_starter_kit
+from app.competitions.starter_kits import items_of_starter_kit, lacks_baseline
 from app.models import Competition, CompetitionTask, Phase
 from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.web.html.rendering import render
@@ -30,12 +30,13 @@ router = APIRouter()
 @dataclass(frozen=True, slots=True)
 class TaskData:
     """A task with its format, and its files by phase; phases without files are left out. starter_kits: the names of the
-    phases that have one."""
+    phases that have one; without_baseline: those that lack one for want of anything to predict."""
 
     task: CompetitionTask
     task_type: AnyTask
     files: list[tuple[Phase, list[FileAccess]]]
     starter_kits: set[str] = field(default_factory=set)
+    without_baseline: set[str] = field(default_factory=set)
 
 
 @router.get("/competitions/{competition}/data")
@@ -65,6 +66,8 @@ def _tasks(session: Session, competition: Competition, viewer: Viewer, now: date
                 found[asked.task_id].files.append((phase, files))
                 if items_of_starter_kit(asked, found[asked.task_id].task):
                     found[asked.task_id].starter_kits.add(phase.name)
+                elif lacks_baseline(asked, found[asked.task_id].task):
+                    found[asked.task_id].without_baseline.add(phase.name)
     return list(found.values())
 
 

@@ -76,6 +76,19 @@ def test_kit_is_offered_on_the_data_tab(with_items: Site) -> None:
         assert anonymous.get(KIT, headers={"If-None-Match": tag}).status_code == 304
 
 
+@pytest.mark.parametrize(("options", "has_kit"), [({}, False), ({"labels": ["a", "b"]}, True)])
+def test_labels_that_nobody_declared_are_why_there_is_no_kit(
+    with_items: Site, options: dict[str, Any], has_kit: bool
+) -> None:
+    with writing(with_items.engine) as session:
+        session.execute(update(CompetitionTask).values(task_type="table", options=options))
+    with with_items.client() as anonymous:
+        shown = anonymous.get("/competitions/idioms/data", headers=BROWSER).text
+        assert anonymous.get(KIT).status_code == (200 if has_kit else 404)
+    assert (f'href="{KIT}"' in shown) is has_kit
+    assert ("No starter kit: the task does not declare which labels there are." in shown) is not has_kit
+
+
 def test_script_loads_predicts_and_checks_and_submits_only_if_told_to(
     with_items: Site, at_home: Path, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
