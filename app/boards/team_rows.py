@@ -1,7 +1,8 @@
 """What all boards of a competition show of one team: its rows, each as the board itself shows it to this viewer.
 
 A row is found by the name that stands on it. Where names are hidden the team has none there, and where a board is
-hidden it has no row; so this tells nothing that the boards do not.
+hidden it has no row; so this tells nothing that the boards do not. A name that only official boards still have, because
+its team has another now, has the rows of these.
 """
 
 from __future__ import annotations
@@ -10,28 +11,39 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
 from app.boards.leaderboard import build_leaderboard
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
+from app.boards.snapshots import last_snapshot, official_board
 from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn
 from app.competitions.find import boards_of
 from app.competitions.limits import phase_state
 from app.competitions.visibility import SeenAs
-from app.models import Board, Competition, Phase, User
+from app.models import Board, Competition, Phase, Team, User
+from app.people.roles import may_organise
+from app.teams.find import find_team
 
 
 @dataclass(frozen=True, slots=True)
 class TeamRow:
-    """A row of the team; of: how many rows of its board have a rank."""
+    """A row of the team; official: the number of the frozen board that it stands on, None: on the live one; renamed_to:
+    what the same submission is called on the live board, empty where that is the same, or is not there."""
 
     phase: Phase
     board: Board
     leaderboard: Leaderboard
     row: LeaderboardRow
-    of: int
+    official: int | None = None
+    renamed_to: str = ""
+
+    @property
+    def of(self) -> int:
+        """How many rows of its board have a rank."""
+        return sum(row.rank is not None for row in self.leaderboard.rows)
 
     @property
     def column(self) -> BoardColumn:
@@ -61,18 +73,54 @@ def team_rows(
     *,
     seen_as: SeenAs | None = None,
 ) -> list[TeamRow]:
-    """The rows of this name on all boards, phases and boards in their order; raises NotFound where there is none.
+    """The rows of this name on all boards, phases and boards in their order; raises NotFound where there is none, but
+    not for those who know the team anyway: its members, and organisers.
 
     competition: as `find_competition` gives it.
     """
-    found = []
-    for phase, board in _boards(competition, now):
-        leaderboard = build_leaderboard(session, phase, board, viewer, now, seen_as=seen_as)
-        ranked = sum(row.rank is not None for row in leaderboard.rows)
-        found += [TeamRow(phase, board, leaderboard, row, ranked) for row in leaderboard.rows if row.team == name]
-    if not found:
+    live = [
+        (phase, board, build_leaderboard(session, phase, board, viewer, now, seen_as=seen_as))
+        for phase, board in _boards(competition, now)
+    ]
+    rows = [TeamRow(*place, row) for place in live for row in place[2].rows if row.team == name]
+    rows = rows or [row for place in live for row in _official_rows(session, place, name, viewer, now, seen_as=seen_as)]
+    if not rows and (seen_as is not None or not _knows(session, competition, name, viewer)):
         raise NotFound("No board that you can see has a team of this name.")
-    return found
+    return rows
+
+
+def _official_rows(
+    session: Session,
+    place: tuple[Phase, Board, Leaderboard],
+    name: str,
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None,
+) -> Iterator[TeamRow]:
+    """The rows of this name on the last official board. place: with the live one."""
+    phase, board, live = place
+    snapshot = last_snapshot(session, phase, board, viewer, now, seen_as=seen_as)
+    if snapshot is None:
+        return
+    names = {row.page_id: row.team for row in live.rows}
+    leaderboard = official_board(session, snapshot, viewer, now, seen_as=seen_as)
+    for row in leaderboard.rows:
+        if row.team == name:
+            yield TeamRow(
+                phase, board, leaderboard, row, snapshot.number, names.get(row.page_id, "") if row.page_id else ""
+            )
+
+
+def _knows(session: Session, competition: Competition, name: str, viewer: User | None) -> bool:
+    """Whether this viewer knows the team without any board: who is in it, or organises."""
+    if viewer is None:
+        return False
+    own = find_team(session, viewer, competition.id)
+    if own is not None and own.name == name:
+        return True
+    there = select(Team.id).where(Team.competition_id == competition.id, Team.name == name)
+    return may_organise(session, viewer, competition) and session.scalar(there) is not None
 
 
 def _boards(competition: Competition, now: datetime) -> Iterator[tuple[Phase, Board]]:

@@ -28,6 +28,7 @@ from app.cards.systems import (
     frozen_with,
     merged,
     phases_of,
+    rename_system,
     wanted_name,
 )
 from app.competitions.changed import boards_changed
@@ -172,11 +173,12 @@ def edit_card(
     now: datetime,
     *,
     version: int | None = None,
+    name: str | None = None,
 ) -> int:
     """Let the card say this and nothing else; the number of its version, which stays if nothing is changed.
 
-    version: the one that was looked at, to be told if somebody else was faster. Raises Forbidden, CardFrozen,
-    CardChanged, InvalidForm.
+    version: the one that was looked at, to be told if somebody else was faster; name: another one of the system.
+    Raises Forbidden, CardFrozen, CardChanged, InvalidForm.
     """
     if not is_of_team(session, submission, user):
         raise Forbidden("Only its team can change a method card.")
@@ -190,6 +192,7 @@ def edit_card(
     if version is not None and version != number:
         raise CardChanged("Somebody on your team has just changed this card. Please reload the page.", version=number)
     document = check_card(sent, form_of(submission.phase_task))
+    rename_system(session, system, name or "", user, now)
     before = versions[-1].document if versions else sent_with(submission)
     if document == before:
         return number

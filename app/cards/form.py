@@ -157,17 +157,20 @@ def card_from(document: Mapping[str, Any]) -> MethodCard:
     return MethodCard(**{**document, "languages": tuple(document["languages"]), "answers": answers})
 
 
-def read_document(sent: Mapping[str, Any], form: CardForm) -> tuple[dict[str, Any], dict[str, str]]:
+def read_document(
+    sent: Mapping[str, Any], form: CardForm, kept: Mapping[str, Any] | None = None
+) -> tuple[dict[str, Any], dict[str, str]]:
     """What to keep of what was sent, and a sentence for each field that is wrong or missing; fields are `fields.NAME`.
 
     sent: `{"method", "summary", "paper", "code", "data", "languages": […], "fields": {…}}`, each of which may be left
-    out; from forms, answers are texts.
+    out; from forms, answers are texts. kept: the document that this is added to; what it has need not be sent again.
     """
+    kept = kept or {}
     document: dict[str, Any] = {}
     wrong: dict[str, str] = _unknown(sent, [*CardPart, "fields"], "")
     for part, read in _PARTS.items():
         value, fault = read(sent.get(part), form)
-        if fault or (part in form.required and not value):
+        if fault or (part in form.required and not value and not kept.get(part)):
             wrong[part] = fault or "The organisers ask for this."
         elif value:
             document[part] = value
@@ -178,7 +181,7 @@ def read_document(sent: Mapping[str, Any], form: CardForm) -> tuple[dict[str, An
     document["fields"] = {}
     for field in form.fields:
         value, fault = _answer(field, answers.get(field.name))
-        if fault or (field.required and value is None):
+        if fault or (field.required and value is None and field.name not in kept.get("fields", {})):
             wrong[f"fields.{field.name}"] = fault or "The organisers ask for this."
         elif value is not None:
             document["fields"][field.name] = value

@@ -18,8 +18,10 @@ from sqlalchemy.orm import Session
 
 from app.base.errors import InvalidForm
 from app.base.times import in_utc
-from app.cards.form import CardPart
-from app.models import Board, CardVersion, Phase, PhaseTask, Snapshot, Submission, System
+from app.cards.form import CardForm, CardPart
+from app.competitions.changed import boards_changed
+from app.models import Board, CardVersion, Phase, PhaseTask, Snapshot, Submission, System, User
+from app.people.audit import record
 
 NAME_CHARACTERS = 100
 NAME_FIELD = "system"
@@ -66,6 +68,22 @@ def add_system(session: Session, team_id: int, task_id: int, name: str, now: dat
     return system
 
 
+def rename_system(session: Session, system: System, name: str, user: User, now: datetime) -> None:
+    """Under the team's lock, and nobody may freeze its boards meanwhile; raises InvalidForm for a name that is none, or
+    that another system of the team has. Files that were sent stay what they are."""
+    before, name = system.name, name.strip()
+    if not name or name == before:
+        return
+    is_taken = find_system(session, system.team_id, system.task_id, name) is not None
+    fault = name_fault(name) or ("Your team has another system of this name for this task." if is_taken else "")
+    if fault:
+        raise InvalidForm("Please correct what is marked.", fields={NAME_FIELD: fault})
+    system.name = name
+    session.flush()
+    boards_changed(session, phases_of(session, system))
+    record(session, user, "system.rename", f"system {system.id}", {"before": before, "after": name}, now=now)
+
+
 def _free_name(session: Session, team_id: int, task_id: int) -> str:
     taken = session.scalars(select(System.name).where(System.team_id == team_id, System.task_id == task_id)).all()
     return next(name for number in count(len(taken) + 1) if (name := f"System {number}") not in taken)
@@ -90,6 +108,14 @@ def card_of_system(session: Session, system: System) -> SystemCard:
         .limit(1)
     )
     return SystemCard(system, {CardPart.METHOD: last} if last else {}, 0)
+
+
+def required_cards(session: Session, team_id: int, task_id: int, form: CardForm) -> dict[str, Document]:
+    """What the cards of the team's systems say, by name: of what is required an upload need not say it again. Empty
+    where nothing is required."""
+    if not form.asks:
+        return {}
+    return {one.name: card_of_system(session, one).document for one in systems_of_team(session, team_id, task_id)}
 
 
 def merged(before: Document, said: Document) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from app.base.times import in_utc
 from app.cards.edits import keep_card, named_system
 from app.cards.form import CardPart, read_document
 from app.cards.kept import form_of
-from app.cards.systems import NAME_FIELD, name_fault
+from app.cards.systems import NAME_FIELD, Document, name_fault, required_cards, wanted_name
 from app.competitions.allowances import note_late_entry
 from app.competitions.limits import FREE_OF_CHARGE, check_gold_present, check_open_for, check_submission_limit
 from app.competitions.tracks import check_track
@@ -79,8 +79,9 @@ def accept_submission(
     registered = check_registered(session, competition, user)
     if asks_again:
         check_is_new(session, team, phase_task, upload.sha256)
+    kept = required_cards(session, team.id, phase_task.task_id, form_of(phase_task))
     document = check_submission_form(
-        phase_task, track=track, method=method, description=description, card=card or {}, system=system
+        phase_task, track=track, method=method, description=description, card=card or {}, system=system, kept=kept
     )
     gold = check_gold_present(phase_task)
     late = check_open_for(session, team, phase_task.phase, now)
@@ -143,8 +144,10 @@ def check_submission_form(
     description: str,
     card: Mapping[str, Any],
     system: str = "",
+    kept: Mapping[str, Document] | None = None,
 ) -> dict[str, Any]:
-    """The method card to keep; raises InvalidForm with all that is wrong in what was said with a file, at once."""
+    """The method card to keep; raises InvalidForm with all that is wrong in what was said with a file, at once. kept:
+    as `required_cards` gives it."""
     wrong = {NAME_FIELD: fault} if (fault := name_fault(system)) else {}
     checks: tuple[Callable[[], None], ...] = (
         lambda: check_words(method, description, None),
@@ -156,8 +159,10 @@ def check_submission_form(
         except InvalidForm as invalid:
             wrong |= invalid.details["fields"]
     method = method.strip()
+    of_system = (kept or {}).get(wanted_name(system, {CardPart.METHOD: method or card.get(CardPart.METHOD, "")}))
     # What comes beside the file may be any text, as ever; only in a card it is looked at.
-    document, faults = read_document({**card, CardPart.METHOD: card.get(CardPart.METHOD) or None}, form_of(phase_task))
+    sent = {**card, CardPart.METHOD: card.get(CardPart.METHOD) or None}
+    document, faults = read_document(sent, form_of(phase_task), of_system)
     if method and document.get(CardPart.METHOD, method) != method:
         faults[CardPart.METHOD] = "The card gives another method than the field; say it once."
     elif method:

@@ -22,7 +22,7 @@ from app.base.queue import import_celery
 from app.base.storage import clear_interrupted_uploads
 from app.models import Competition
 from app.web import docs, pages
-from app.web.boards import api as boards, exports, feeds, pictures, results, rows
+from app.web.boards import api as boards, exports, feeds, pictures, results, rows, team as public_teams
 from app.web.competitions import allowances, api as competitions, starter_kits
 from app.web.declarations import api as declaring
 from app.web.exports import api as organiser_exports
@@ -123,6 +123,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         comparisons,
         boards,
         pictures,
+        public_teams,
         declaring,
         exports,
         feeds,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 
+#: The name of the system whose card it is.
+SYSTEM = "system"
 #: What every card has, as the server's forms call it.
 PARTS = {
     "method": "Method",
@@ -80,23 +82,26 @@ def _changed(found: Json, pairs: list[str]) -> dict[str, Any]:
         name, sign, value = pair.partition("=")
         if not sign:
             raise CommandError(f"--set {pair} is not NAME=VALUE.", Code.USAGE)
-        if name == "languages":
+        if name == SYSTEM:
+            wanted[name] = value
+        elif name == "languages":
             wanted[name] = value.replace(",", " ").split()
         elif name in PARTS:
             wanted[name] = value
         elif name in asked:
             fields[name] = value
         else:
-            known = ", ".join([*PARTS, *asked])
+            known = ", ".join([SYSTEM, *PARTS, *asked])
             raise CommandError(f"There is no '{name}' on this card; there are {known}.", Code.USAGE)
     return {**wanted, "fields": fields}
 
 
 def _show(found: Json) -> None:
     card = found["card"]
+    name = [("System", found[SYSTEM])] if found.get(SYSTEM) else []
     rows = [(title, _words(card[part])) for part, title in PARTS.items() if card[part]]
     rows += [(answer["title"], _words(answer["value"])) for answer in card["answers"]]
-    print_table(["About", "Said"], rows)
+    print_table(["About", "Said"], [*name, *rows])
     for change in found["history"]:
         when = change["changed_at"][:16].replace("T", " ")
         remark(f"{when} UTC, {change['changed_by']}: {', '.join(change['changed'])}")

@@ -10,13 +10,14 @@ from sqlalchemy import Engine
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.boards.team_rows import team_rows
-from app.competitions.find import find_competition
+from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs
 from app.models import Role, RowStatus, TeamKind, User
 from app.people.roles import grant_role
+from app.teams.membership import rename_team
 from tests import world
 from tests.boards.marks import mark
-from tests.competitions.embargo import add_phase, enter, hide
+from tests.competitions.embargo import add_phase, enter, freeze, hide
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE
 
 Place = tuple[str, str, int | None, float | None]
@@ -60,13 +61,14 @@ def test_a_hidden_board_has_no_row_of_anybody_but_for_organisers(engine: Engine,
     hide(engine, board="hidden")
     assert places(engine, "Ada") == [("practice", "zero-shot", 1, 0.5)]
     assert places(engine, "Bob") is None, "as if there were no such team"
-    assert places(engine, "Bob", entered[1]) is None
+    assert places(engine, "Bob", entered[1]) == [], "its own members know that it is there"
     olga = world.add_user(engine, "olga")
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         grant_role(session, competition, session.get_one(User, olga.id), Role.ORGANISER, NOW)
     assert places(engine, "Bob", olga) == [(PHASE, "zero-shot", 2, 0.6)]
     assert places(engine, "Bob", olga, seen_as=SeenAs.PARTICIPANT) is None
+    assert places(engine, "Nobody", olga) is None
 
 
 def test_a_board_of_ranks_alone_tells_no_score(engine: Engine, entered: list[User]) -> None:
@@ -90,6 +92,30 @@ def test_a_row_that_organisers_hid_is_for_its_own_team(engine: Engine, entered: 
 def test_a_phase_to_come_and_a_team_that_is_not_there_tell_nothing(engine: Engine, entered: list[User]) -> None:
     assert places(engine, "Cat") is None, "registered, and never scored"
     assert places(engine, "bob") is None, "names are what they are"
+
+
+def test_a_name_that_official_results_alone_have_leads_to_them(engine: Engine, entered: list[User]) -> None:
+    """The team has another name since; a second one of the same name on a live board goes before."""
+    ada, bob = entered[:2]
+    with writing(engine) as session:
+        competition = find_competition(session, COMPETITION)
+        find_board(competition, PHASE, "zero-shot")[0].ends_at = NOW + DAY
+        competition.teams = {"rename_until": (NOW + 9 * DAY).isoformat()}
+    assert freeze(engine, NOW + DAY + HOUR)
+    later = NOW + DAY + 2 * HOUR
+    with writing(engine) as session:
+        rename_team(session, find_competition(session, COMPETITION), session.get_one(User, bob.id), "Robert", later)
+    with reading(engine) as session:
+        competition = find_competition(session, COMPETITION)
+        old, new = (team_rows(session, competition, name, None, later) for name in ("Bob", "Robert"))
+        assert [(one.official, one.row.rank, one.of, one.score.value, one.renamed_to) for one in old] == [
+            (1, 2, 2, 0.6, "Robert")
+        ]
+        assert [(one.official, one.renamed_to) for one in new] == [(None, "")]
+    hide(engine, board="hidden")
+    assert places(engine, "Bob", now=later) is None, "official or not, hidden is hidden"
+    hide(engine, board="public", names_from=later + HOUR)
+    assert places(engine, "Bob", now=later) is None
 
 
 def test_baselines_have_pages_too(engine: Engine, entered: list[User]) -> None:

@@ -9,12 +9,13 @@ import pytest
 from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
-from app.base.errors import InvalidForm
+from app.base.errors import InvalidForm, NotFound
+from app.cards.edits import CardFrozen, edit_card
 from app.cards.systems import systems_of_team
 from app.competitions.find import find_board, find_competition
 from app.models import Submission, System, User
 from app.submissions.find import get_submission
-from tests.cards.writing import card, history, write
+from tests.cards.writing import ask, card, history, required, write
 from tests.competitions.embargo import add_phase, enter, freeze, look
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, board_version_number
 
@@ -97,6 +98,49 @@ def test_a_name_is_one_short_line(engine: Engine, people: list[User], name: str)
     assert list(refused.value.details["fields"]) == ["system"]
 
 
+def test_what_its_card_says_already_need_not_be_sent_again(engine: Engine, people: list[User]) -> None:
+    ask(engine, required("parameters"), "code", "method")
+    ada, bob = people[:2]
+    whole: dict[str, Any] = {"card": {"code": CODE, "fields": {"parameters": 350}}}
+    first = enter(engine, ada, 0.5, system="Crow", method="XLM-R", **whole)
+    second = enter(engine, ada, 0.6, minute=1, system="Crow")
+    by_method = enter(engine, ada, 0.6, minute=2, method="SVM", **whole)
+    assert [system(engine, one) for one in (first, second, by_method)] == ["Crow", "Crow", "SVM"]
+    enter(engine, ada, 0.6, minute=3, method="SVM")
+    for user, name in ((ada, "Jay"), (bob, "Crow"), (ada, "")):
+        with pytest.raises(InvalidForm) as refused:
+            enter(engine, user, 0.6, minute=4, system=name)
+        assert set(refused.value.details["fields"]) == {"method", "code", "fields.parameters"}, "another system's card"
+    with pytest.raises(InvalidForm) as refused:
+        enter(engine, ada, 0.6, minute=5, system="Crow", card={"code": "no link"})
+    assert set(refused.value.details["fields"]) == {"code"}, "what is sent must be right"
+
+
+def test_a_system_is_renamed_for_all_its_runs_and_its_rows(engine: Engine, people: list[User]) -> None:
+    ada, bob = people[:2]
+    first, second = (enter(engine, ada, 0.5 + n / 10, minute=n, system="Crow", method="SVM") for n in (0, 1))
+    enter(engine, ada, 0.4, minute=2, system="Jay")
+    before = board_version_number(engine)
+    rename(engine, first, ada, " Rook ")
+    assert [system(engine, one) for one in (first, second)] == ["Rook", "Rook"]
+    assert (look(engine).rows[0].system, card(engine, second, ada).method) == ("Rook", "SVM")
+    assert board_version_number(engine) > before
+    assert enter(engine, ada, 0.3, minute=3, system="Rook")
+    for name in ("Jay", "x" * 101, "two\nlines"):
+        with pytest.raises(InvalidForm) as refused:
+            rename(engine, first, ada, name)
+        assert list(refused.value.details["fields"]) == ["system"]
+    with pytest.raises(NotFound):
+        rename(engine, first, bob, "Magpie")
+    rename(engine, first, ada, "")
+    assert system(engine, first) == "Rook", "nothing said leaves it"
+
+
+def rename(engine: Engine, submission_id: UUID, user: User, name: str) -> None:
+    with writing(engine) as session:
+        edit_card(session, get_submission(session, submission_id, user), user, {"method": "SVM"}, NOW, name=name)
+
+
 def test_an_official_board_keeps_the_card_of_a_system_whatever_phase_asks(engine: Engine, people: list[User]) -> None:
     """A run of the same system to a later phase changes nothing of the card; a changed system has another name."""
     ada = people[0]
@@ -110,6 +154,8 @@ def test_an_official_board_keeps_the_card_of_a_system_whatever_phase_asks(engine
     with pytest.raises(InvalidForm, match="another name"):
         enter(engine, ada, 0.6, system="Crow", method="XLM-R", card={"code": CODE}, **later)
     assert card(engine, official, ada).code == ""
+    with pytest.raises(CardFrozen):
+        rename(engine, official, ada, "Rook")
     changed = enter(engine, ada, 0.6, system="Crow 2", method="XLM-R", card={"code": CODE}, **later)
     assert write(engine, changed, ada, CLOSE + 3 * HOUR, method="XLM-R large") == 2
     assert look(engine, now=CLOSE + HOUR).rows[0].method == "XLM-R"

@@ -111,6 +111,7 @@ POST   /api/v1/competitions/{competition}/team/invitation                       
 POST   /api/v1/competitions/{competition}/team/members                                                    401 404 404 404 404 404 404
 DELETE /api/v1/competitions/{competition}/team/members/{username}                                         401 404 404 404 404 404 404
 PUT    /api/v1/competitions/{competition}/team/name                                                       401 409 409 404 404 404 404
+GET    /api/v1/competitions/{competition}/teams/{team:path}                                               200 200 200 200 200 200 200
 GET    /api/v1/me                                                                                         401 200 200 200 200 200 200
 GET    /api/v1/me/mail                                                                                    401 200 200 200 200 200 200
 PUT    /api/v1/me/mail                                                                                    401 200 200 200 200 200 200

@@ -57,6 +57,7 @@ OPERATIONS = {
     "get_announcement_feed": f"GET {API}/competitions/{{competition}}/announcements.atom",
     "get_board": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}",
     "get_board_csv": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}.csv",
+    "get_public_team": f"GET {API}/competitions/{{competition}}/teams/{{team}}",
     "get_board_feed": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}/feed.atom",
     "get_calendar": f"GET {API}/competitions/{{competition}}/dates.ics",
     "get_competition": f"GET {API}/competitions/{{competition}}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from pydantic import Field
@@ -19,6 +20,51 @@ from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, Visibili
 from app.web.http.schemas import ApiModel, Moment, Named, example
 from app.web.submissions.card_schemas import CARD_EXAMPLE, CardColumnOut, CardOut, card_out
 from app.web.submissions.standing_schemas import IntervalOut, interval_out
+
+EXAMPLE_COLUMN: dict[str, Any] = {
+    "metric": "macro_f1",
+    "split": "zero_shot/all",
+    "title": "All",
+    "decimals": 4,
+    "percent": False,
+    "higher_is_better": True,
+    "description": "Mean over the labels of F1.",
+    "out_of": None,
+}
+EXAMPLE_ROW: dict[str, Any] = {
+    "rank": 1,
+    "team": "Ada Lovelace",
+    "kind": "team",
+    "cells": [
+        {
+            "value": 0.7037,
+            "reason": None,
+            "signature": "idiom-detection:1|macro_f1|zero_shot/all|labels:0,1",
+            "interval": {
+                "low": 0.6791,
+                "high": 0.7272,
+                "level": 0.95,
+                "method": "jackknife-logit-t:1|units:item,2342",
+            },
+        }
+    ],
+    "achieved_at": "2026-01-11T09:00:00Z",
+    "system": "XLM-R large",
+    "method": "XLM-R large",
+    "card": CARD_EXAMPLE,
+    "status": None,
+    "note": "",
+    "entries": 3,
+    "track": None,
+    "source": None,
+    "submission": None,
+    "is_mine": False,
+    "carried_from": None,
+    "is_outdated": False,
+    "sealed_gold": 1,
+    "rank_range": {"best": 1, "worst": 2},
+    "cluster": 1,
+}
 
 
 class ColumnOut(ApiModel):
@@ -127,54 +173,8 @@ class BoardOut(Named):
             "track": None,
             "entry_rule": "best",
             "rank_by": 0,
-            "columns": [
-                {
-                    "metric": "macro_f1",
-                    "split": "zero_shot/all",
-                    "title": "All",
-                    "decimals": 4,
-                    "percent": False,
-                    "higher_is_better": True,
-                    "description": "Mean over the labels of F1.",
-                    "out_of": None,
-                }
-            ],
-            "rows": [
-                {
-                    "rank": 1,
-                    "team": "Ada Lovelace",
-                    "kind": "team",
-                    "cells": [
-                        {
-                            "value": 0.7037,
-                            "reason": None,
-                            "signature": "idiom-detection:1|macro_f1|zero_shot/all|labels:0,1",
-                            "interval": {
-                                "low": 0.6791,
-                                "high": 0.7272,
-                                "level": 0.95,
-                                "method": "jackknife-logit-t:1|units:item,2342",
-                            },
-                        }
-                    ],
-                    "achieved_at": "2026-01-11T09:00:00Z",
-                    "system": "XLM-R large",
-                    "method": "XLM-R large",
-                    "card": CARD_EXAMPLE,
-                    "status": None,
-                    "note": "",
-                    "entries": 3,
-                    "track": None,
-                    "source": None,
-                    "submission": None,
-                    "is_mine": False,
-                    "carried_from": None,
-                    "is_outdated": False,
-                    "sealed_gold": 1,
-                    "rank_range": {"best": 1, "worst": 2},
-                    "cluster": 1,
-                }
-            ],
+            "columns": [EXAMPLE_COLUMN],
+            "rows": [EXAMPLE_ROW],
             "card_columns": [{"name": "parameters", "title": "Parameters (millions)"}],
             "gold_version": "",
             "sealed_gold": [{"version": 1, "commitment": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c"}],
@@ -226,8 +226,8 @@ def board_out(
         track=board.track,
         entry_rule=leaderboard.entry_rule,
         rank_by=leaderboard.rank_by,
-        columns=[_column(column) for column in leaderboard.columns],
-        rows=[_row(row, _versions(leaderboard)) for row in leaderboard.rows],
+        columns=[column_out(column) for column in leaderboard.columns],
+        rows=[row_out(row, sealed_numbers(leaderboard)) for row in leaderboard.rows],
         card_columns=[CardColumnOut(name=one.name, title=one.title) for one in leaderboard.card_columns],
         gold_version=leaderboard.gold_version,
         sealed_gold=[
@@ -267,7 +267,7 @@ def board_csv(leaderboard: Leaderboard) -> str:
     track = ["track"] if leaderboard.has_tracks else []
     carries = any(row.carried_from for row in leaderboard.rows)
     phase = ["carried_from"] if carries else []
-    versions = _versions(leaderboard)
+    versions = sealed_numbers(leaderboard)
     gold = ["sealed_gold", "commitment"] if versions else []
     status = ["status", "note"] if any(row.status for row in leaderboard.rows) else []
     cards = [f"card {column.name}" for column in leaderboard.card_columns]
@@ -311,7 +311,8 @@ def _said(row: LeaderboardRow, name: str) -> str:
     return spreadsheet_safe(answer.text) if isinstance(answer.value, str) else answer.text
 
 
-def _column(column: BoardColumn) -> ColumnOut:
+def column_out(column: BoardColumn) -> ColumnOut:
+    """A column as JSON describes it."""
     return ColumnOut(
         metric=column.metric,
         split=column.split,
@@ -324,12 +325,13 @@ def _column(column: BoardColumn) -> ColumnOut:
     )
 
 
-def _versions(leaderboard: Leaderboard) -> dict[str, int]:
+def sealed_numbers(leaderboard: Leaderboard) -> dict[str, int]:
     """The numbers of this phase's versions of sealed gold, by commitment: another phase may count them otherwise."""
     return {gold.commitment: gold.number for gold in leaderboard.sealed_gold}
 
 
-def _row(row: LeaderboardRow, versions: Mapping[str, int]) -> RowOut:
+def row_out(row: LeaderboardRow, versions: Mapping[str, int]) -> RowOut:
+    """A row as JSON shows it. versions: of `sealed_numbers`."""
     return RowOut(
         rank=row.rank,
         team=row.team,

@@ -24,6 +24,7 @@ from app.cards.edits import (
 )
 from app.cards.form import CardForm, MethodCard
 from app.cards.kept import card_of_submission, form_of
+from app.cards.systems import NAME_CHARACTERS, NAME_FIELD
 from app.models import User
 from app.submissions.find import get_submission
 from app.web.html.guards import PageUser, SentFields, SentForm, form_again
@@ -66,9 +67,13 @@ def _page(
             "frozen": frozen_by(session, submission),
             "is_mine": is_of_team(session, submission, user),
             "changes": card_history(session, submission),
+            "system_characters": NAME_CHARACTERS,
         }
-    typed = fields_of(card, form) if fields is None else fields
-    return render(request, "submissions/card.html", **shown, fields=typed, error=error)
+    name = submission.system.name if submission.system else ""
+    typed = {**fields_of(card, form), NAME_FIELD: name} if fields is None else fields
+    return render(
+        request, "submissions/card.html", **shown, fields=typed, error=error, system_characters=NAME_CHARACTERS
+    )
 
 
 @router.post("/submissions/{submission_id}/card")
@@ -81,7 +86,7 @@ def send_card(
     with writing(server.engine) as session:
         submission = get_submission(session, submission_id, user)
         sent = {**sent_card(fields, form_of(submission.phase_task)), "method": fields.get("method", "")}
-        edit_card(session, submission, user, sent, server.clock(), version=version)
+        edit_card(session, submission, user, sent, server.clock(), version=version, name=fields.get(NAME_FIELD))
     return RedirectResponse(links.submission(submission_id), 303)
 
 

@@ -88,6 +88,7 @@ class CardIn(ApiModel):
     data: str = Field("", description="data used")
     languages: list[str] = Field([], description="of the task's", max_length=1_000)
     fields: dict[str, AnswerOut | None] = Field({}, description="answers by the names of the fields")
+    system: str = Field("", description="another name for the system; empty: as it is")
 
 
 class CardChangeOut(ApiModel):
@@ -105,6 +106,7 @@ class SubmissionCardOut(ApiModel):
     model_config = example(
         {
             "submission": "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
+            "system": "XLM-R large",
             "card": CARD_EXAMPLE,
             "form": {
                 "required": ["code"],
@@ -137,6 +139,7 @@ class SubmissionCardOut(ApiModel):
     )
 
     submission: UUID
+    system: str = Field(description="its name; empty: nothing was said of it yet")
     card: CardOut
     form: CardFormOut
     version: int = Field(description="rises with every change; 0: nobody has written a card yet")

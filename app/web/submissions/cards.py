@@ -39,7 +39,8 @@ def read_card(server: ServerHere, user: ApiUser, submission_id: UUID) -> Submiss
     summary="Say what the system behind a submission is",
     description="The whole card, until the official board of the phase is made: 409 `card_frozen` from then on. "
     "Nothing is changed unless everything is right; all that is not is told at once, by field (`fields.NAME` for "
-    "answers). With `version`, 409 `card_changed` if somebody else changed it since.",
+    "answers). `system` gives the system another name. With `version`, 409 `card_changed` if somebody else "
+    "changed it since.",
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def put_card(
@@ -51,7 +52,8 @@ def put_card(
 ) -> SubmissionCardOut:
     with writing(server.engine) as session:
         submission = get_submission(session, submission_id, user)
-        edit_card(session, submission, user, card.model_dump(), server.clock(), version=version)
+        said = card.model_dump(exclude={"system"})
+        edit_card(session, submission, user, said, server.clock(), version=version, name=card.system)
     return _card(server, user, submission_id)
 
 
@@ -61,6 +63,7 @@ def _card(server: Server, user: User, submission_id: UUID) -> SubmissionCardOut:
         frozen = frozen_by(session, submission)
         return SubmissionCardOut(
             submission=submission.id,
+            system=submission.system.name if submission.system else "",
             card=card_out(card_of_submission(session, submission)),
             form=card_form_out(form_of(submission.phase_task)),
             version=card_number(session, submission),

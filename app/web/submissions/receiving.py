@@ -25,6 +25,7 @@ from app.base.together import write_together
 from app.cards.edits import field_names, sent_card
 from app.cards.form import CardForm
 from app.cards.kept import form_of
+from app.cards.systems import required_cards
 from app.competitions.find import find_phase_task
 from app.competitions.limits import declared_limits
 from app.models import PhaseTask, Submission, User
@@ -173,12 +174,13 @@ def _refuse_early(
         is_replay = bool(idempotency_key and find_replay(session, user, idempotency_key))
         if not is_replay:
             precheck(session, user, team, phase_task, arrival_of(request, server))
-        declared = declared_limits(phase_task.phase, phase_task)
-    form, limit_bytes = form_of(phase_task), min(declared.upload_bytes, server.settings.upload_limit_bytes)
+        declared, form = declared_limits(phase_task.phase, phase_task), form_of(phase_task)
+        kept = required_cards(session, team.id, phase_task.task_id, form) if team else {}
+    limit_bytes = min(declared.upload_bytes, server.settings.upload_limit_bytes)
 
     def check(fields: Mapping[str, str]) -> None:
         if not is_replay:
-            check_submission_form(phase_task, **submission_form(fields, form))
+            check_submission_form(phase_task, **submission_form(fields, form), kept=kept)
 
     return Expected(phase_task, limit_bytes, form, check)
 

@@ -26,7 +26,7 @@ def read_public_team(request: Request, server: ServerHere, viewer: ViewerHere, c
         found = find_competition(session, competition)
         rows = team_rows(session, found, team, viewer.user, now, seen_as=viewer.seen_as)
         pictures = team_pictures(session, rows, viewer.user, now, seen_as=viewer.seen_as)
-        place = Place(rows[-1].phase, rows[-1].board.task, rows[-1].board)
+        place = Place(rows[-1].phase, rows[-1].board.task, rows[-1].board) if rows else Place()
         workspace = workspace_of(session, found, viewer, now, "leaderboard", place)
     return render(
         request,

@@ -1,0 +1,28 @@
+"""A team over the API: the rows and cards that the boards show, and 404 where they show none."""
+
+from __future__ import annotations
+
+from tests import world
+from tests.web.site import BOARD, Person, Site, run_of
+
+TEAMS = "/api/v1/competitions/idioms/teams"
+
+
+def test_a_team_is_told_with_its_rows_and_the_systems_behind_them(site: Site, ada: Person, eve: Person) -> None:
+    world.score(site.engine, run_of(site, ada.submitted(method="XLM-R", system="Crow")), 0.5)
+    with site.client() as anybody:
+        found, board = anybody.get(f"{TEAMS}/Ada").json(), anybody.get(BOARD).json()
+        [row] = [one for one in found["rows"] if one["board"] == "zero-shot"]
+        assert (row["phase"], row["task"], row["ranked"], row["official"], row["renamed_to"]) == (
+            ("evaluation", "detection", 1, None, "")
+        )
+        assert (row["row"], row["columns"], row["rank_by"]) == (board["rows"][0], board["columns"], board["rank_by"])
+        assert [(one["name"], one["card"]["method"]) for one in found["systems"]] == [("Crow", "XLM-R")]
+        assert {one["board"] for one in found["systems"][0]["boards"]} == {one["board"] for one in found["rows"]}
+        assert anybody.get(found["page"], headers={"Accept": "text/html"}).status_code == 200
+        assert anybody.get(f"{TEAMS}/Eve").status_code == 404, "nothing of hers is on a board"
+    mine = ada.client.get(f"{TEAMS}/Ada").json()
+    assert (mine["is_mine"], found["is_mine"]) == (True, False)
+    assert eve.submitted(b"no prediction\n")
+    assert eve.client.get(f"{TEAMS}/Eve").json()["rows"] == [], "her team knows that it is there"
+    assert "No rows yet" in eve.client.get("/competitions/idioms/teams/Eve", headers={"Accept": "text/html"}).text
