@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, pairwise
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -179,3 +180,12 @@ def test_names_are_only_text() -> None:
     svg = parsed(draw(picture).wide)
     assert svg.findtext(f"{SVG}title") == "<b>&\"' "
     assert not list(svg.iter(f"{SVG}b"))
+
+
+def test_readers_of_the_same_picture_share_its_drawing_and_whoever_is_marked_in_it_has_another() -> None:
+    mine, again = made(3)[0], made(3)[0]
+    assert draw(mine) is draw(again), "asked for by another request"
+    entries = replace(mine.series[0], points=tuple(replace(point, is_mine=False) for point in mine.series[0].points))
+    others = replace(mine, series=(entries, *mine.series[1:]))
+    assert draw(others).wide != draw(mine).wide
+    assert ("fig-you" in draw(mine).wide, "fig-you" in draw(others).wide) == (True, False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from textwrap import wrap
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -38,8 +39,14 @@ class Drawn:
     narrow: str
 
 
+#: Both drawings of a picture take some 30 KB.
+DRAWINGS_KEPT = 256
+
+
+@lru_cache(maxsize=DRAWINGS_KEPT)
 def draw(picture: Picture) -> Drawn:
-    """For a page: without a colour of its own."""
+    """For a page: without a colour of its own. Kept by what is drawn: everybody who sees the same picture gets the same
+    drawing, and whoever is marked in it as "you" another."""
     wide, narrow = (_text(without_colours(_DRAW[picture.kind](picture, width))) for width in (WIDE, NARROW))
     return Drawn(wide, narrow)
 

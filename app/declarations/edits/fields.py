@@ -1,6 +1,6 @@
-"""What organisers may edit on the server: dates, limits, visibility, entry rules, texts, whether gold is public; where
-each value is, and its name. Everything else is said in phases.yaml: which gold above all, which would let one
-competition score another's.
+"""What organisers may edit on the server: dates, limits, visibility, entry rules, texts, how the competition is cited,
+whether gold is public; where each value is, and its name. Everything else is said in phases.yaml: which gold above all,
+which would let one competition score another's.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.models import BoardShown, EntryRule, OwnScores, Slices
 from evergold.yaml_lines import Node, read_yaml
 
 #: What a value is in a declaration; a text that does not fit is left to the check, which says so.
-Value = str | int | float | bool | None
+Value = str | int | float | bool | list[str] | None
 
 
 class Kind(StrEnum):
@@ -28,6 +28,7 @@ class Kind(StrEnum):
 
     LINE = "line"
     TEXT = "text"
+    LINES = "lines"  # a list, an element a line
     MOMENT = "moment"
     NUMBER = "number"
     DECIMAL = "decimal"
@@ -105,7 +106,7 @@ def text_parts(document: Document) -> list[Part]:
         Field(("contact",), "Contact", Kind.LINE, hint="An e-mail address, or how to reach you."),
         Field(("registration", "terms"), "Terms", Kind.TEXT, hint="Markdown. A new text is accepted anew."),
     )
-    found = [Part("The competition", competition)]
+    found = [Part("The competition", competition), Part("How it is cited", _CITATION, is_open=False)]
     for key, what in (("tasks", "Task"), ("phases", "Phase"), ("boards", "Board")):
         for one in _named(document, key):
             path = (key, one["name"])
@@ -115,6 +116,19 @@ def text_parts(document: Document) -> list[Part]:
             )
             found.append(Part(f"{what}: {one.get('title') or one['name']}", fields, is_open=False))
     return found
+
+
+_NAMES = "A name a line, as BibTeX has them: Silva, Ana."
+_CITATION = (
+    Field(("citation", "authors"), "Authors", Kind.LINES, hint=f"{_NAMES} Empty: the organisers, without names."),
+    Field(("citation", "licence"), "Licence of the data", Kind.LINE, hint="A name such as CC-BY-4.0, or an address."),
+    Field(("citation", "paper", "title"), "Overview paper: title", Kind.LINE, hint="With a title there is a paper."),
+    Field(("citation", "paper", "authors"), "Its authors", Kind.LINES, hint=f"{_NAMES} Empty: those above."),
+    Field(("citation", "paper", "venue"), "Where it was published", Kind.LINE, hint="Proceedings or journal."),
+    Field(("citation", "paper", "year"), "Year", Kind.NUMBER),
+    Field(("citation", "paper", "url"), "Address", Kind.LINE, hint="http:// or https://"),
+    Field(("citation", "paper", "doi"), "DOI", Kind.LINE, hint="As 10.18653/v1/2027.semeval-1.1."),
+)
 
 
 def _dates(path: ValuePath) -> tuple[Field, ...]:
@@ -167,6 +181,8 @@ def format_value(document: Document, field: Field) -> str:
     value = value_at(document, field.path)
     if isinstance(value, bool):
         return YesNo.TRUE if value else YesNo.FALSE
+    if isinstance(value, list):
+        return "\n".join(map(str, value))
     return "" if value is None else str(value)
 
 
@@ -191,10 +207,12 @@ def sorted_values(document: Document, values: Mapping[str, Value]) -> tuple[dict
 def _fault(name: str, value: Value, known: Mapping[str, Field]) -> str | None:
     if name not in known:
         hint = did_you_mean(name, known)
-        return f"This cannot be edited here{hint or ': what can is dates, limits, visibility and texts.'}"
+        return f"This cannot be edited here{hint or ': what can is dates, limits, visibility, texts and the citation.'}"
     if known[name].is_required and (value is None or str(value).strip() == ""):
         return "This is needed."
-    if isinstance(value, str) and _UNKEPT.search(value):
+    if known[name].kind is not Kind.LINES and isinstance(value, list):
+        return "This is one value, and no list."
+    if any(_UNKEPT.search(text) for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)):
         return "This has a character that cannot be kept (NUL or half of a pair)."
     return None
 
@@ -210,6 +228,8 @@ def _as_declared(field: Field, value: Value) -> Value:
 def _tidy(field: Field, text: str) -> str:
     """Browsers send line ends as CR LF, and people spaces behind a date."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if field.kind is Kind.LINES:
+        return "\n".join(line.strip() for line in text.splitlines() if line.strip())
     return text if field.kind is Kind.TEXT else text.strip()
 
 
@@ -219,6 +239,8 @@ _WHOLE, _FRACTION = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(r"[-+]?[0-9]*\.?
 def _value(field: Field, text: str) -> Value:
     if text.strip() == "":
         return None
+    if field.kind is Kind.LINES:
+        return text.splitlines()
     if field.choices == tuple(YesNo) and text in field.choices:
         return text == YesNo.TRUE
     if field.kind in (Kind.NUMBER, Kind.DECIMAL) and _WHOLE.fullmatch(text):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 
 from pydantic import Field
 
 from app.base import links
 from app.base.config import Settings
+from app.boards.citations import authors_of, paper_of
 from app.competitions import limits
 from app.competitions.entry_rules import entry_settings
 from app.competitions.find import boards_of
@@ -61,6 +63,18 @@ _EXAMPLE_COMPETITION = {
     "website": "https://example.org",
     "contact": "organisers@example.org",
     "tracks": [_EXAMPLE_TRACK],
+    "citation": {
+        "authors": ["Silva, Ana", "Li, Bo"],
+        "licence": "CC-BY-4.0",
+        "paper": {
+            "title": "Idioms in three languages",
+            "authors": ["Silva, Ana"],
+            "venue": "Proceedings of SemEval-2027",
+            "year": 2027,
+            "url": "",
+            "doi": "10.18653/v1/2027.semeval-1.1",
+        },
+    },
     "tasks": [
         {"name": "idiom-detection", "title": "Idiom detection", "type": "idiom-detection", "description": "Markdown."}
     ],
@@ -128,6 +142,25 @@ class PhaseOut(Named):
     link: str
 
 
+class PaperOut(ApiModel):
+    """The overview paper; empty: not said."""
+
+    title: str
+    authors: list[str] = Field(description="as BibTeX has them; those of the competition, if it has none of its own")
+    venue: str
+    year: int | None
+    url: str
+    doi: str
+
+
+class CitationOut(ApiModel):
+    """How the competition is cited; ready to use at `/citation`."""
+
+    authors: list[str] = Field(description="as BibTeX has them; empty: the organisers, without names")
+    licence: str = Field(description="of the data; empty: not said")
+    paper: PaperOut | None = Field(description="null: there is none yet")
+
+
 class CompetitionOut(Named):
     """A competition with everything in it."""
 
@@ -138,6 +171,7 @@ class CompetitionOut(Named):
     website: str
     contact: str
     tracks: list[TrackOut] = Field(description="empty: submissions have no track")
+    citation: CitationOut
     tasks: list[TaskSummary]
     phases: list[PhaseOut]
     link: str
@@ -230,6 +264,7 @@ def competition_out(competition: Competition, settings: Settings, now: datetime)
         website=competition.website,
         contact=competition.contact,
         tracks=_tracks(competition),
+        citation=_citation(competition),
         tasks=[_task(task) for task in competition.tasks],
         phases=[phase_out(competition, phase, settings, now) for phase in competition.phases],
         link=links.api_competition(competition.name),
@@ -288,6 +323,15 @@ def phase_task_out(
         boards=[_named_board(board) for board in boards],
         link=links.api_task(*place),
         submissions_link=links.api_submit(*place),
+    )
+
+
+def _citation(competition: Competition) -> CitationOut:
+    paper = paper_of(competition)
+    return CitationOut(
+        authors=list(authors_of(competition)),
+        licence=competition.citation.get("licence") or "",
+        paper=PaperOut(**asdict(paper)) if paper else None,
     )
 
 

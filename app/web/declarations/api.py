@@ -59,7 +59,7 @@ def read_declaration(server: ServerHere, user: ApiOrganiser, competition: Compet
 @router.patch(
     f"{PLACE}/declaration",
     operation_id="edit_declaration",
-    summary="Edit dates, limits, visibility and texts, for organisers",
+    summary="Edit dates, limits, visibility, texts and the citation, for organisers",
     description="Everything wrong is told at once, by the names of the values; nothing is changed then. If there is a "
     "newer revision than `base`, `details` says who changed what meanwhile.",
     responses=error_responses(400, 401, 403, 404, 409, 413, 422, 507),

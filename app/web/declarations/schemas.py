@@ -128,7 +128,7 @@ class OutcomeOut(ApiModel):
     effects: list[EffectOut]
 
 
-EditedValue = str | bool | int | Annotated[float, Field(allow_inf_nan=False)] | None
+EditedValue = str | bool | int | Annotated[float, Field(allow_inf_nan=False)] | list[str] | None
 Note = Annotated[str, Field(max_length=NOTE_CHARACTERS, description="why, for the history")]
 
 

@@ -26,6 +26,7 @@ CARD_EXAMPLE: dict[str, Any] = {
 _EDIT_EXAMPLE: dict[str, Any] = {
     **{name: value for name, value in CARD_EXAMPLE.items() if name != "answers"},
     "fields": {"parameters": 560},
+    "system": "",
 }
 
 

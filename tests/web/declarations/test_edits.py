@@ -272,6 +272,27 @@ def test_texts_are_edited_on_a_page_of_their_own(browser: httpx.Client) -> None:
     assert fields_of(browser.get(address).text)["description"] == "One\n\n<b>two</b>"
 
 
+def test_how_it_is_cited_is_edited_a_name_a_line(empty_site: Site, browser: httpx.Client, olga: Person) -> None:
+    address = f"{EDIT}/texts"
+    form = fields_of(browser.get(address).text)
+    typed = {"citation.authors": "Silva, Ana\r\n\r\n Li, Bo \r\n", "citation.paper.title": "Idioms"}
+    preview = send(browser, address, {**form, **typed})
+    assert "<p>Nothing.</p>" not in preview.text
+    assert send(browser, address, fields_of(preview.text), "apply").url.path == f"{HISTORY}/2"
+    assert fields_of(browser.get(address).text)["citation.authors"] == "Silva, Ana\nLi, Bo"
+    names = ["Silva, Ana", "Li, Bo"]
+    paper = {"title": "Idioms", "authors": names, "venue": "", "year": None, "url": "", "doi": ""}
+    with empty_site.client() as anybody:
+        found = anybody.get(API).json()["citation"]
+        assert found == {"authors": names, "licence": "", "paper": paper}
+        assert "Silva, Ana and Li, Bo" in anybody.get(f"{API}/citation").text
+    assert patch(olga, {"citation.authors": ["Li, Bo"], "citation.paper.title": None}, base=2).status_code == 200
+    with empty_site.client() as anybody:
+        assert anybody.get(API).json()["citation"] == {"authors": ["Li, Bo"], "licence": "", "paper": None}
+    wrong = patch(olga, {"title": ["a", "b"], "citation.paper.year": 2027, "citation.authors": ["\0"]}, base=3)
+    assert set(wrong.json()["error"]["details"]["fields"]) == {"title", "citation.paper", "citation.authors"}
+
+
 def test_two_at_once_the_second_sees_both_values_and_goes_on(empty_site: Site, browser: httpx.Client) -> None:
     form = fields_of(browser.get(EDIT).text)
     with log_in(empty_site, "pavel") as other:
