@@ -21,6 +21,7 @@ from app.base.times import MOMENT_PATTERN, parse_moment
 from app.cards.form import CardKind, CardPart
 from app.competitions.visibility import CLOSE
 from app.models import NAME_CHARACTERS, Audience, BoardShown, EntryRule, OwnScores, RegistrationMode, Slices
+from app.teams.questions import QuestionKind
 
 #: As when a file is there: when the phase starts, wherever that is moved to; at once.
 START, NOW = "start", "now"
@@ -159,6 +160,19 @@ class MethodCardDeclaration(Declaration):
     fields: tuple[CardFieldDeclaration, ...] = Field((), max_length=20, description="further questions")
 
 
+class QuestionDeclaration(Declaration):
+    """A question to everybody who registers; the names affiliation, country and students are enough by themselves."""
+
+    name: Name = Field(description="in files and for programs; never change it")
+    title: Line | None = Field(None, max_length=200, description="the question; of a tick: what is ticked")
+    kind: QuestionKind | None = Field(None, description="what an answer is: text (the default), choice, tick")
+    choices: tuple[Annotated[Line, Field(max_length=80)], ...] = Field(
+        (), max_length=300, description="with kind 'choice': the answers there are"
+    )
+    required: Annotated[bool, Strict()] = Field(False, description="whether nobody takes part without an answer")
+    help: str = Field("", max_length=300, description="one or two sentences, shown below the field")
+
+
 class RegistrationDeclaration(Declaration):
     """Who may take part."""
 
@@ -174,6 +188,9 @@ class RegistrationDeclaration(Declaration):
         (), max_length=10_000, description="with mode 'list': e-mail addresses, or user names of accounts that exist"
     )
     terms: Markdown = Field("", description="Markdown that everybody accepts first; a new text is accepted anew")
+    questions: tuple[QuestionDeclaration, ...] = Field(
+        (), max_length=30, description="asked of everybody who registers; organisers alone see the answers"
+    )
 
 
 class TeamsDeclaration(Declaration):
@@ -239,8 +256,8 @@ class TaskDeclaration(Declaration):
 
 _FROM = "from when it can be downloaded: 'start' (of the phase; the default), 'now', or a moment"
 _FOR = (
-    "who may download it: 'everyone' or 'participants'; default: everyone where registration is open without terms, "
-    "else participants"
+    "who may download it: 'everyone' or 'participants'; default: everyone where registration is open without terms and "
+    "questions, else participants"
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -44,6 +45,7 @@ class Registration(Base):
     terms_accepted_at: Mapped[datetime | None]
     decided_at: Mapped[datetime | None]
     decided_by: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # None: the competition's own rule
+    answers: Mapped[dict[str, Any]] = mapped_column(default=dict)  # by question; `app.teams.questions` reads them
 
     user: Mapped[User] = relationship(lazy="raise")
 

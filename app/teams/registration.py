@@ -1,22 +1,25 @@
-"""Who may take part in a competition: everybody, or whose address is confirmed, by approval, domain or list; and terms.
+"""Who may take part in a competition: everybody, or whose address is confirmed, by approval, domain or list; terms and
+questions.
 
-Where there are no terms and everybody may, the first upload registers silently. Organisers need no registration.
+Where nothing is asked and everybody may, the first upload registers silently. Organisers need no registration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from sqlalchemy import or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, contains_eager
 
 from app.base.config import Settings
-from app.base.errors import Forbidden, InvalidForm
+from app.base.errors import Forbidden
+from app.base.text import refuse
 from app.models import (
     AcceptedTerms,
     Competition,
@@ -30,8 +33,9 @@ from app.models import (
 )
 from app.people.audit import record
 from app.people.email_confirmations import is_confirmed, send_link
-from app.people.mail import public_address, send_mail
-from app.people.roles import may_organise, organisers_of
+from app.people.roles import may_organise
+from app.teams.questions import answers_to, lacks_answers, read_answers
+from app.teams.registration_mails import mail_decision, mail_organisers
 from app.teams.registration_rules import Rules, rules_of
 
 
@@ -40,6 +44,7 @@ class Missing(StrEnum):
 
     REGISTRATION = "registration"  # they have not registered
     TERMS = "terms"  # they have not accepted the terms as they are now
+    ANSWERS = "answers"  # to questions that must be answered
     CONFIRMATION = "confirmation"  # of their e-mail address
     APPROVAL = "approval"  # the organisers' answer
     REFUSED = "refused"  # by the organisers
@@ -94,6 +99,8 @@ def _missing(rules: Rules, row: Registration | None, has_accepted: bool) -> Miss
         return Missing.REGISTRATION
     if not has_accepted:
         return Missing.TERMS
+    if lacks_answers(row.answers, rules.questions):
+        return Missing.ANSWERS
     if row.status == RegistrationStatus.APPROVED:
         return None
     if row.status == RegistrationStatus.UNCONFIRMED and rules.needs_address:
@@ -122,6 +129,7 @@ def registration_needed(competition: Competition, missing: Missing) -> Registrat
 MISSING_WORDS = {
     Missing.REGISTRATION: "Please register for this competition first.",
     Missing.TERMS: "Please accept the terms of this competition, as they are now, first.",
+    Missing.ANSWERS: "Please answer what the organisers ask everybody who takes part first.",
     Missing.CONFIRMATION: "Please confirm your e-mail address first: a link was sent to you. Your account page sends "
     "another; where a server sends no mail, who runs it has the link.",
     Missing.APPROVAL: "The organisers have not answered your registration yet; you will get a mail when they have.",
@@ -170,20 +178,26 @@ def register(
     now: datetime,
     *,
     accepted: str | None = None,
+    answers: Mapping[str, Any] | None = None,
     before_mail: Callable[[], None] = lambda: None,
 ) -> Registration:
-    """Ask to take part; again is right when something changed. accepted: the sha256 of the terms that were read.
+    """Ask to take part; again is right when something changed. accepted: the sha256 of the terms that were read;
+    answers: by question, as sent; None: those that were given before.
 
     before_mail: called before a link goes out, to refuse too many. Raises InvalidForm, RegistrationNeeded (refused).
     """
     rules = rules_of(competition)
-    _check_terms(rules, accepted)
     row = _row(session, competition, user, now)
+    kept, wrong = read_answers(
+        answers_to(rules.questions, row.answers) if answers is None else answers, rules.questions
+    )
+    refuse({"terms": _wrong_terms(rules, row, accepted), **wrong})
     if row.status == RegistrationStatus.REFUSED and row.decided_by is not None:
         raise registration_needed(competition, Missing.REFUSED)
     if rules.terms_sha256 != row.terms_sha256 and rules.terms_sha256 is not None:
         row.terms_sha256, row.terms_accepted_at = rules.terms_sha256, now
         _keep_terms(session, rules)
+    row.answers = kept
     if row.status != RegistrationStatus.APPROVED:
         _ask(session, competition, user, row, rules, settings, now, before_mail)
     session.flush()
@@ -245,45 +259,18 @@ def decide(
     entry = record(session, actor, deed, f"competition {competition.name}", {"user": user.username}, now=now)
     row.status, row.decided_at, row.decided_by = status, now, entry.actor
     session.flush()
-    page = public_address(settings, f"/competitions/{competition.name}/registration")
-    body = _DECIDED[status].format(username=user.username, title=competition.title, page=page)
-    subject = f"{competition.title}: your registration"
-    send_mail(session, user, subject, body, now=now, competition_id=competition.id)
+    mail_decision(session, competition, user, status, settings, now)
     return True
 
 
 _DEEDS = {RegistrationStatus.APPROVED: "approve", RegistrationStatus.REFUSED: "refuse"}
-_DECIDED = {
-    RegistrationStatus.APPROVED: """\
-Hello {username},
-
-the organisers of "{title}" have approved your registration: you can take part now.
-
-{page}
-""",
-    RegistrationStatus.REFUSED: """\
-Hello {username},
-
-the organisers of "{title}" have not accepted your registration, so you cannot submit there. If you think that this is
-a mistake, please write to them.
-
-{page}
-""",
-}
-_WAITS = """\
-"{display_name}" (user name {username}, {email}) would like to take part in "{title}".
-
-Approve or refuse it here:
-
-{page}
-"""
 
 
-def _check_terms(rules: Rules, accepted: str | None) -> None:
-    if rules.terms_sha256 in (None, accepted):
-        return
-    sentence = "Please read the terms and accept them." if not accepted else "The terms have changed; please read them."
-    raise InvalidForm("Please correct what is marked.", fields={"terms": sentence})
+def _wrong_terms(rules: Rules, row: Registration, accepted: str | None) -> str:
+    """A sentence, unless the terms as they are now are accepted: with this form, or before."""
+    if rules.terms_sha256 in (None, accepted, row.terms_sha256):
+        return ""
+    return "The terms have changed; please read them." if accepted else "Please read the terms and accept them."
 
 
 def _row(session: Session, competition: Competition, user: User, now: datetime) -> Registration:
@@ -292,7 +279,9 @@ def _row(session: Session, competition: Competition, user: User, now: datetime) 
     row = session.get(Registration, key, with_for_update=True, populate_existing=True)
     if row is not None:
         return row
-    row = Registration(competition_id=key[0], user_id=key[1], status=RegistrationStatus.UNCONFIRMED, registered_at=now)
+    row = Registration(
+        competition_id=key[0], user_id=key[1], status=RegistrationStatus.UNCONFIRMED, registered_at=now, answers={}
+    )
     try:
         with session.begin_nested():
             session.add(row)
@@ -317,7 +306,7 @@ def _ask(
     elif rules.mode is RegistrationMode.APPROVAL:
         if row.status != RegistrationStatus.PENDING:
             row.status, row.registered_at = RegistrationStatus.PENDING, now
-            _tell_organisers(session, competition, user, settings, now)
+            mail_organisers(session, competition, user, row, _email(session, user), settings, now)
     elif is_confirmed(session, user):
         _decide_by_rule(row, rules.fits(_email(session, user)), now)
     elif rules.mode is RegistrationMode.DOMAIN and not rules.fits(_email(session, user)):
@@ -331,19 +320,6 @@ def _ask(
 def _decide_by_rule(row: Registration, fits: bool, now: datetime) -> None:
     row.status = RegistrationStatus.APPROVED if fits else RegistrationStatus.REFUSED
     row.decided_at, row.decided_by = now, None
-
-
-def _tell_organisers(session: Session, competition: Competition, user: User, settings: Settings, now: datetime) -> None:
-    body = _WAITS.format(
-        display_name=user.display_name,
-        username=user.username,
-        email=_email(session, user),
-        title=competition.title,
-        page=public_address(settings, f"/competitions/{competition.name}/registrations"),
-    )
-    subject = f"{competition.title}: a registration waits for you"
-    for organiser in organisers_of(session, competition.name):
-        send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
 
 
 def _email(session: Session, user: User) -> str:

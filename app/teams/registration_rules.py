@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 
 from app.models import Audience, Competition, RegistrationMode, User
+from app.teams.questions import Question, question_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +17,17 @@ class Rules:
     domains: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
     terms: str = ""
+    questions: tuple[Question, ...] = ()
 
     @property
     def terms_sha256(self) -> str | None:
         """Of the text that must be accepted; None: there is none."""
         return hashlib.sha256(self.terms.encode()).hexdigest() if self.terms else None
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is a form: terms to accept, or questions."""
+        return bool(self.terms or self.questions)
 
     @property
     def needs_address(self) -> bool:
@@ -30,12 +37,12 @@ class Rules:
     @property
     def is_silent(self) -> bool:
         """Whether nobody has to register before the first upload; the address may still have to be confirmed."""
-        return self.mode in (RegistrationMode.OPEN, RegistrationMode.CONFIRMED) and not self.terms
+        return self.mode in (RegistrationMode.OPEN, RegistrationMode.CONFIRMED) and not self.asks
 
     @property
     def files_for(self) -> Audience:
         """Who may have files of which nothing else is declared: everyone, if nothing is asked of anybody."""
-        is_open = self.mode is RegistrationMode.OPEN and not self.terms
+        is_open = self.mode is RegistrationMode.OPEN and not self.asks
         return Audience.EVERYONE if is_open else Audience.PARTICIPANTS
 
     def names(self, user: User) -> bool:
@@ -60,4 +67,5 @@ def rules_of(competition: Competition) -> Rules:
         domains=tuple(domain.lower() for domain in said.get("domains", ())),
         allowed=tuple(name.lower() for name in said.get("allowed", ())),
         terms=said.get("terms", ""),
+        questions=tuple(question_of(question) for question in said.get("questions", ())),
     )

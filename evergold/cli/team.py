@@ -29,23 +29,58 @@ def registration(
     accept_terms: Annotated[
         bool, typer.Option("--accept-terms", help="With --register: you have read the terms, and accept them.")
     ] = False,
+    answer: Annotated[
+        list[str] | None,
+        typer.Option("--answer", metavar="NAME=ANSWER", help="With --register: to a question; a tick is yes or no."),
+    ] = None,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how you stand in a competition, and its terms; or register for it."""
-    if accept_terms and not register:
-        raise CommandError("--accept-terms belongs to --register.", Code.USAGE)
+    """Show how you stand in a competition, its terms and questions; or register for it."""
+    if (accept_terms or answer) and not register:
+        raise CommandError("--accept-terms and --answer belong to --register.", Code.USAGE)
     path = f"/competitions/{quote(competition, safe='')}/registration"
     document = _call(server, "GET", path)
     if register:
         accepted = document["terms_sha256"] if accept_terms else None
-        document = _call(server, "PUT", path, json={"accepted_terms_sha256": accepted})
+        answers = {**document["answers"], **_answers(answer)} if answer else None
+        document = _call(server, "PUT", path, json={"accepted_terms_sha256": accepted, "answers": answers})
     if as_json:
         print_json(document)
         return
     if document["terms"] and not document["has_accepted_terms"]:
         say(f"Terms:\n\n{document['terms'].rstrip()}\n")
+    _print_questions(document)
     say(document["message"] or f"You can take part in {competition}.")
+
+
+def _answers(written: list[str]) -> dict[str, str]:
+    pairs = [one.partition("=") for one in written]
+    if not all(name and sign for name, sign, _ in pairs):
+        raise CommandError("An answer is written NAME=ANSWER.", Code.USAGE)
+    return {name: text for name, _, text in pairs}
+
+
+def _print_questions(document: Json) -> None:
+    """Those that are asked, with the answers given."""
+    if not document.get("questions"):  # older servers ask nothing
+        return
+    rows = [
+        (
+            one["name"],
+            one["title"],
+            f"{one['kind']}{', required' if one['required'] else ''}",
+            _answer_text(document["answers"].get(one["name"])),
+        )
+        for one in document["questions"]
+    ]
+    print_table(["Question", "Title", "Kind", "Your answer"], rows)
+
+
+def _answer_text(answer: str | bool | None) -> str:
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    return answer or ""
 
 
 @teams.command("show")

@@ -415,6 +415,7 @@ def _make_teams() -> None:
         sa.Column("terms_accepted_at", UtcDateTime(), nullable=True),
         sa.Column("decided_at", UtcDateTime(), nullable=True),
         sa.Column("decided_by", sa.String(length=100), nullable=True),
+        sa.Column("answers", Json, nullable=False),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_registrations_competition_id_competitions")
         ),

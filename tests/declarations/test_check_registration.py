@@ -78,6 +78,22 @@ def test_what_is_right(demo: Competition, lines: tuple[str, ...]) -> None:
             ("registration: {mode: list, allowed: ['Ada Lovelace']}",),
             "6 error: 'allowed' is not right: 'Ada Lovelace' is neither an e-mail address nor a user name",
         ),
+        (
+            ("registration: {questions: [{name: gpu}]}",),
+            "6 error: the question 'gpu' needs a title; without one there are",
+        ),
+        (
+            ("registration:", "  questions:", "    - {name: country}", "    - {name: country, required: true}"),
+            "9 error: the question 'country' is declared twice; first on line 8",
+        ),
+        (
+            ("registration: {questions: [{name: country, kind: text}]}",),
+            "6 error: 'country' has its own 'kind'; choose another name for another question",
+        ),
+        (
+            ("registration: {questions: [{name: gpu, title: GPU, kind: choice}]}",),
+            "6 error: a question of the kind 'choice' needs 'choices'",
+        ),
         (("teams: {members_max: 0}",), "6 error: 'members_max' must be at least 1, but is 0"),
         (("teams: {members: 3}",), "6 error: there is no key 'members' here; did you mean 'members_max'?"),
     ],
@@ -107,6 +123,18 @@ def test_apply_keeps_what_was_said(engine: Engine, demo: Competition) -> None:
     assert members_max(row(engine)) == 5
     assert datetime.fromisoformat(row(engine).teams["rename_until"]) == datetime(2026, 6, 30, 12, tzinfo=UTC)
     assert made(apply(engine, demo)) == []
+
+
+def test_questions_are_kept_and_ready_ones_need_their_name_alone(engine: Engine, demo: Competition) -> None:
+    apply(engine, demo)
+    declare(
+        demo, "registration: {questions: [{name: affiliation, required: true}, {name: gpu, title: A GPU, kind: tick}]}"
+    )
+    apply(engine, demo)
+    affiliation, gpu = rules_of(row(engine)).questions
+    assert (affiliation.title, affiliation.kind, affiliation.required) == ("Affiliation", "text", True)
+    assert (gpu.title, gpu.kind, gpu.required) == ("A GPU", "tick", False)
+    assert not rules_of(row(engine)).is_silent
 
 
 def test_a_listed_user_name_that_is_free_is_told(engine: Engine, demo: Competition) -> None:

@@ -60,7 +60,9 @@ EVERYTHING: dict[str, str] = {
         'title: "Demo"\n    summary: "In short"\n    description: "Long\\n\\n*text*"\n'
         "    website: https://example.org\n    contact: organisers@example.org\n"
         "    tracks: [{name: closed, title: Closed, description: Only the data provided}, {name: open, title: Open}]\n"
-        "    registration: {mode: list, allowed: [ada], terms: 'Be fair: no *gold*'}\n"
+        "    registration:\n      mode: list\n      allowed: [ada]\n      terms: 'Be fair: no *gold*'\n"
+        "      questions:\n        - {name: country}\n        - {name: gpu, title: 'Which: GPU?', kind: choice,"
+        " choices: [a, 'no'], required: true, help: 'One: of them'}\n"
         "    teams: {members_max: 5, rename_until: 2026-06-25 00:00 AoE}\n"
         "    citation:\n      authors: ['Silva, Ana', 'Lovelace, Ada']\n      licence: CC-BY-4.0\n"
         "      paper: {title: 'Idioms: a task', authors: ['Silva, Ana'], venue: Proceedings of a workshop, year: 2026,"
@@ -150,7 +152,9 @@ def said_in(document: Any, model: Any, path: str = "") -> Iterator[str]:
 
 def test_every_key_that_can_be_declared_comes_back(everything: Place, tmp_path: Path) -> None:
     said = come_back(everything, tmp_path / "list")
-    everything.folder.change("{mode: list, allowed: [ada]", "{mode: domain, domains: [example.org]")  # never both
+    everything.folder.change(
+        "mode: list\n      allowed: [ada]", "mode: domain\n      domains: [example.org]"
+    )  # never both
     everything.apply()
     said |= come_back(everything, tmp_path / "domain")
     assert set(keys_of(CompetitionDeclaration)) - said == set()

@@ -120,6 +120,7 @@ OPERATIONS = {
     "get_registration": f"GET {API}/competitions/{{competition}}/registration",
     "register_for_competition": f"PUT {API}/competitions/{{competition}}/registration",
     "list_registrations": f"GET {API}/competitions/{{competition}}/registrations",
+    "export_registrations": f"GET {API}/competitions/{{competition}}/registrations.csv",
     "decide_registration": f"PUT {API}/competitions/{{competition}}/registrations/{{username}}",
     "get_team": f"GET {API}/competitions/{{competition}}/team",
     "create_team": f"POST {API}/competitions/{{competition}}/team",

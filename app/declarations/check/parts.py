@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from app.base.text import did_you_mean, listed
 from app.declarations.findings import Findings
 from app.models import RegistrationMode
+from app.teams.questions import ready_questions
 from evergold.yaml_lines import Node
 
 #: What each mode rests on.
@@ -28,6 +29,25 @@ def check_registration(competition: Node, findings: Findings) -> None:
             here = f"the mode is '{mode}'" if mode else "is no mode"
             findings.error(names, f"'{needed}' belongs to mode '{one}'; here {here}")
         _check_twice(names, findings)
+    questions = declared.entries.get("questions")
+    _check_fields(questions, "question", findings)
+    for question in questions.elements if questions else ():
+        _check_question(question, findings)
+
+
+def _check_question(question: Node, findings: Findings) -> None:
+    name = _text(question, "name")
+    if name not in ready_questions():
+        if name is not None and "title" not in question.entries:
+            ready = listed(ready_questions())
+            findings.error(question, f"the question '{name}' needs a title; without one there are {ready}")
+        _check_choices(question, "question", findings)
+        return
+    for key in ("kind", "choices"):
+        if key in question.entries:
+            findings.error(
+                question.entries[key], f"'{name}' has its own '{key}'; choose another name for another question"
+            )
 
 
 def _check_twice(names: Node | None, findings: Findings) -> None:
@@ -70,17 +90,23 @@ def check_method_card(competition: Node, findings: Findings) -> None:
     """Everything that contradicts itself under `method_card`; what has the wrong shape is told elsewhere."""
     card = competition.entries.get("method_card")
     fields = card.entries.get("fields") if card else None
+    _check_fields(fields, "field", findings)
+    for field in fields.elements if fields else ():
+        _check_choices(field, "field", findings)
+
+
+def _check_fields(fields: Node | None, what: str, findings: Findings) -> None:
+    """what: how one of them is called."""
     first: dict[str, Node] = {}
     for field in fields.elements if fields else ():
-        name = field.entries["name"].text if "name" in field.entries else None
+        name = _text(field, "name")
         before = first.setdefault(name, field) if name is not None else field
         if before is not field:
-            message = f"the field '{name}' is declared twice; first on line {before.line}"
+            message = f"the {what} '{name}' is declared twice; first on line {before.line}"
             findings.error(field.entries["name"], message)
-        _check_choices(field, findings)
 
 
-def _check_choices(field: Node, findings: Findings) -> None:
+def _check_choices(field: Node, what: str, findings: Findings) -> None:
     kind = field.entries["kind"].text if "kind" in field.entries else "text"
     choices = field.entries.get("choices")
     if kind != "choice":
@@ -88,7 +114,7 @@ def _check_choices(field: Node, findings: Findings) -> None:
             findings.error(choices, "'choices' are for the kind 'choice': here answers are written freely")
         return
     if choices is None or not choices.elements:
-        findings.error(choices or field, "a field of the kind 'choice' needs 'choices'")
+        findings.error(choices or field, f"a {what} of the kind 'choice' needs 'choices'")
         return
     first: dict[str, Node] = {}
     for choice in choices.elements:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from app.declarations.downloads import declared_downloads
 from app.declarations.model import NOW, CompetitionDeclaration, PhaseDeclaration
 from app.models import Audience
+from app.teams.questions import question_of
 from app.teams.registration_rules import Rules
 
 
@@ -32,7 +33,8 @@ class OpenFile:
 
 def open_files(declared: CompetitionDeclaration, now: datetime) -> Iterator[OpenFile]:
     """In the order of the declaration; templates that are made from items are not declared, and not named."""
-    usual = Rules(declared.registration_mode, terms=declared.registration.terms).files_for
+    questions = tuple(question_of(question.model_dump()) for question in declared.registration.questions)
+    usual = Rules(declared.registration_mode, terms=declared.registration.terms, questions=questions).files_for
     for phase in declared.phases:
         for task, asked in phase.tasks.items():
             for download in declared_downloads(asked):

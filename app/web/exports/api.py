@@ -14,8 +14,10 @@ from app.competitions.find import organised
 from app.exports.participants import list_participants, participants_csv
 from app.exports.prediction_zip import packed, zip_chunks
 from app.exports.predictions import Wanted, submissions_to_export
+from app.exports.registrations import registrations_csv
 from app.models import Competition, User
 from app.people import audit
+from app.teams.registration import list_registrations
 from app.web.exports.schemas import ParticipantList, participant_out
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
@@ -27,6 +29,11 @@ router = APIRouter(prefix=links.API, tags=["organising"])
 #: Forms send a field that was left alone as an empty text.
 NameOrEmpty = Annotated[str, Query(max_length=100, description="a name; empty: all of them")]
 _CSV = "username,email,display_name,team,registered_at,sent evaluation\r\nada,ada@example.org,Ada,Ada,,3\r\n"
+
+_REGISTRATIONS_CSV = (
+    "username,email,display_name,status,registered_at,terms_accepted_at,decided_at,decided_by,answer affiliation\r\n"
+    "ada,ada@example.org,Ada,approved,2026-01-10T12:00:00+00:00,,2026-01-10T12:00:00+00:00,olga,A university\r\n"
+)
 
 
 @router.get(
@@ -100,6 +107,29 @@ def export_participants(server: ServerHere, user: ApiOrganiser, competition: Com
     _record(server, user, "export.participants", found, {"participants": len(listed)})
     text = participants_csv(found, listed)
     return Response(text, media_type="text/csv", headers=_headers(f"{found.name}-participants.csv"))
+
+
+@router.get(
+    "/competitions/{competition}/registrations.csv",
+    operation_id="export_registrations",
+    summary="Who has registered, with their answers, as CSV, for organisers",
+    description="Text that a spreadsheet would take for a formula begins with an apostrophe.",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The list.",
+            "content": {"text/csv": {"schema": {"type": "string"}, "example": _REGISTRATIONS_CSV}},
+        },
+        **error_responses(401, 403, 404),
+    },
+)
+def export_registrations(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> Response:
+    with reading(server.engine) as session:
+        found = organised(session, user, competition)
+        rows = list_registrations(session, found)
+        text = registrations_csv(found, rows)
+    _record(server, user, "export.registrations", found, {"registrations": len(rows)})
+    return Response(text, media_type="text/csv", headers=_headers(f"{found.name}-registrations.csv"))
 
 
 def _headers(name: str) -> dict[str, str]:

@@ -51,7 +51,7 @@ def read_registration(server: ServerHere, user: ApiUser, competition: Competitio
     summary="Register for a competition",
     description="Where a competition is open to all and has no terms, the first upload does this by itself. Where an "
     "address counts, a link is mailed that confirms it. Registering again is right after newer terms or another "
-    "address. 403 `registration_needed` where the organisers have refused.",
+    "address, or with other answers. 403 `registration_needed` where the organisers have refused.",
     tags=[*TAKING_PART],
     responses=error_responses(401, 403, 404, 413, 422, 429),
 )
@@ -67,6 +67,7 @@ def put_registration(
             server.settings,
             now,
             accepted=form.accepted_terms_sha256,
+            answers=form.answers,
             before_mail=limit_of_confirmations(request, user, now),
         )
     return read_registration(server, user, competition)

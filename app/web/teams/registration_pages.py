@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Path, Query, Request, Response
@@ -16,10 +16,11 @@ from app.competitions.find import find_competition, organised
 from app.models import RegistrationStatus, User
 from app.people import email_confirmations
 from app.people.roles import find_user, may_organise
-from app.teams.registration import decide, list_registrations, register, settle_confirmed, standing
+from app.teams.questions import NO, Question, QuestionKind, answer_text
+from app.teams.registration import Standing, decide, list_registrations, register, settle_confirmed, standing
 from app.teams.registration_rules import rules_of
 from app.web.html.forms import PageForm, Ticked
-from app.web.html.guards import PageUser, SentForm, form_again, form_guard
+from app.web.html.guards import PageUser, SentFields, SentForm, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of, workspace_of
 from app.web.http.context import Server, ServerHere
@@ -33,6 +34,8 @@ REGISTRATION = "/competitions/{competition}/registration"
 REGISTRATIONS = "/competitions/{competition}/registrations"
 CONFIRM = "/account/confirm-email"
 Secret = Annotated[str, Query(max_length=200)]
+#: In forms, before the name of a question.
+ANSWER = "answer-"
 DECISIONS = {"approve": RegistrationStatus.APPROVED, "refuse": RegistrationStatus.REFUSED}
 
 
@@ -67,8 +70,14 @@ def read_registration(request: Request, server: ServerHere, visitor: VisitorHere
 
 
 def _page(
-    request: Request, server: Server, user: User | None, competition: str, error: EvergoldError | None = None
+    request: Request,
+    server: Server,
+    user: User | None,
+    competition: str,
+    fields: Mapping[str, str] | None = None,
+    error: EvergoldError | None = None,
 ) -> Response:
+    """fields: what was sent; None: what was answered before."""
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         mine = standing(session, found, user) if user else None
@@ -81,9 +90,23 @@ def _page(
         workspace=workspace,
         rules=rules_of(found),
         mine=mine,
+        fields=_answered(mine) if fields is None else fields,
         is_organiser=is_organiser,
         error=error,
     )
+
+
+def _answered(mine: Standing | None) -> dict[str, str]:
+    answers = mine.row.answers if mine and mine.row else {}
+    return {ANSWER + name: answer_text(answer) for name, answer in answers.items()}
+
+
+def _sent_answers(fields: Mapping[str, str], questions: Sequence[Question]) -> dict[str, str]:
+    """A browser sends nothing of a box that is not ticked, which is an answer, too."""
+    return {
+        question.name: fields.get(ANSWER + question.name, NO if question.kind is QuestionKind.TICK else "")
+        for question in questions
+    }
 
 
 @router.post(REGISTRATION)
@@ -94,16 +117,19 @@ def send_registration(
     user: SentForm,
     competition: str,
     form: Annotated[RegistrationForm, Form()],
+    fields: SentFields,
 ) -> Response:
     now = server.clock()
     with writing(server.engine) as session:
+        found = find_competition(session, competition)
         register(
             session,
-            find_competition(session, competition),
+            found,
             user,
             server.settings,
             now,
             accepted=form.terms_sha256 if form.terms else None,
+            answers=_sent_answers(fields, rules_of(found).questions),
             before_mail=limit_of_confirmations(request, user, now),
         )
     return RedirectResponse(links.registration(competition), 303)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from app.base import links
 from app.models import Competition, Registration, RegistrationMode, RegistrationStatus
+from app.teams.questions import Answer, Question, QuestionKind, answers_to
 from app.teams.registration import MISSING_WORDS, Missing, Standing
 from app.web.http.schemas import ApiModel, Moment, example
 
@@ -17,6 +18,17 @@ _EXAMPLE = {
     "mode": "approval",
     "terms": "Use the data for research only.",
     "terms_sha256": _TERMS_SHA256,
+    "questions": [
+        {
+            "name": "affiliation",
+            "title": "Affiliation",
+            "kind": "text",
+            "choices": [],
+            "required": True,
+            "help": "University, institute, company; or none.",
+        }
+    ],
+    "answers": {"affiliation": "A university"},
     "status": "pending",
     "has_accepted_terms": True,
     "missing": "approval",
@@ -32,7 +44,19 @@ _EXAMPLE_LISTED = {
     "terms_accepted_at": "2026-01-10T12:00:00Z",
     "decided_at": None,
     "decided_by": None,
+    "answers": {"affiliation": "A university"},
 }
+
+
+class RegistrationQuestionOut(ApiModel):
+    """What everybody who registers is asked."""
+
+    name: str
+    title: str
+    kind: QuestionKind
+    choices: tuple[str, ...] = Field(description="with kind `choice`: the answers there are")
+    required: bool = Field(description="whether nobody takes part without an answer; of a tick: unless it is ticked")
+    help: str
 
 
 class RegistrationOut(ApiModel):
@@ -44,6 +68,8 @@ class RegistrationOut(ApiModel):
     mode: RegistrationMode = Field(description="who may take part")
     terms: str = Field(description="Markdown; empty: there is nothing to accept")
     terms_sha256: str | None
+    questions: list[RegistrationQuestionOut] = Field(description="what everybody who registers is asked")
+    answers: dict[str, Answer] = Field(description="yours, by question; only organisers see them besides you")
     status: RegistrationStatus | None = Field(description="null: you have not registered")
     has_accepted_terms: bool = Field(description="as they are now")
     missing: Missing | None = Field(description="what stands between you and a submission; null: nothing")
@@ -54,12 +80,17 @@ class RegistrationOut(ApiModel):
 class RegistrationRequest(ApiModel):
     """What registering needs."""
 
-    model_config = example({"accepted_terms_sha256": _TERMS_SHA256})
+    model_config = example({"accepted_terms_sha256": _TERMS_SHA256, "answers": {"affiliation": "A university"}})
 
     accepted_terms_sha256: str | None = Field(
         None,
         max_length=64,
         description="the `terms_sha256` of the terms that you have read and accept, if there are any",
+    )
+    answers: dict[str, Any] | None = Field(
+        None,
+        description="by question: a text, one of its `choices`, or `true` for a tick; all of them at once. Absent: "
+        "those that you gave before",
     )
 
 
@@ -76,6 +107,7 @@ class RegisteredOut(ApiModel):
     terms_accepted_at: Moment | None
     decided_at: Moment | None
     decided_by: str | None = Field(description="null: the competition's own rule")
+    answers: dict[str, Answer] = Field(description="by question")
 
 
 class RegisteredList(ApiModel):
@@ -101,11 +133,25 @@ def registration_out(competition: Competition, standing: Standing) -> Registrati
         mode=standing.rules.mode,
         terms=standing.rules.terms,
         terms_sha256=standing.rules.terms_sha256,
+        questions=[registration_question_out(question) for question in standing.rules.questions],
+        answers=answers_to(standing.rules.questions, standing.row.answers) if standing.row else {},
         status=RegistrationStatus(standing.row.status) if standing.row else None,
         has_accepted_terms=standing.has_accepted,
         missing=standing.missing,
         message=MISSING_WORDS[standing.missing] if standing.missing else "",
         page=links.registration(competition.name),
+    )
+
+
+def registration_question_out(question: Question) -> RegistrationQuestionOut:
+    """As declared."""
+    return RegistrationQuestionOut(
+        name=question.name,
+        title=question.title,
+        kind=question.kind,
+        choices=question.choices,
+        required=question.required,
+        help=question.help,
     )
 
 
@@ -120,4 +166,5 @@ def registered_out(row: Registration) -> RegisteredOut:
         terms_accepted_at=row.terms_accepted_at,
         decided_at=row.decided_at,
         decided_by=row.decided_by,
+        answers=row.answers,
     )

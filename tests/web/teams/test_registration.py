@@ -93,6 +93,36 @@ def test_terms_are_read_and_accepted(site: Site, browser: httpx.Client) -> None:
     assert 'type="file"' in browser.get(SUBMIT_PAGE).text
 
 
+QUESTIONS = [
+    {"name": "affiliation", "required": True},
+    {"name": "gpu", "title": "Which GPU?", "kind": "choice", "choices": ["none", "one"]},
+    {"name": "students"},
+]
+
+
+def test_questions_are_answered_and_answers_changed_on_the_page(site: Site, browser: httpx.Client) -> None:
+    declare(site, questions=QUESTIONS)
+    refused = send(browser, PAGE, **{"answer-gpu": "one", "answer-students": "yes"})
+    assert refused.status_code == 422
+    assert "Please answer this." in refused.text
+    assert '<option value="one" selected>' in refused.text, "what was said stays"
+    told = send(browser, PAGE, **{"answer-affiliation": "<b>A</b> university", "answer-gpu": "one"})
+    assert "You are registered" in told.text
+    assert "&lt;b&gt;A&lt;/b&gt; university" in told.text
+    send(browser, PAGE, **{"answer-affiliation": "B", "answer-students": "yes"})
+    with log_in(site, "olga") as olga, log_in(site, "eve") as eve:
+        organise(site, "olga")
+        row = olga.get(f"/api/v1{LIST}").json()["registrations"][0]
+        assert row["answers"] == {"affiliation": "B", "students": True}
+        assert ">B</bdi>" in olga.get(LIST).text
+        csv = olga.get(f"/api/v1{LIST}.csv")
+        assert csv.headers["Cache-Control"] == "private, no-store"
+        assert csv.text.splitlines()[1].endswith(",B,,yes")
+        assert eve.get(f"/api/v1{LIST}.csv").status_code == 403
+        assert 'id="answer-affiliation"' in eve.get(PAGE).text
+        assert ">B<" not in eve.get(PAGE).text
+
+
 def test_terms_that_changed_since_they_were_read_are_shown_again(site: Site, browser: httpx.Client) -> None:
     declare(site, terms="Be kind.")
     old = browser.get(PAGE).text
@@ -245,6 +275,24 @@ def test_the_command_line_says_the_same(
     assert run(["registration", COMPETITION, "--register", "--accept-terms", "--json"]) == 0
     out = without_log(capsys.readouterr().out)
     assert json.loads(out)["missing"] == "approval"
+
+
+def test_questions_are_answered_from_the_command_line(
+    site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(site, questions=QUESTIONS)
+    monkeypatch.setenv("EVERGOLD_SERVER", site.url)
+    monkeypatch.setenv("EVERGOLD_TOKEN", ada.client.headers["Authorization"].removeprefix("Bearer "))
+    assert run(["registration", COMPETITION]) == 0
+    assert "Which GPU?" in without_log(capsys.readouterr().out)
+    assert run(["registration", COMPETITION, "--register"]) == 1
+    assert "answers.affiliation" in capsys.readouterr().err
+    assert run(["registration", COMPETITION, "--answer", "affiliation=A"]) == 64
+    assert run(["registration", COMPETITION, "--register", "--answer", "affiliation"]) == 64
+    assert run(["registration", COMPETITION, "--register", "--answer", "affiliation=A"]) == 0
+    assert run(["registration", COMPETITION, "--register", "--answer", "students=yes", "--json"]) == 0
+    out = without_log(capsys.readouterr().out)
+    assert json.loads(out[out.index("{") :])["answers"] == {"affiliation": "A", "students": True}
 
 
 def test_organisers_answer_from_the_servers_own_command_line(

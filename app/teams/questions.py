@@ -1,0 +1,152 @@
+"""What a competition asks of those who register: declared questions, and answers read against them. Pure.
+
+Answers are for organisers; nobody else sees them but who gave them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from app.base.text import did_you_mean, is_control, listed, many_lines, one_line
+from evergold.scoring.errors import shorten
+
+TEXT_CHARACTERS = 1_000
+YES, NO = "yes", "no"
+_NEEDED = "Please answer this."
+
+#: An answer, as JSON has it: a tick is a truth value.
+Answer = str | bool
+
+
+class QuestionKind(StrEnum):
+    """What an answer is."""
+
+    TEXT = "text"
+    CHOICE = "choice"
+    TICK = "tick"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """As declared; required: without an answer (of a tick: unless it is ticked) nobody takes part."""
+
+    name: str
+    title: str
+    kind: QuestionKind = QuestionKind.TEXT
+    choices: tuple[str, ...] = ()
+    required: bool = False
+    help: str = ""
+
+
+@cache
+def ready_questions() -> Mapping[str, Question]:
+    """Those whose name is enough."""
+    countries = (resources.files("app") / "data" / "countries.txt").read_text("utf-8").splitlines()
+    ready = (
+        Question("affiliation", "Affiliation", help="University, institute, company; or none."),
+        Question("country", "Country", QuestionKind.CHOICE, tuple(countries)),
+        Question("students", "I am a student", QuestionKind.TICK),
+    )
+    return {question.name: question for question in ready}
+
+
+def question_of(declared: Mapping[str, Any]) -> Question:
+    """declared: one of `registration.questions`; what it does not say, the ready question of its name does."""
+    said = {key: value for key, value in declared.items() if value not in (None, (), [], "")}
+    if "kind" in said:
+        said["kind"] = QuestionKind(said["kind"])
+    if "choices" in said:
+        said["choices"] = tuple(said["choices"])
+    ready = ready_questions().get(declared["name"])
+    return replace(ready, **said) if ready else Question(**said)
+
+
+def answer_text(answer: Answer | None) -> str:
+    """For people; empty where there is none."""
+    if isinstance(answer, bool):
+        return YES if answer else NO
+    return answer or ""
+
+
+def read_answers(sent: Mapping[str, Any], questions: Sequence[Question]) -> tuple[dict[str, Answer], dict[str, str]]:
+    """What to keep, and a sentence for each answer that is wrong or missing; fields are `answers.NAME`.
+
+    From forms and the command line a tick comes as a text, `yes` or `no`.
+    """
+    names = [question.name for question in questions]
+    kept: dict[str, Answer] = {}
+    wrong = {
+        f"answers.{shorten(name)}": f"There is no such question{did_you_mean(name, names)}; there are {listed(names)}."
+        for name in sent
+        if name not in names
+    }
+    for question in questions:
+        answer, fault = _READERS[question.kind](question, sent.get(question.name))
+        if answer is not None:
+            kept[question.name] = answer
+        if not fault and question.required and not answer:
+            fault = _NEEDED
+        if fault:
+            wrong[f"answers.{question.name}"] = fault
+    return kept, wrong
+
+
+def answers_to(questions: Sequence[Question], answers: Mapping[str, Any]) -> dict[str, Any]:
+    """Without answers to what is no longer asked."""
+    names = {question.name for question in questions}
+    return {name: answer for name, answer in answers.items() if name in names}
+
+
+def lacks_answers(answers: Mapping[str, Any], questions: Sequence[Question]) -> bool:
+    """Whether a required question has no answer that holds now: it may be newer, or have other choices since."""
+    _, wrong = read_answers(answers_to(questions, answers), questions)
+    required = {f"answers.{question.name}" for question in questions if question.required}
+    return not required.isdisjoint(wrong)
+
+
+_Read = tuple[Answer | None, str]
+
+
+def _text(_: Question, value: Any) -> _Read:
+    if value is None:
+        return None, ""
+    if not isinstance(value, str):
+        return None, "This is text."
+    text = many_lines(value)
+    if len(text) > TEXT_CHARACTERS:
+        return None, f"At most {TEXT_CHARACTERS} characters; this has {len(text)}."
+    if any(is_control(character) for character in text):
+        return None, "Control characters cannot be kept."
+    return text or None, ""
+
+
+def _choice(question: Question, value: Any) -> _Read:
+    if value is None or value == "":
+        return None, ""
+    if value in question.choices:
+        return str(value), ""
+    said = one_line(value) if isinstance(value, str) else ""
+    return (
+        None,
+        f"This is none of the answers{did_you_mean(said, question.choices)}; there are {listed(question.choices)}.",
+    )
+
+
+def _tick(_: Question, value: Any) -> _Read:
+    if isinstance(value, str):
+        value = {YES: True, NO: False, "": None}.get(value.strip().lower(), value)
+    if value is None or isinstance(value, bool):
+        return value, ""
+    return None, f"Answer {YES} or {NO}."
+
+
+_READERS: Mapping[QuestionKind, Callable[[Question, Any], _Read]] = {
+    QuestionKind.TEXT: _text,
+    QuestionKind.CHOICE: _choice,
+    QuestionKind.TICK: _tick,
+}
