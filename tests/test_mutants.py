@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from bench.mutants.__main__ import Key, key_of, sample, survivors, verdict
+from bench.mutants.__main__ import Key, key_of, sample, survivors, tried, verdict
 from bench.mutants.faults import Fault, faults_of
 from bench.mutants.inside import Module
 from bench.mutants.lines import lines_of
 from bench.mutants.modules import TESTS
+from bench.mutants.trial import Broken
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = "evergold/scoring/f1.py"
@@ -58,6 +59,39 @@ def test_words_logs_and_what_is_loaded_along_are_left_alone() -> None:
     assert not [line for _, line, _ in changes() if line.startswith("log.")]
     assert ".options(None)" not in becomes
     assert "limit=None" in becomes, "details of an error are no words"
+
+
+QUERY = """
+def runs(session, ids):
+    session.execute(select(Team.id).where(Team.id.in_(ids)).order_by(Team.id).with_for_update())
+    newest = session.scalar(select(Run.id).where(Run.is_current).order_by(Run.id.desc()).limit(1))
+    path.read_text(encoding="ascii", strictly=False)
+    of_team = select(Run).join(Team, Team.id == Run.team_id).join(Mark, and_(Mark.team_id == Team.id, Mark.is_open))
+    return session.get_one(Run, newest, populate_existing=True), of_team
+"""
+
+
+def test_what_one_sqlite_cannot_show_is_left_alone_and_all_beside_it_is_not() -> None:
+    """The order of locks, a limit of one row for the first, and a join by the key by which SQLAlchemy would join."""
+    becomes = {line for _, _, line in changes(QUERY)}
+    without = (
+        ".order_by(None).with",
+        ".limit(None)",
+        "join(Team, None)",
+        "join(Team, )",
+        '"ASCII"',
+        "newest, )",
+        "strictly=None",
+    )
+    assert [line for line in becomes for text in without if text in line] == []
+    beside = (
+        "Team.id.in_(None)",
+        ".where(None)",
+        ".order_by(None).limit(1)",
+        "Team.id != Run.team_id",
+        "and_(Mark.is_open)",
+    )
+    assert [text for text in beside if not any(text in line for line in becomes)] == []
 
 
 def test_a_fault_changes_its_own_lines_of_the_module_and_no_other() -> None:
@@ -159,11 +193,52 @@ def test_a_survivor_must_be_listed_and_one_in_twenty_is_the_most(
     assert any(said in sentence for sentence in sentences)
 
 
+class Lawn:
+    """A yard in which every fault is noticed, and boards' tests fail without any."""
+
+    def __init__(self, folder: Path) -> None:
+        pass
+
+    def try_all(self, tests: tuple[str, ...], faults: list[Fault]) -> list[bool]:
+        if tests == TESTS["app/boards/view.py"]:
+            raise Broken("without a fault tests/boards/ do not pass")
+        return [True for _ in faults]
+
+
+def test_where_tests_fail_without_a_fault_the_others_are_tried_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of the broken tests come first; the command fails at its end, and says what was not tried."""
+    monkeypatch.setattr("bench.mutants.__main__.Yard", Lawn)
+    paths = ("app/boards/view.py", SMALL)
+    faults = [fault for path in paths for fault in faults_of(path, (ROOT / path).read_text())[:10]]
+    noticed = tried(faults, processes=1)
+    assert noticed == [None] * 10 + [True] * 10
+    assert "without a fault tests/boards/ do not pass" in capsys.readouterr().out
+    sentences: list[str] = []
+    assert verdict(faults, noticed, {}, sentences.append) == 1
+    assert sentences == [
+        "10 of 20 faults were not tried: without any fault their tests fail, see above",
+        "10 of 10 faults were noticed: 100.0 % (at least 95 are wanted)",
+    ]
+
+
+def test_where_nothing_could_be_tried_nothing_was_noticed() -> None:
+    fault = faults_of(SMALL, (ROOT / SMALL).read_text())[0]
+    assert verdict([fault], [None], {}, lambda sentence: None) == 1
+
+
 def test_every_survivor_has_a_reason_and_stands_in_the_code() -> None:
-    lines: dict[str, set[tuple[str, str, str]]] = {}
-    for (module, function, was, becomes), because in survivors().items():
-        assert module in TESTS
+    texts = {module: " ".join((ROOT / module).read_text().split()) for module in TESTS}
+    for (module, function, was, _), because in survivors().items():
         assert len(because) > 20, because
+        assert " ".join(was.split()) in texts[module], f"{module} {function}: {was}"
+
+
+@pytest.mark.soak
+def test_every_survivor_is_a_fault_of_its_function() -> None:
+    lines: dict[str, set[tuple[str, str, str]]] = {}
+    for module, function, was, becomes in survivors():
         if module not in lines:
             found = faults_of(module, (ROOT / module).read_text())
             lines[module] = {(fault.function, *fault.lines()) for fault in found}

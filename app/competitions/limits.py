@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.base.db import UtcDateTime
 from app.base.errors import GoldMissing, LimitReached, PhaseNotOpen
 from app.base.times import in_aoe, in_utc
 from app.competitions.allowances import allowance_of, closes_at
@@ -314,7 +313,7 @@ def _counts(session: Session, charged: ColumnElement[bool], since: Mapping[str, 
 
 
 def _moment(name: str) -> BindParameter[datetime]:
-    return bindparam(name, type_=UtcDateTime())
+    return bindparam(name)
 
 
 _COSTS = ScoringRun.status.not_in(FREE_OF_CHARGE)

@@ -142,7 +142,7 @@ def _changed_files(session: Session, rescoring: Rescoring) -> tuple[int, int]:
         )
         .select_from(ScoringRun)
         .join(current, and_(current.submission_id == ScoringRun.submission_id, current.is_current))
-        .where(ScoringRun.rescoring_id == rescoring.id, ~ScoringRun.is_current)
+        .where(ScoringRun.rescoring_id == rescoring.id)
     ).one()
     return counted[0], counted[1]
 

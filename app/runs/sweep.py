@@ -33,7 +33,7 @@ def requeue_lost_runs(
     """Repair what crashes left behind; (run id, task type) of the queued runs that workers should be told about now.
 
     A run whose lease ran out goes back to the queue, or to `failed` when it had its last attempt; a queued run that
-    nobody claimed is announced again. unheard: task types for which no worker listens; their runs wait in silence.
+    nobody claimed is announced again. unserved: task types for which no worker listens; their runs wait in silence.
     forgotten: task types of which the broker holds no message: what it was told is lost, and told again soon. Runs of
     rescoring sets are repaired, too, but announced by `app.rescoring.pace`.
     """
@@ -71,7 +71,6 @@ def unclaimed(
         ScoringRun.status == RunStatus.QUEUED,
         # The message of a run that was claimed before is used up: it needs another at once.
         or_(ScoringRun.attempts > 0, ScoringRun.queued_at <= now - timedelta(seconds=UNCLAIMED_SECONDS)),
-        or_(ScoringRun.not_before.is_(None), ScoringRun.not_before <= now),
         or_(ScoringRun.not_before.is_(None), ScoringRun.not_before <= now),
         or_(
             ScoringRun.sent_at.is_(None),

@@ -1,7 +1,8 @@
 """`make mutants`: a sample of faults, tried one by one; whoever lives must stand in survivors.toml with a reason.
 
 The sample is drawn by a hash of each fault: the same seed draws the same faults until their own functions change.
-Exits with 1 if a fault lives that is not listed, or if less than 95 % are noticed.
+Exits with 1 if a fault lives that is not listed, if less than 95 % are noticed, or if tests fail without any fault:
+then the faults that they look for are left untried, and all others are tried.
 """
 
 from __future__ import annotations
@@ -57,8 +58,11 @@ def key_of(fault: Fault) -> Key:
     return (fault.module, fault.function, *fault.lines())
 
 
-def tried(faults: Sequence[Fault], processes: int) -> list[bool]:
-    """Of each fault whether it was noticed; says which were not as soon as all those with the same tests are done."""
+def tried(faults: Sequence[Fault], processes: int) -> list[bool | None]:
+    """Of each fault whether it was noticed, None where its tests fail without it.
+
+    Says which were not as soon as all those with the same tests are done.
+    """
     together: dict[tuple[str, ...], list[Fault]] = {}
     for fault in faults:
         together.setdefault(TESTS[fault.module], []).append(fault)
@@ -71,16 +75,16 @@ def tried(faults: Sequence[Fault], processes: int) -> list[bool]:
             yard, began = yards.get(), time.monotonic()
             try:
                 noticed = yard.try_all(tests, together[tests])
-            except Broken as broken:  # said at once: others go on for long
+            except Broken as broken:
                 print(broken, flush=True)
-                raise
+                return {}
             finally:
                 yards.put(yard)
             print(report(together[tests], noticed, time.monotonic() - began), flush=True)
             return dict(zip(together[tests], noticed, strict=True))
 
-        noticed = dict(chain.from_iterable(found.items() for found in pool.map(try_all, together)))
-        return [noticed[fault] for fault in faults]
+        found = dict(chain.from_iterable(of_tests.items() for of_tests in pool.map(try_all, together)))
+        return [found.get(fault) for fault in faults]
 
 
 def report(faults: Sequence[Fault], noticed: Sequence[bool], seconds: float) -> str:
@@ -94,18 +98,27 @@ def report(faults: Sequence[Fault], noticed: Sequence[bool], seconds: float) -> 
 
 
 def verdict(
-    faults: Sequence[Fault], noticed: Sequence[bool], listed: dict[Key, str], say: Callable[[str], object] = print
+    faults: Sequence[Fault],
+    noticed: Sequence[bool | None],
+    listed: dict[Key, str],
+    say: Callable[[str], object] = print,
 ) -> int:
-    """What came of it, and the exit code."""
-    alive = {key_of(fault) for fault, is_noticed in zip(faults, noticed, strict=True) if not is_noticed}
-    for key in [key_of(fault) for fault in faults if key_of(fault) in listed and key_of(fault) not in alive]:
+    """What came of it, and the exit code. noticed: None of a fault that was not tried."""
+    alive, caught = (
+        {key_of(fault) for fault, is_noticed in zip(faults, noticed, strict=True) if is_noticed is outcome}
+        for outcome in (False, True)
+    )
+    for key in sorted((caught - alive) & listed.keys()):
         say(f"listed, but noticed by now: {described(key)}")
     unlisted = sorted(alive - listed.keys())
     for key in unlisted:
         say(f"lives, and is not listed in {LISTED.name}:\n{entry(key)}")
-    percent = 100 * sum(noticed) / len(faults)
-    say(f"{sum(noticed)} of {len(faults)} faults were noticed: {percent:.1f} % (at least {LEAST_PERCENT} are wanted)")
-    return 1 if unlisted or percent < LEAST_PERCENT else 0
+    untried, done = noticed.count(None), [one for one in noticed if one is not None]
+    if untried:
+        say(f"{untried} of {len(faults)} faults were not tried: without any fault their tests fail, see above")
+    percent = 100 * sum(done) / len(done) if done else 0
+    say(f"{sum(done)} of {len(done)} faults were noticed: {percent:.1f} % (at least {LEAST_PERCENT} are wanted)")
+    return 1 if unlisted or untried or percent < LEAST_PERCENT else 0
 
 
 def described(key: Key) -> str:

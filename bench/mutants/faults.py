@@ -16,10 +16,20 @@ from mutmut.mutation.mutators import mutation_operators
 
 #: What is loaded along, locked or remembered: tests on one SQLite see no difference. Races have tests of their own.
 _ONLY_COSTS_TIME = frozenset({"options", "execution_options", "with_for_update"})
-#: zip's: what it asserts cannot happen, or would be a fault of its own.
-_ASSERTS = frozenset({"strict"})
+#: zip's: what it asserts cannot happen, or would be a fault of its own. Locks, and what is read anew under them: as
+#: above. The name of an encoding: Python takes it in capitals, too.
+_NEVER_CHANGED_ARGUMENTS = frozenset(
+    {"strict", "with_for_update", "lock", "key_share", "populate_existing", "encoding"}
+)
 _NEVER_CHANGED = frozenset({"len", "isinstance", "cast"})
 _LOGGERS = frozenset({"log", "logger"})
+#: `Team.id == Submission.team_id`: without it SQLAlchemy joins by the same foreign key, or refuses where there are two.
+_JOINS = frozenset({"join", "outerjoin"})
+_ID = matchers.Attribute(value=matchers.Name(), attr=matchers.Name("id"))
+_COLUMN = matchers.Attribute(value=matchers.Name())
+_OF_A_KEY = matchers.Comparison(_ID, [matchers.ComparisonTarget(matchers.Equal(), _COLUMN)]) | matchers.Comparison(
+    _COLUMN, [matchers.ComparisonTarget(matchers.Equal(), _ID)]
+)
 
 
 @dataclass(frozen=True)
@@ -80,11 +90,12 @@ class _Changes(cst.CSTVisitor):
         self.found: list[tuple[cst.CSTNode, cst.CSTNode]] = []
         self._left_alone: set[int] = set()
         self._raised: set[int] = set()
+        self._without_effect: set[int] = set()
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         if id(node) in self._left_alone or _is_for_readers(node):
             return False
-        if isinstance(node, cst.Arg) and node.keyword and node.keyword.value in _ASSERTS:
+        if isinstance(node, cst.Arg) and node.keyword and node.keyword.value in _NEVER_CHANGED_ARGUMENTS:
             return False
         if isinstance(node, cst.Raise) and isinstance(node.exc, cst.Call):
             self._leave_alone(_words_of(node.exc))
@@ -93,7 +104,9 @@ class _Changes(cst.CSTVisitor):
             self._leave_alone(
                 [node.comparator] if isinstance(node.comparator, cst.SimpleString) else []
             )  # of characters
-        if isinstance(node, cst.Call) and _name_of(node) in _ONLY_COSTS_TIME:
+        if isinstance(node, cst.Call):
+            self._without_effect |= {id(inner) for inner in _without_effect(node)}
+        if id(node) in self._without_effect and isinstance(node, cst.Call):
             self._leave_alone(node.args)
         else:
             self._change(node)
@@ -108,13 +121,17 @@ class _Changes(cst.CSTVisitor):
                 self.found += [(node, changed) for changed in operator(node) if not self._is_no_fault(node, changed)]
 
     def _is_no_fault(self, node: cst.CSTNode, changed: cst.CSTNode) -> bool:
-        return self._takes_words(node, changed) or _asserts(node) != _asserts(changed)
+        if isinstance(node, cst.Call) and isinstance(changed, cst.Call):
+            return (
+                self._takes_words(node, changed)
+                or _left_alone_in(node) != _left_alone_in(changed)
+                or _is_none_for_false(node, changed)
+            )
+        return False
 
-    def _takes_words(self, node: cst.CSTNode, changed: cst.CSTNode) -> bool:
+    def _takes_words(self, node: cst.Call, changed: cst.Call) -> bool:
         """Whether it leaves an error without its sentence: its class and its details count, its words do not."""
-        if id(node) not in self._raised or not isinstance(node, cst.Call) or not isinstance(changed, cst.Call):
-            return False
-        return _words_of(node) != _words_of(changed)
+        return id(node) in self._raised and _words_of(node) != _words_of(changed)
 
 
 def _is_for_readers(node: cst.CSTNode) -> bool:
@@ -132,12 +149,44 @@ def _is_for_readers(node: cst.CSTNode) -> bool:
     return is_log or _name_of(node) in _NEVER_CHANGED
 
 
-def _asserts(node: cst.CSTNode) -> list[str]:
-    """What a call asserts, as it is written."""
-    if not isinstance(node, cst.Call):
-        return []
-    named = [argument for argument in node.args if argument.keyword and argument.keyword.value in _ASSERTS]
-    return [cst.Module([]).code_for_node(argument.value) for argument in named]
+def _without_effect(call: cst.Call) -> list[cst.Call]:
+    """Calls, this one or inside of it, whose arguments no test of a trial could tell from others."""
+    if _name_of(call) in _ONLY_COSTS_TIME:
+        ordered = _chain(call.func) if _name_of(call) == "with_for_update" else []
+        return [call, *(inner for inner in ordered if _name_of(inner) == "order_by")]  # in which rows are locked
+    if _name_of(call) == "scalar" and call.args:  # takes the first row, of however many
+        return [inner for inner in _chain(call.args[0].value) if _name_of(inner) == "limit"]
+    return []
+
+
+def _chain(node: cst.BaseExpression) -> list[cst.Call]:
+    """`select(…)`, `.where(…)` and so on of a statement, the last one first."""
+    calls: list[cst.Call] = []
+    while isinstance(node, (cst.Call, cst.Attribute)):
+        if isinstance(node, cst.Call):
+            calls.append(node)
+        node = node.func if isinstance(node, cst.Call) else node.value
+    return calls
+
+
+def _left_alone_in(call: cst.Call) -> list[str]:
+    """The arguments of a call that are never changed, nor dropped, as they are written."""
+    named = [argument for argument in call.args if argument.keyword]
+    kept = [one.value for one in named if one.keyword and one.keyword.value in _NEVER_CHANGED_ARGUMENTS]
+    kept += [one.value for one in call.args if _name_of(call) in _JOINS and matchers.matches(one.value, _OF_A_KEY)]
+    return [cst.Module([]).code_for_node(value) for value in kept]
+
+
+def _is_none_for_false(call: cst.Call, changed: cst.Call) -> bool:
+    """One is taken for the other; that True is given in its place is a fault of its own."""
+    if len(call.args) != len(changed.args):
+        return False
+    pairs = [(_name(old.value), _name(new.value)) for old, new in zip(call.args, changed.args, strict=True)]
+    return ("False", "None") in pairs
+
+
+def _name(node: cst.BaseExpression) -> str:
+    return node.value if isinstance(node, cst.Name) else ""
 
 
 def _words_of(call: cst.Call) -> list[cst.Arg]:

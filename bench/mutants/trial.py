@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _PASSED, _NONE = 0, 5
 _LIMIT_SECONDS = 3600
 #: A test that only waits, because of a fault, is noticed so; one that computes without end is sooner.
-_TEST_TIMEOUT = "--timeout=120"
+_TEST_TIMEOUT = "--timeout=60"
 #: Of the tests of one module, without what they take on import.
 _ALONE_LIMIT_SECONDS = 600
 #: One thread: a fork has one, and each process its core.

@@ -54,6 +54,29 @@ def test_what_is_said_of_a_row_is_recorded(engine: Engine, people: list[User]) -
     assert [(entry.details["team"], entry.details["submission"]) for entry in entries[2:]] == [("Ada", str(sent))] * 2
 
 
+def test_marks_are_listed_by_team_that_of_the_whole_team_first_and_by_their_order(
+    engine: Engine, people: list[User]
+) -> None:
+    root = add_user(engine, "root", is_administrator=True)
+    bobs = enter(engine, people[1], 0.8)
+    first, second = (enter(engine, people[0], 0.9, minute=minute) for minute in (1, 2))
+    with writing(engine) as session:
+        said = mark_row(
+            session, the_phase_task(session), submission_id=bobs, status=UNRANKED, note=" late ", actor=root, now=NOW
+        )
+    assert (said.team, said.submission_id, said.status, said.note) == ("Bob", bobs, UNRANKED, "late")
+    assert (said.marked_by, said.set_at) == ("root", NOW)
+    for whose in (second, first, "Ada"):
+        mark(engine, whose, UNRANKED, "a reason")
+    assert [(row.team, row.submission_id) for row in marks_at(engine, PHASE)] == [
+        ("Ada", None),
+        ("Ada", second),
+        ("Ada", first),
+        ("Bob", bobs),
+    ]
+    assert marks_at(engine, PHASE)[-1] == said
+
+
 @pytest.mark.parametrize(
     ("said", "fields"),
     [

@@ -11,12 +11,20 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden
 from app.competitions.find import find_competition, find_phase_task
-from app.gold.sealing import UNLIMITED_BYTES, Sealed, SealingWriter
-from app.gold.versions import bind_gold, current_keys, keep_gold, problem_words, put_gold
+from app.gold.sealing import UNLIMITED_BYTES, Sealed, SealingWriter, key_id_of
+from app.gold.versions import (
+    SEALED_NAME,
+    bind_gold,
+    current_keys,
+    keep_gold,
+    name_in_use,
+    problem_words,
+    put_gold,
+)
 from app.models import GoldVersion, Role
 from app.people.roles import grant_role
 from tests.processes import wait_until
-from tests.sealed import PLACE, make_key
+from tests.sealed import PLACE, call_right, make_key, seal_gold
 from tests.threads import in_threads
 from tests.world import COMPETITION, NOW, add_competition, add_user, answer_to
 
@@ -84,6 +92,25 @@ def test_only_who_organises_the_competition_puts_gold_and_of_others_nothing_is_l
         sqlite_engine, folder, sealed(sqlite_engine, b"gold"), filename="C:\\gold\\gold.csv", user=olga, now=NOW
     )
     assert (version.number, version.created_by_id, version.filename) == (1, olga.id, "gold.csv")
+
+
+def test_gold_that_waits_for_its_check_is_not_in_use(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine, gold=None)
+    make_key(sqlite_engine)
+    seal_gold(sqlite_engine, b"gold", checked=False)
+
+    def name(declared: str | None) -> str | None:
+        with reading(sqlite_engine) as session:
+            return name_in_use(session, find_phase_task(session, *PLACE.split("/")).id, declared)
+
+    assert [name(None), name(SEALED_NAME), name("gold.csv")] == [None, None, "gold.csv"]
+    call_right(sqlite_engine)
+    assert [name(None), name(SEALED_NAME), name("gold.csv")] == [SEALED_NAME, SEALED_NAME, "gold.csv"]
+
+
+def test_a_key_is_called_by_the_first_sixteen_digits_of_its_sha256() -> None:
+    # printf abc | sha256sum
+    assert key_id_of(b"abc") == "ba7816bf8f01cfea"
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,8 @@ def test_sweep_announces_a_queued_run_whose_message_was_lost(engine: Engine, acc
 
 def test_sweep_announces_a_run_at_once_that_came_back_to_the_queue(engine: Engine, accepted: Accepted) -> None:
     """Its message is used up, however young it is."""
+    with writing(engine) as session:
+        mark_sent(session, [accepted.run_id], NOW)
     claim(engine, accepted.run_id, NOW, lease_seconds=1)
     assert sweep(engine, NOW + SECOND) == [accepted.run_id]
 

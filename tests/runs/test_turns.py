@@ -201,6 +201,17 @@ def test_a_task_that_is_not_known_any_more_is_everybodys(engine: Engine, people:
     assert turn(engine) == run_id
 
 
+def test_of_people_who_had_no_turn_yet_who_asked_first_is_first(engine: Engine, people: list[User]) -> None:
+    checks = [check_of(engine, user, "a", NOW - number * SECOND) for number, user in enumerate(people)]
+    order = []
+    while (check := turn(engine, NOW)) is not None:
+        assert isinstance(check, UUID)
+        with writing(engine) as session:
+            assert claim_validation(session, check, worker="worker:1", lease_seconds=60, now=NOW) is not None
+        order.append(check)
+    assert order == checks[::-1]
+
+
 def test_a_check_rests_until_its_moment_and_is_of_its_queue(engine: Engine, people: list[User]) -> None:
     check = check_of(engine, people[0], "a")
     with writing(engine) as session:

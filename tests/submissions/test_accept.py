@@ -105,6 +105,51 @@ def test_what_was_sent_without_a_name_has_none(sqlite_engine: Engine) -> None:
         assert (accepted.submission.filename, accepted.submission.method, accepted.submission.description) == ("",) * 3
 
 
+def test_a_submission_is_of_the_system_that_was_named_and_of_the_method_on_its_card(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine)
+    ada = add_user(sqlite_engine, "ada")
+    with writing(sqlite_engine) as session:
+        accepted = accept_submission(
+            session,
+            user=ada,
+            phase_task=the_phase_task(session),
+            upload=upload_of("x"),
+            card={"method": "BERT"},
+            system="Mark I",
+            description="  as ever ",
+            now=NOW,
+        )
+        kept = session.get_one(Submission, accepted.submission.id)
+        assert accepted.system is not None
+        assert (accepted.system.name, kept.system_id) == ("Mark I", accepted.system.id)
+        assert (kept.method, kept.description, kept.is_late) == ("BERT", "as ever", False)
+        assert (accepted.run_id, accepted.team) == (sure(accepted.run).id, find_team_of(session, ada))
+
+
+def sure(run: ScoringRun | None) -> ScoringRun:
+    assert run is not None
+    return run
+
+
+def test_what_is_wrong_with_the_system_the_track_and_the_card_is_said_at_once(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine)
+    ada = add_user(sqlite_engine, "ada")
+    with writing(sqlite_engine) as session, pytest.raises(InvalidForm) as refused:
+        accept_submission(
+            session,
+            user=ada,
+            phase_task=the_phase_task(session),
+            upload=upload_of("x"),
+            track="closed",
+            method="BERT",
+            card={"method": "T5", "paper": "no address"},
+            system="x" * 101,
+            description="x" * 5_001,
+            now=NOW,
+        )
+    assert set(refused.value.details["fields"]) == {"track", "method", "paper", "system", "description"}
+
+
 def test_words_are_bounded_and_said_by_field(engine: Engine) -> None:
     add_competition(engine)
     ada = add_user(engine, "ada")

@@ -11,12 +11,14 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
-from app.base.db import writing
-from app.models import RunStatus, User
+from app.base.db import reading, writing
+from app.models import RunStatus, User, Validation
 from app.runs.claims import Claim, renew_lease
 from app.runs.sweep import requeue_lost_runs
+from app.runs.validations import claim_validation
+from app.submissions.validations import accept_validation
 from tests.processes import wait_until
-from tests.world import ZERO_SHOT, claim, finish, scores_of, submit, sure, the_run
+from tests.world import NOW, ZERO_SHOT, claim, finish, scores_of, submit, sure, the_phase_task, the_run, upload_of
 from workers.lease import kept_alive, patiently
 
 pytestmark = pytest.mark.both
@@ -51,6 +53,33 @@ def test_a_run_is_kept_longer_than_its_first_lease(engine: Engine, held: Claim) 
             requeue_lost_runs(session, attempts=3, now=first_end)
         assert the_run(engine, held.run_id).status == RunStatus.RUNNING
     assert the_run(engine, held.run_id).attempts == 1
+    assert expiry(engine, held) <= datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS), "and by no more than a lease"
+
+
+def test_a_file_that_is_checked_is_kept_as_long(engine: Engine, ada: User) -> None:
+    """By its own lease: it has no run."""
+    with writing(engine) as session:
+        asked = accept_validation(session, user=ada, phase_task=the_phase_task(session), upload=upload_of("x"), now=NOW)
+    check_id = asked.validation.id
+    with writing(engine) as session:
+        check = claim_validation(
+            session, check_id, worker="worker:1", lease_seconds=LEASE_SECONDS, now=datetime.now(UTC)
+        )
+    assert check is not None
+
+    def lease_end() -> datetime:
+        with reading(engine) as session:
+            found = session.get_one(Validation, check_id).lease_expires_at
+        assert found is not None
+        return found
+
+    first_end = lease_end()
+    with kept_alive(engine, check, LEASE_SECONDS):
+        wait_until(
+            lambda: lease_end() > first_end + timedelta(seconds=LEASE_SECONDS),
+            "the lease was renewed after its first end",
+        )
+    assert lease_end() <= datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS), "and by no more than a lease"
 
 
 def test_the_heart_stops_with_the_block(engine: Engine, held: Claim) -> None:
