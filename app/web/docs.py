@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from app.web.html.rendering import render
 from app.web.http.identity import VisitorHere
+from app.web.http.routers import page_router
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 @router.get("/docs")

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 from anyio.to_thread import run_sync
-from fastapi import Depends, FastAPI
+from fastapi import FastAPI
 from sqlalchemy import Engine, select
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from starlette.middleware.gzip import GZipMiddleware
@@ -37,8 +37,8 @@ from app.web.http.context import Server
 from app.web.http.errors import add_error_handlers
 from app.web.http.middleware import AnswerHead, Surroundings
 from app.web.http.openapi import describe
-from app.web.http.paths import check_path
 from app.web.http.rate_limits import RateLimits
+from app.web.http.routers import add_routes
 from app.web.http.static import StaticAssets
 from app.web.judging import api as judging
 from app.web.messages import announcements, questions
@@ -98,7 +98,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        dependencies=[Depends(check_path)],
         lifespan=_lifespan,
     )
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI's manual has it
@@ -141,7 +140,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         docs,
         pages,
     ):
-        app.include_router(part.router)
+        add_routes(app.router, part.router)
     app.mount("/static", StaticAssets(directory=STATIC))
     add_error_handlers(app, error_page)
     app.add_exception_handler(LogInFirst, to_login)

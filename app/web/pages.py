@@ -5,11 +5,7 @@ A form that anybody could send in somebody else's name does not start: see `chec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-from fastapi import APIRouter
 from fastapi.routing import APIRoute
-from starlette.routing import BaseRoute
 
 from app.web.boards import (
     cite_page as cite,
@@ -35,6 +31,7 @@ from app.web.declarations import history, pages as declaring
 from app.web.exports import page as organiser_exports
 from app.web.gold import pages as gold
 from app.web.html.guards import is_guarded, is_own_form
+from app.web.http.routers import add_routes, page_router
 from app.web.judging import marks as judging_marks, pages as judging, start as judging_start
 from app.web.messages import announcement_pages as announcements, question_pages as questions
 from app.web.people import (
@@ -56,7 +53,7 @@ from app.web.submissions import (
 )
 from app.web.teams import pages as team, public_page as public_team, registration_pages as registration
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 for part in (
     home,
     guide,
@@ -100,7 +97,7 @@ for part in (
     organiser_exports,
     mail_choices,
 ):
-    router.include_router(part.router)
+    add_routes(router, part.router)
 
 #: What people send who cannot be logged in yet; these have `OwnForm`.
 WITHOUT_LOGIN = frozenset({"/login", "/register", "/password/forgot", "/password/new"})
@@ -115,7 +112,8 @@ class UnguardedForm(RuntimeError):
 
 def check_guards() -> None:
     """Raises UnguardedForm unless everything that can be sent to a page has a guard of `app.web.html.guards`."""
-    sent = [route for route in _routes(router.routes) if not (route.methods or set()) <= _READING]
+    routes = [route for route in router.routes if isinstance(route, APIRoute)]
+    sent = [route for route in routes if not (route.methods or set()) <= _READING]
     unguarded = [route for route in sent if not is_guarded(route.dependant)]
     own = {route.path for route in unguarded if is_own_form(route.dependant)}
     wrong = (own ^ WITHOUT_LOGIN) | ({route.path for route in unguarded} - own ^ WITHOUT_FORM)
@@ -123,12 +121,3 @@ def check_guards() -> None:
         raise UnguardedForm(
             f"Give these routes SentForm (or another guard), or make the exceptions say what is true: {sorted(wrong)}"
         )
-
-
-def _routes(routes: Iterable[BaseRoute]) -> Iterator[APIRoute]:
-    for route in routes:
-        included = getattr(route, "original_router", None)  # newer versions of FastAPI keep a router's routes there
-        if isinstance(route, APIRoute):
-            yield route
-        elif included is not None:
-            yield from _routes(included.routes)

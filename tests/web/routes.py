@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from uuid import UUID
@@ -72,14 +72,8 @@ def addresses(app: FastAPI) -> list[Address]:
     return sorted(found, key=lambda address: (address.template, address.method))
 
 
-def routes_of(routes: Iterable[BaseRoute]) -> Iterator[APIRoute]:
-    """Those of included routers, too."""
-    for route in routes:
-        inner = getattr(route, "original_router", None)  # newer versions of FastAPI keep included routers as they are
-        if isinstance(route, APIRoute):
-            yield route
-        elif inner is not None:
-            yield from routes_of(inner.routes)
+def routes_of(routes: Iterable[BaseRoute]) -> list[APIRoute]:
+    return [route for route in routes if isinstance(route, APIRoute)]
 
 
 def _of_type(route: APIRoute, kind: type) -> frozenset[str]:

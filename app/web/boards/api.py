@@ -8,10 +8,9 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import Depends, Path, Query, Request, Response
 from sqlalchemy.orm import Session
 
-from app.base import links
 from app.base.db import reading
 from app.boards.leaderboard import Leaderboard, board_version, build_leaderboard
 from app.boards.query import BoardQuery
@@ -25,9 +24,10 @@ from app.web.http.caching import is_known, not_modified, prefers_csv, strong_eta
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.routers import api_router
 from app.web.http.viewer import ApiViewer, Viewer
 
-router = APIRouter(prefix=links.API, tags=["boards"])
+router = api_router("boards")
 
 Place = tuple[str, str, str]
 BoardName = Annotated[str, Path(examples=["zero-shot"])]

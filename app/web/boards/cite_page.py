@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from sqlalchemy.orm import Session
 
 from app.base import links
@@ -21,9 +21,10 @@ from app.web.html.rendering import render
 from app.web.html.sharing import share_competition
 from app.web.html.workspace import workspace_of
 from app.web.http.context import ServerHere, public_address
+from app.web.http.routers import page_router
 from app.web.http.viewer import ViewerHere
 
-router = APIRouter()
+router = page_router()
 
 
 @dataclass(frozen=True, slots=True)

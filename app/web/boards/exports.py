@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from sqlalchemy.orm import Session
 
 from app.base import links
@@ -22,9 +22,10 @@ from app.web.boards.api import BoardName, cache_control
 from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.errors import error_responses
 from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.routers import api_router
 from app.web.http.viewer import ApiViewer, Viewer
 
-router = APIRouter(prefix=links.API, tags=["exports"])
+router = api_router("exports")
 
 TableFormat = Literal["markdown", "latex"]
 _MEDIA = {"markdown": ("text/markdown", "md"), "latex": ("application/x-latex", "tex")}

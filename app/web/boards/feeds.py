@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from app.base import links
 from app.base.db import reading
@@ -16,8 +16,9 @@ from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import ServerHere, public_address
 from app.web.http.errors import error_responses
 from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.routers import api_router
 
-router = APIRouter(prefix=links.API, tags=["feeds"])
+router = api_router("feeds")
 
 _STAMP = re.compile(rb"(DTSTAMP:|<generator).*")
 

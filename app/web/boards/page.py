@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from sqlalchemy.orm import Session
 
 from app.base import links
@@ -34,10 +34,11 @@ from app.web.html.rendering import render
 from app.web.html.sharing import share_board
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.viewer import Viewer, ViewerHere
 
-router = APIRouter()
+router = page_router()
 
 #: Which part of a board's picture is shown, where the task type has one.
 SplitShown = Annotated[str | None, Query(alias="split")]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 
-from app.base import links
 from app.base.db import reading
 from app.boards.leaderboard import board_version
 from app.boards.pictures.gallery import find_picture, pictures_of
@@ -21,9 +20,10 @@ from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.routers import api_router
 from app.web.http.viewer import ApiViewer, Viewer
 
-router = APIRouter(prefix=links.API, tags=["boards"])
+router = api_router("boards")
 
 _VARY = "Accept-Encoding, Authorization, Cookie"
 _RESPONSES: dict[int | str, dict[str, Any]] = {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from markupsafe import Markup
 
 from app.base import links
@@ -24,9 +24,10 @@ from app.web.html.drawings import SVG
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import ViewerHere
 
-router = APIRouter()
+router = page_router()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
-from app.base import links
 from app.base.db import reading
 from app.boards.side_by_side import Results, build_results, find_task, results_version
 from app.competitions.find import find_competition
@@ -18,9 +17,10 @@ from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.paths import CompetitionName, TaskName
+from app.web.http.routers import api_router
 from app.web.http.viewer import ApiViewer, Viewer
 
-router = APIRouter(prefix=links.API, tags=["boards"])
+router = api_router("boards")
 
 _VARY = "Accept-Encoding, Authorization, Cookie"
 _CSV: dict[str, Any] = {

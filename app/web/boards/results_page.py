@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from app.base.db import reading
 from app.boards.side_by_side import ResultColumn, build_results, find_task, results_best, sort_results
@@ -15,9 +15,10 @@ from app.models import Phase
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import ViewerHere
 
-router = APIRouter()
+router = page_router()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 from uuid import UUID
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from app.base import links
 from app.base.db import reading
@@ -16,11 +16,12 @@ from app.competitions.find import find_board, find_competition
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.viewer import Viewer, ViewerHere
 from app.web.reports.pages import scores_table, signatures
 
-router = APIRouter()
+router = page_router()
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/rows/{submission_id}")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Response
+from fastapi import Path, Response
 
-from app.base import links
 from app.base.db import reading, writing
 from app.boards.marks import clear_mark, list_marks, mark_row
 from app.competitions.find import organised_task
@@ -15,9 +14,10 @@ from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 
-router = APIRouter(prefix=links.API, tags=["organising"])
+router = api_router("organising")
 
 PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/rows"
 

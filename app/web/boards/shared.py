@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from app.base import links
 from app.base.db import reading
@@ -25,8 +25,9 @@ from app.web.html.sharing import whole_address
 from app.web.html.words import format_score
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
 
-router = APIRouter()
+router = page_router()
 
 #: No script, nothing from elsewhere, and any site may show it in a frame: it has no forms, and knows no cookie.
 EMBED_POLICY = (

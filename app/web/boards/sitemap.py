@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from xml.sax.saxutils import escape
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from sqlalchemy.orm import Session
 
 from app.base import links
@@ -16,8 +16,9 @@ from app.competitions.visibility import views_of
 from app.models import BoardShown, Competition
 from app.web.competitions.home import card_of
 from app.web.http.context import ServerHere, public_address
+from app.web.http.routers import page_router
 
-router = APIRouter()
+router = page_router()
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Response
+from fastapi import Path, Response
 
-from app.base import links
 from app.base.db import reading, writing
 from app.competitions.allowances import grant, list_allowances, take_back
 from app.competitions.find import organised
@@ -15,9 +14,10 @@ from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
+from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 
-router = APIRouter(prefix=links.API, tags=["organising"])
+router = api_router("organising")
 
 PLACE = "/competitions/{competition}/allowances"
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
-from app.base import links
 from app.base.db import reading
 from app.base.errors import NotFound
 from app.competitions import limits
@@ -25,8 +22,9 @@ from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiVisitor
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.http.routers import api_router
 
-router = APIRouter(prefix=links.API, tags=["competitions"])
+router = api_router("competitions")
 
 
 @router.get("/competitions", operation_id="list_competitions", summary="All competitions", responses=error_responses())

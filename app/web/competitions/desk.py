@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import Depends, Request, Response
 from fastapi.responses import RedirectResponse
 from markupsafe import Markup
 
@@ -28,9 +28,10 @@ from app.web.html.guards import PageUser, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of
 from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer
 
-router = APIRouter()
+router = page_router()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from markdown_it.token import Token
 from markupsafe import Markup
 
@@ -18,9 +18,10 @@ from app.base.errors import NotFound
 from app.web.html.markdown import markdown_parser, with_readable_tables
 from app.web.html.rendering import APP, render
 from app.web.http.identity import VisitorHere
+from app.web.http.routers import page_router
 from evergold.scoring.tasks import TASKS
 
-router = APIRouter()
+router = page_router()
 
 DOCS = APP.parent / "docs"
 #: File -> title, and for whom it is. In the order of the guide's first page.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from app.base.db import reading
@@ -15,8 +15,9 @@ from app.models import Competition, Phase
 from app.web.html.rendering import asset, render
 from app.web.http.context import ServerHere, public_address
 from app.web.http.identity import VisitorHere
+from app.web.http.routers import page_router
 
-router = APIRouter()
+router = page_router()
 
 #: In order of appearance.
 GROUPS = {

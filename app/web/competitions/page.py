@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from sqlalchemy.orm import Session
 
 from app.base.db import reading
@@ -25,9 +25,10 @@ from app.web.html.rendering import render
 from app.web.html.sharing import share_competition
 from app.web.html.workspace import workspace_of
 from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer, ViewerHere
 
-router = APIRouter()
+router = page_router()
 
 #: The others have a page of their own.
 ANNOUNCEMENTS_SHOWN = 5

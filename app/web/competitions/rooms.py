@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session
 
@@ -20,11 +20,12 @@ from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, board_of_tab, place_of_upload, workspace_of
 from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer, ViewerHere
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
 
-router = APIRouter()
+router = page_router()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from app.base.db import reading
 from app.base.text import folded
@@ -14,8 +14,9 @@ from app.web.competitions.guide import GUIDES
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
 from app.web.http.identity import VisitorHere
+from app.web.http.routers import page_router
 
-router = APIRouter()
+router = page_router()
 
 WORDS_CHARACTERS = 120
 

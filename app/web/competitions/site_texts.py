@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from app.base.errors import NotFound
 from app.web.html.rendering import SITE_TEXTS, render
 from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
 
-router = APIRouter()
+router = page_router()
 
 #: A page for people is shorter; anything else is a file named by mistake.
 LIMIT_BYTES = 200_000

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
-from app.base import links
 from app.base.db import reading
 from app.base.errors import NotFound
 from app.competitions.find import find_phase_task
@@ -17,9 +16,10 @@ from app.web.http.context import ServerHere, public_address
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiVisitor
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.http.routers import api_router
 from evergold.baselines.starter_kit import FOLDER, StarterTask, starter_kit
 
-router = APIRouter(prefix=links.API, tags=["competitions"])
+router = api_router("competitions")
 _ZIP: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "A zip of `starter.py` and `starter.ipynb`.",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import StreamingResponse
 from sqlalchemy import Engine
 
@@ -33,9 +33,10 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
+from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 
-router = APIRouter(prefix=links.API, tags=["organising"])
+router = api_router("organising")
 
 PLACE = "/competitions/{competition}"
 PAGE_LENGTH = 50

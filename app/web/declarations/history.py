@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -24,9 +24,10 @@ from app.web.html.guards import PageUser, SentFields, SentForm, form_again
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of
 from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 
-router = APIRouter()
+router = page_router()
 
 PAGE_LENGTH = 50
 #: A longer comparison is not read by anybody.

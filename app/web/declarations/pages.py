@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -23,8 +23,9 @@ from app.web.html.guards import PageUser, SentFields, SentForm, form_again
 from app.web.html.rendering import render
 from app.web.html.workspace import Workspace, desk_of
 from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
 
-router = APIRouter()
+router = page_router()
 
 RULES, TEXTS = "", "texts"
 

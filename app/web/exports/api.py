@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
 
-from app.base import links
 from app.base.db import reading, writing
 from app.competitions.find import organised
 from app.exports.participants import list_participants, participants_csv
@@ -23,8 +22,9 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
+from app.web.http.routers import api_router
 
-router = APIRouter(prefix=links.API, tags=["organising"])
+router = api_router("organising")
 
 #: Forms send a field that was left alone as an empty text.
 NameOrEmpty = Annotated[str, Query(max_length=100, description="a name; empty: all of them")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from app.base.db import reading
 from app.competitions.find import organised
@@ -10,8 +10,9 @@ from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of
 from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
 
-router = APIRouter()
+router = page_router()
 
 
 @router.get("/competitions/{competition}/exports")

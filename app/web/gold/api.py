@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 
-from app.base import links
 from app.base.db import reading
 from app.competitions.find import organised_task
 from app.gold.versions import list_gold
@@ -19,10 +18,11 @@ from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.openapi import upload_body
 from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.submissions.receiving import Target
 
-router = APIRouter(prefix=links.API, tags=["organising"])
+router = api_router("organising")
 
 PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/gold"
 TaskName = Annotated[str, Path(examples=["idiom-detection"])]

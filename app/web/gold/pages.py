@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -21,10 +21,11 @@ from app.web.html.rendering import render
 from app.web.html.workspace import desk_of
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.submissions.receiving import Target
 
-router = APIRouter()
+router = page_router()
 
 PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/gold"
 

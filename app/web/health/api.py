@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import cast
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -22,9 +22,10 @@ from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import identify
+from app.web.http.routers import server_router
 from evergold.version import VERSION
 
-router = APIRouter(tags=["server"])
+router = server_router("server")
 
 #: However often somebody asks, the parts are asked no more often than this.
 REMEMBERED_SECONDS = 2.0

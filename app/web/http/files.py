@@ -7,10 +7,9 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 import structlog
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 from fastapi.responses import FileResponse
 
-from app.base import links
 from app.base.db import reading
 from app.base.errors import EvergoldError, NotFound
 from app.base.storage import stored_path
@@ -22,6 +21,7 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiVisitor
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.http.routers import api_router
 
 log = structlog.get_logger(__name__)
 _RANGE = re.compile(r"^bytes=(\d*)-(\d*)$")
@@ -33,7 +33,7 @@ FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     206: {"description": "The part that the Range header asks for.", "content": _BYTES},
     304: {"description": "You have it already (If-None-Match)."},
 }
-router = APIRouter(prefix=links.API, tags=["competitions"])
+router = api_router("competitions")
 
 
 class RangeNotSatisfiable(EvergoldError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 
 from app.base import links
 from app.base.db import reading, writing
@@ -30,6 +30,7 @@ from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiVisitor
 from app.web.http.openapi import upload_body
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.http.routers import api_router
 from app.web.judging.receiving import receive_marks
 from app.web.judging.schemas import (
     ImportOut,
@@ -44,7 +45,7 @@ from app.web.judging.schemas import (
 )
 from app.web.submissions.receiving import Target
 
-router = APIRouter(prefix=links.API, tags=["organising"])
+router = api_router("organising")
 
 RoundName = Annotated[str, Path(examples=["human"])]
 Language = Annotated[str, Path(examples=["en"])]

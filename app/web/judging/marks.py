@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session
 
@@ -22,10 +22,11 @@ from app.web.html.guards import PageUser, SentForm, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, Workspace, workspace_of
 from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer
 from evergold.scoring.judgement import HIGHEST, LOWEST, Marks, is_whole
 
-router = APIRouter()
+router = page_router()
 
 SHEET = "/competitions/{competition}/judging/{round_name}/items/{language}"
 ITEM = f"{SHEET}/{{place}}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -26,10 +26,11 @@ from app.web.html.rendering import render
 from app.web.html.workspace import Place, TabName, workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer
 from app.web.judging.figures import figures_of
 
-router = APIRouter()
+router = page_router()
 
 ROUNDS = "/competitions/{competition}/judging"
 ROUND = f"{ROUNDS}/{{round_name}}"

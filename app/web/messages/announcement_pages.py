@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -33,10 +33,11 @@ from app.web.html.guards import PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of
 from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.viewer import Viewer, ViewerHere
 
-router = APIRouter()
+router = page_router()
 
 PLACE = "/competitions/{competition}/announcements"
 ONE = f"{PLACE}/{{announcement_id}}"

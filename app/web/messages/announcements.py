@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import Header, Path, Query, Request, Response
 
 from app.base import links
 from app.base.db import reading, writing
@@ -20,6 +20,7 @@ from app.web.http.context import ServerHere, public_address
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
+from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.messages.announcement_schemas import (
     AnnouncementIn,
@@ -33,7 +34,7 @@ from app.web.messages.announcement_schemas import (
     receivers_out,
 )
 
-router = APIRouter(prefix=links.API, tags=["competitions"])
+router = api_router("competitions")
 
 AnnouncementId = Annotated[RowId, Path(examples=[7])]
 PLACE = "/competitions/{competition}/announcements"

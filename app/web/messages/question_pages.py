@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
@@ -31,11 +31,12 @@ from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.rate_limits import limit_of_questions
+from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.viewer import Viewer, ViewerHere
 from app.web.messages.question_schemas import question_out
 
-router = APIRouter()
+router = page_router()
 
 PLACE = "/competitions/{competition}/questions"
 LIMITS = {"title": TITLE_CHARACTERS, "question": QUESTION_CHARACTERS, "answer": ANSWER_CHARACTERS}

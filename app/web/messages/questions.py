@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Request
+from fastapi import Header, Path, Request
 
-from app.base import links
 from app.base.db import reading, writing
 from app.competitions.find import find_competition, organised
 from app.messages.questions import (
@@ -25,11 +24,12 @@ from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiSubmitter
 from app.web.http.paths import CompetitionName
 from app.web.http.rate_limits import limit_of_questions
+from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.http.viewer import ApiViewer
 from app.web.messages.question_schemas import AnswerIn, QuestionIn, QuestionList, QuestionOut, question_out
 
-router = APIRouter(prefix=links.API, tags=["competitions"])
+router = api_router("competitions")
 
 QuestionId = Annotated[RowId, Path(examples=[3])]
 PLACE = "/competitions/{competition}/questions"

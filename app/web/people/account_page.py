@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Query, Request, Response
+from fastapi import Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
@@ -19,10 +19,11 @@ from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import limits_of
+from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.people.passwords import PasswordTurn, check_password
 
-router = APIRouter()
+router = page_router()
 
 ACCOUNT = "/account"
 #: Carries a new token over the redirect to the page that shows it, once; as well kept as the session's own cookie.

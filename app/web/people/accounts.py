@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Request, Response, Security
+from fastapi import Request, Response, Security
 
-from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.models import User
@@ -14,6 +13,7 @@ from app.people import auth
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ANY_SCOPE, ApiUser, Visitor, api_user, api_visitor
+from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.people.accounts_schemas import (
     Account,
@@ -27,7 +27,7 @@ from app.web.people.accounts_schemas import (
 )
 from app.web.people.passwords import PasswordTurn, check_password, register_account
 
-router = APIRouter(prefix=links.API, tags=["accounts"])
+router = api_router("accounts")
 
 AnyScope = Annotated[Visitor, Security(api_visitor, scopes=[ANY_SCOPE])]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from app.base import links
 from app.base.db import reading
@@ -14,10 +14,11 @@ from app.people import audit
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
+from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.people.audit_schemas import AuditLog, entry_out
 
-router = APIRouter(prefix=links.API, tags=["server"])
+router = api_router("server")
 
 PAGE_LENGTH = 100
 Word = Annotated[str | None, Query(max_length=300, description="only such, word for word")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi import Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
@@ -18,9 +18,10 @@ from app.web.html.rendering import check_form, render
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import SESSION_COOKIE, VisitorHere, set_session_cookie
+from app.web.http.routers import page_router
 from app.web.people.passwords import PasswordTurn, check_password, register_account
 
-router = APIRouter()
+router = page_router()
 NextPath = Annotated[str, Query(alias="next")]
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
-from app.base import links
 from app.base.db import reading, writing
 from app.people.mail_choices import MailKind, choice_of, choose
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
+from app.web.http.routers import api_router
 from app.web.people.mail_choices_schemas import MailChoices, mail_choices_out
 
-router = APIRouter(prefix=links.API, tags=["accounts"])
+router = api_router("accounts")
 
 
 @router.get(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Query, Request, Response
+from fastapi import Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
@@ -21,8 +21,9 @@ from app.web.html.rendering import check_form, render
 from app.web.http import csrf
 from app.web.http.context import ServerHere
 from app.web.http.identity import VisitorHere
+from app.web.http.routers import page_router
 
-router = APIRouter()
+router = page_router()
 
 LINK_CHARACTERS = 200
 ONE_CLICK = "One-Click"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi import Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
@@ -18,9 +18,10 @@ from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import client_of, limits_of
+from app.web.http.routers import page_router
 from app.web.people.passwords import PasswordTurn
 
-router = APIRouter(prefix="/password")
+router = page_router("/password")
 
 #: Where somebody lands who has chosen a new password.
 LOGIN_AFTER_RESET = "/login?done=password"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 
-from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.competitions.find import organised
@@ -16,9 +15,10 @@ from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
+from app.web.http.routers import api_router
 from app.web.people.roles_schemas import RoleList, RoleOut, role_out
 
-router = APIRouter(prefix=links.API, tags=["organising"])
+router = api_router("organising")
 
 Username = Annotated[str, Path(examples=["grace"], description="a user name or an e-mail address")]
 

@@ -6,20 +6,20 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 
-from app.base import links
 from app.base.db import reading
 from app.feedback.reports import Report, find_report, find_text
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiUser
+from app.web.http.routers import api_router
 from app.web.http.viewer import ApiViewer, Viewer
 from app.web.reports.schemas import CSV_COLUMNS, ReportOut, report_csv, report_out
 
-router = APIRouter(prefix=links.API, tags=["submissions"])
+router = api_router("submissions")
 
 _NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "You have it already (If-None-Match)."}}
 _ERRORS = error_responses(401, 404, 422)

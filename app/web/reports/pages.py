@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -24,6 +24,7 @@ from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of_task
 from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import ViewerHere
 from app.web.reports import probing as report_probing
 from app.web.reports.mwe import show_mwes
@@ -32,7 +33,7 @@ from app.web.reports.tables import Column, Linked, Row, Table, make_table, score
 from evergold.scoring.task import Score
 from evergold.scoring.tasks import TASKS
 
-router = APIRouter()
+router = page_router()
 #: By task type: what `templates/reports/TASK-TYPE.html` shows.
 OWN_REPORTS: dict[str, Callable[[Report, Mapping[str, str]], Any]] = {
     "idiomaticity-probing": show_probing,

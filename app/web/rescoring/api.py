@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from sqlalchemy.orm import Session
 
-from app.base import links
 from app.base.db import reading, writing
 from app.competitions.find import organised
 from app.models import Competition, RescoringState
@@ -18,6 +17,7 @@ from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
+from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.rescoring.schemas import (
     NewRescoring,
@@ -28,7 +28,7 @@ from app.web.rescoring.schemas import (
     rescoring_out,
 )
 
-router = APIRouter(prefix=links.API, tags=["organising"])
+router = api_router("organising")
 SETS = "/competitions/{competition}/rescorings"
 ONE = f"{SETS}/{{rescoring}}"
 

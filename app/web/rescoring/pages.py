@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -20,9 +20,10 @@ from app.web.html.guards import PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of
 from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 
-router = APIRouter()
+router = page_router()
 
 PLACE = "/competitions/{competition}/rescoring"
 SET = f"{PLACE}/{{rescoring}}"

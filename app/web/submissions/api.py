@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import Header, Path, Query, Request, Response
 
 from app.base import links
 from app.base.db import reading, writing
@@ -27,13 +27,14 @@ from app.web.http.errors import error_responses
 from app.web.http.files import FILE_RESPONSES, stored_file_response
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.openapi import upload_body
+from app.web.http.routers import api_router
 from app.web.http.viewer import ApiViewer, Viewer
 from app.web.submissions.problems_csv import PROBLEMS_CSV_RESPONSE, problems_csv_response
 from app.web.submissions.receiving import Received, Target, receive_submission
 from app.web.submissions.schemas import SubmissionList, SubmissionOut, submission_out
 from app.web.submissions.waiting import check_visible, wait_for_change
 
-router = APIRouter(prefix=links.API, tags=["submissions"])
+router = api_router("submissions")
 
 PAGE_LENGTH = 50
 

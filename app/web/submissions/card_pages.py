@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -31,9 +31,10 @@ from app.web.html.guards import PageUser, SentFields, SentForm, form_again
 from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of_task
 from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer, ViewerHere
 
-router = APIRouter()
+router = page_router()
 
 VERSION_FIELD = "version"
 

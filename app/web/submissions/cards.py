@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from app.base import links
 from app.base.db import reading, writing
@@ -16,9 +16,10 @@ from app.submissions.find import get_submission
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
+from app.web.http.routers import api_router
 from app.web.submissions.card_schemas import CardIn, SubmissionCardOut, card_changes_out, card_form_out, card_out
 
-router = APIRouter(prefix=links.API, tags=["submissions"])
+router = api_router("submissions")
 
 
 @router.get(

@@ -6,7 +6,7 @@ from typing import Annotated
 from urllib.parse import urlencode
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from app.base import links
 from app.base.db import reading
@@ -15,10 +15,11 @@ from app.feedback.items import Showing, compare_items
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiUser
+from app.web.http.routers import api_router
 from app.web.http.viewer import ApiViewer
 from app.web.submissions.comparison_schemas import ComparisonOut, comparison_out
 
-router = APIRouter(prefix=links.API, tags=["submissions"])
+router = api_router("submissions")
 
 
 @router.get(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 
-from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.competitions.find import organised
@@ -15,9 +14,10 @@ from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
+from app.web.http.routers import api_router
 from app.web.submissions.failure_schemas import AllQueuedAgain, FailedRunsOut, QueuedAgain, failed_runs_out
 
-router = APIRouter(prefix=links.API, tags=["organising"])
+router = api_router("organising")
 
 LARGEST_ID = 2**31 - 1
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from app.base import links
 from app.base.db import reading
@@ -20,11 +20,12 @@ from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of_task
 from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer
 from app.web.submissions.chart import chart_of
 from evergold.scoring.tasks import TASKS
 
-router = APIRouter()
+router = page_router()
 
 PAGE_LENGTH = 30
 ITEMS_SHOWN = 50

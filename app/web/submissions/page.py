@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Depends, Form, Query, Request, Response
+from fastapi import Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -32,13 +32,14 @@ from app.web.html.words import RUN_STATES, format_score
 from app.web.html.workspace import workspace_of_task
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer, ViewerHere, viewer_as
 from app.web.submissions.score_table import score_table
 from app.web.submissions.waiting import check_visible, wait_for_change
 from evergold.scoring.task import Score
 from evergold.scoring.tasks import TASKS
 
-router = APIRouter()
+router = page_router()
 
 #: How long the live part of the page waits for news before it asks again.
 LIVE_SECONDS = 20.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
@@ -23,10 +23,11 @@ from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.html.workspace import Place as WorkspacePlace, workspace_of
 from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer
 from app.web.submissions.chart import chart_of
 
-router = APIRouter()
+router = page_router()
 
 PAGE_LENGTH = 30
 #: Longer texts in an address name nothing.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session
 
@@ -35,6 +35,7 @@ from app.web.html.workspace import Place, workspace_of
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer
 from app.web.submissions.card_pages import fields_of
 from app.web.submissions.effect import effect_words, latest_run, phase_options, scored_runs, task_options
@@ -42,7 +43,7 @@ from app.web.submissions.receiving import AGAIN, UPLOAD_FIELDS, Target, receive_
 from app.web.submissions.validation_receiving import receive_validation
 from evergold.scoring.tasks import TASKS
 
-router = APIRouter()
+router = page_router()
 
 SUBMIT = "/competitions/{competition}/phases/{phase}/tasks/{task}/submit"
 FormKey = Annotated[str, Query(max_length=100)]

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from app.base.db import reading
 from app.models import CHECKED, User, ValidationStatus
@@ -16,12 +16,13 @@ from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of_task
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer
 from app.web.submissions.page import LIVE_SECONDS
 from app.web.submissions.validation_schemas import STATUS_WORDS
 from app.web.submissions.waiting import wait_for_check
 
-router = APIRouter()
+router = page_router()
 
 
 @router.get("/validations/{validation_id}")

@@ -6,9 +6,8 @@ from typing import Annotated
 from uuid import UUID
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import Header, Path, Query, Request, Response
 
-from app.base import links
 from app.base.db import reading
 from app.models import User
 from app.submissions.accept import KEY_CHARACTERS
@@ -17,13 +16,14 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.openapi import upload_body
+from app.web.http.routers import api_router
 from app.web.submissions.problems_csv import PROBLEMS_CSV_RESPONSE, problems_csv_response
 from app.web.submissions.receiving import Target
 from app.web.submissions.validation_receiving import receive_validation
 from app.web.submissions.validation_schemas import ValidationOut, validation_out
 from app.web.submissions.waiting import wait_for_check
 
-router = APIRouter(prefix=links.API, tags=["submissions"])
+router = api_router("submissions")
 
 
 @router.post(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from sqlalchemy.orm import Session
 
 from app.base import links
@@ -19,9 +19,10 @@ from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.paths import CompetitionName
+from app.web.http.routers import api_router
 from app.web.teams.schemas import InvitationOut, JoinRequest, TeamCaptain, TeamName, TeamOut, team_out
 
-router = APIRouter(prefix=links.API, tags=["taking part"])
+router = api_router("taking part")
 
 TEAM = "/competitions/{competition}/team"
 Member = Annotated[str, Path(examples=["grace"], description="a member's user name")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Query, Request, Response
+from fastapi import Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
@@ -33,10 +33,11 @@ from app.web.html.guards import PageUser, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of
 from app.web.http.context import Server, ServerHere, public_address
+from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer
 
 PLACE = "/competitions/{competition}/team"
-router = APIRouter(prefix=PLACE)
+router = page_router(PLACE)
 
 #: Carries a new link over the redirect to the page that shows it, once.
 LINK_COOKIE = "evergold_invitation"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from markupsafe import Markup
 
 from app.base.db import reading
@@ -14,9 +14,10 @@ from app.competitions.find import find_competition
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
 from app.web.http.viewer import ViewerHere
 
-router = APIRouter()
+router = page_router()
 
 
 @router.get("/competitions/{competition}/teams/{team:path}")

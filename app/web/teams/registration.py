@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 
-from app.base import links
 from app.base.db import reading, writing
 from app.competitions.find import find_competition, organised
 from app.models import RegistrationStatus
@@ -17,6 +16,7 @@ from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiSubmitter, ApiUser
 from app.web.http.paths import CompetitionName
 from app.web.http.rate_limits import limit_of_confirmations
+from app.web.http.routers import api_router
 from app.web.teams.registration_schemas import (
     RegisteredList,
     RegisteredOut,
@@ -27,7 +27,7 @@ from app.web.teams.registration_schemas import (
     registration_out,
 )
 
-router = APIRouter(prefix=links.API)
+router = api_router()
 
 TAKING_PART, ORGANISING = ["taking part"], ["organising"]
 

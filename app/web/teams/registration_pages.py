@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Path, Query, Request, Response
+from fastapi import Depends, Form, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
@@ -26,9 +26,10 @@ from app.web.html.workspace import desk_of, workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import limit_of_confirmations
+from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer
 
-router = APIRouter()
+router = page_router()
 
 REGISTRATION = "/competitions/{competition}/registration"
 REGISTRATIONS = "/competitions/{competition}/registrations"

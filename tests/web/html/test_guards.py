@@ -18,6 +18,7 @@ from app.web import pages
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import OwnForm, SentForm, form_again
 from app.web.http.context import Server
+from app.web.http.routers import ForeignRouter, add_routes, page_router
 from app.web.main import create_app
 from tests.web.site import BROWSER, Site
 from tests.world import COMPETITION, NOW
@@ -27,7 +28,7 @@ from tests.world import COMPETITION, NOW
 def added(part: APIRouter) -> Iterator[None]:
     """The pages, with these routes among them."""
     before = list(pages.router.routes)
-    pages.router.include_router(part)
+    add_routes(pages.router, part)
     try:
         yield
     finally:
@@ -35,7 +36,7 @@ def added(part: APIRouter) -> Iterator[None]:
 
 
 def test_a_page_that_takes_a_form_without_a_guard_does_not_start() -> None:
-    part = APIRouter()
+    part = page_router()
 
     @part.post("/competitions/{competition}/give-away")
     def give_away(competition: str) -> Response:
@@ -47,14 +48,14 @@ def test_a_page_that_takes_a_form_without_a_guard_does_not_start() -> None:
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
 def test_other_methods_that_change_something_need_a_guard_too(method: str) -> None:
-    part = APIRouter()
+    part = page_router()
     part.add_api_route("/give-away", lambda: None, methods=[method])
     with added(part), pytest.raises(pages.UnguardedForm, match="/give-away"):
         create_app(Settings())
 
 
 def test_a_guarded_one_starts() -> None:
-    part = APIRouter()
+    part = page_router()
 
     @part.post("/keep")
     def keep(user: SentForm) -> Response:
@@ -65,7 +66,7 @@ def test_a_guarded_one_starts() -> None:
 
 
 def test_whoever_cannot_be_logged_in_sends_a_form_of_ours_all_the_same() -> None:
-    part = APIRouter()
+    part = page_router()
     part.add_api_route("/apply", lambda: None, methods=["POST"], dependencies=[OwnForm])
     with added(part), pytest.raises(pages.UnguardedForm, match="/apply"):
         create_app(Settings())
@@ -158,3 +159,12 @@ def test_an_upload_is_shown_again_too() -> None:
     request = Request({"type": "http"})
     answer = asyncio.run(wish(request=request, competition="demo", form=Wish(text="more")))
     assert (answer.status_code, answer.body) == (422, b"demo: more, False, No file was chosen.")
+
+
+def test_a_router_whose_addresses_nobody_checks_does_not_start() -> None:
+    outer, inner = page_router(), page_router()
+    outer.include_router(inner)
+    inner.add_api_route("/inner", lambda: None)
+    for foreign in (APIRouter(), outer):
+        with pytest.raises(ForeignRouter):
+            add_routes(pages.router, foreign)
