@@ -72,9 +72,7 @@ def _page(
         }
     name = submission.system.name if submission.system else ""
     typed = {**fields_of(card, form), NAME_FIELD: name} if fields is None else fields
-    return render(
-        request, "submissions/card.html", **shown, fields=typed, error=error, system_characters=NAME_CHARACTERS
-    )
+    return render(request, "submissions/card.html", **shown, fields=typed, error=error)
 
 
 @router.post("/submissions/{submission_id}/card")

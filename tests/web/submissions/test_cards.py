@@ -310,8 +310,9 @@ def test_the_command_line_shows_and_changes_a_card(
     code, out, _ = evergold("card", id_)
     assert (code, out.splitlines()) == (
         Code.OK,
-        ["About\tSaid", "Method\tm", f"Code\t{LINK}", "Parameters (millions)\t560", "Training\tyes"],
+        ["About\tSaid", "System\tm", "Method\tm", f"Code\t{LINK}", "Parameters (millions)\t560", "Training\tyes"],
     )
+    assert "System\tMagpie XL\n" in evergold("card", id_, "--set", "system=Magpie XL")[1]
     code, out, err = evergold("card", id_, "--set", "parameters=110", "--set", "languages=en, pt", "--set", "code=")
     assert (code, "Languages\ten, pt" in out, "Code" in out) == (Code.OK, True, False)
     assert "ada: Code, Languages, Parameters (millions)" in err
