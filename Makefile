@@ -15,7 +15,7 @@ TOOLS_PARTS := run dev
 DEV_PARTS := $(strip $(TOOLS_PARTS) $(if $(lean),,bertscore))
 BERTSCORE_TESTS := $(wildcard tests/evergold/scoring/test_*bertscore*.py tests/evergold/scoring/test_mwe_paraphrase*.py) \
 	tests/evergold/scoring/test_text_generation.py tests/evergold/scoring/test_conformance_paraphrase.py tests/evergold/scoring/test_mwe_removed.py tests/workers/test_device.py \
-	tests/workers/test_selfcheck.py tests/test_end_to_end_paraphrase.py tests/web/test_demo_paraphrasing.py
+	tests/workers/test_selfcheck.py tests/test_end_to_end_paraphrase.py tests/test_end_to_end_types.py tests/web/test_demo_paraphrasing.py
 
 # Children of tests are hundreds: what is compiled once need not be compiled by each.
 unexport PYTHONDONTWRITEBYTECODE

@@ -1,4 +1,4 @@
-"""A running Evergold with a paraphrasing task, whose workers a test starts itself: with torch, and as if without."""
+"""A running Evergold whose workers a test starts itself: with torch, and as if without. One has a paraphrasing task."""
 
 from __future__ import annotations
 
@@ -73,16 +73,24 @@ class ParaphraseServer:
 
 @contextmanager
 def paraphrase_server() -> Iterator[ParaphraseServer]:
-    """SQLite, Valkey, a web process and a sweep, with the golden paraphrasing task."""
+    """With the golden paraphrasing task."""
+    with short_folder() as folder:
+        shutil.copytree(GOLDEN / "gold", folder / "gold" / "rewrite")
+        (folder / "phases.yaml").write_text(PHASES, encoding="utf-8")
+        with server_without_workers(folder / "phases.yaml", folder / "gold") as running:
+            yield running
+
+
+@contextmanager
+def server_without_workers(phases: Path, gold: Path) -> Iterator[ParaphraseServer]:
+    """SQLite, Valkey, a web process and a sweep, with these competitions."""
     with ExitStack() as stack:
         folder = stack.enter_context(short_folder())
         broker = stack.enter_context(valkey())
-        shutil.copytree(GOLDEN / "gold", folder / "gold" / "rewrite")
-        (folder / "phases.yaml").write_text(PHASES, encoding="utf-8")
         shared = environment_of(
             data_dir=folder / "var",
-            phases_file=folder / "phases.yaml",
-            gold_dir=folder / "gold",
+            phases_file=phases,
+            gold_dir=gold,
             vectors_dir=folder / "vectors",
             broker_url=broker.address,
             sweep_seconds=0.5,
