@@ -123,8 +123,16 @@ PAPERS = (
 )
 #: Papers whose numbers nobody here has: none is made up.
 ABSENT = (
-    ("NCIMP (He et al. 2025)", "means and correlations of models", "the numbers are not at hand"),
-    ("PARSEME 2.0 (Scholivet et al. 2026)", "both subtasks, all systems", "the numbers are not at hand, by system"),
+    (
+        "NCIMP (He et al. 2025)",
+        "means and correlations of models",
+        "not at hand; `import ncimp --published` takes them",
+    ),
+    (
+        "PARSEME 2.0 (Scholivet et al. 2026)",
+        "both subtasks, all systems",
+        "not at hand by system; `import results` takes lists",
+    ),
 )
 
 
@@ -213,6 +221,28 @@ EVALUATORS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What a newer task type is held against: no shared task's evaluator, but everybody's. module: as the test names
+    it; cases: made up at random there, those of `make soak` included, unless it says otherwise."""
+
+    title: str
+    module: str
+    cases: str
+    tolerance: str
+    test: str
+
+
+LIBRARIES = (
+    Library("scikit-learn, labels", "sklearn", "600", "1e-12", "tests/evergold/scoring/test_f1.py"),
+    Library("scikit-learn, sets of labels", "sklearn", "10", "1e-12", "tests/evergold/scoring/test_multi_label.py"),
+    Library("scipy, rank correlation", "scipy", "200", "1e-12", "tests/evergold/scoring/test_correlation.py"),
+    Library("seqeval, both modes", "seqeval", "1,100", "1e-12", "tests/evergold/scoring/test_spans.py"),
+    Library("trec_eval", "pytrec_eval", "1,100", "1e-9", "tests/evergold/scoring/test_ranking.py"),
+    Library("bert-score", "upstream", "16 pairs of texts", "1e-5", "tests/evergold/scoring/test_bertscore.py"),
+)
+
+
 def results_of(evaluator: Evaluator, conformance: Path) -> int:
     """How many results of it there are: numbers, or lines of scores."""
     found = 0
@@ -252,6 +282,7 @@ def evaluators_text(conformance: Path) -> str:
     lines += [
         f"| {one.title} | {results_of(one, conformance)} | all | {one.tolerance} | `{one.test}` |" for one in EVALUATORS
     ]
+    lines += [f"| {one.title} (library) | {one.cases} | all | {one.tolerance} | `{one.test}` |" for one in LIBRARIES]
     return "\n".join(lines) + "\n"
 
 

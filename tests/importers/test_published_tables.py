@@ -7,7 +7,9 @@ import pytest
 from tests.conformance import conformance
 from tests.importers.published_tables import (
     EVALUATORS,
+    LIBRARIES,
     PAPERS,
+    Library,
     Paper,
     counts,
     evaluators_text,
@@ -34,3 +36,8 @@ def test_table_of_the_evaluators_in_the_docs_is_this_one() -> None:
     conformance()
     assert written_tables()[1] == evaluators_text(conformance()), WRITE
     assert all((REPOSITORY / one.test).is_file() for one in EVALUATORS)
+
+
+@pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.title)
+def test_libraries_are_compared_where_the_docs_say(library: Library) -> None:
+    assert library.module in (REPOSITORY / library.test).read_text(encoding="utf-8")
