@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 
-from app.base import links
 from app.base.db import reading
 from app.boards.team_rows import team_rows
 from app.competitions.find import find_competition
@@ -14,9 +13,10 @@ from app.web.boards.team_schemas import PublicTeamOut, public_team_out
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.paths import CompetitionName
+from app.web.http.routers import api_router
 from app.web.http.viewer import ApiViewer
 
-router = APIRouter(prefix=links.API, tags=["boards"])
+router = api_router("boards")
 
 PublicTeamName = Annotated[str, Path(examples=["Ada Lovelace"], description="as it stands on a board")]
 
