@@ -66,6 +66,11 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "registration": {},
             "teams": {},
             "neutral_salt": "5" * 32,
+            "stage": "published",
+            "halt": "none",
+            "halt_reason": "",
+            "life_version": 0,
+            "delete_at": None,
             "position": 0,
             "created_at": NOW,
         }

@@ -25,6 +25,7 @@ from app.base.permissions import prepare_folders
 from app.base.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_run
 from app.base.storage import clear_interrupted_uploads
 from app.boards.snapshots import freeze_due
+from app.competitions.deletion import delete_due
 from app.models import RunStatus, ScoringRun
 from app.operations.health import SWEEP, beat
 from app.operations.unowned import Cleared, clear_unowned
@@ -69,6 +70,7 @@ def sweep(engine: Engine, now: datetime) -> int:
         log.info("sweep_announced", runs=len(sent))
     look_after_statistics(engine, now)
     _freeze(engine, now)
+    _delete(engine, now)
     watch_climbing(engine, now)
     look_after_validations(engine, now)
     look_after_gold(engine, now)
@@ -81,6 +83,14 @@ def _freeze(engine: Engine, now: datetime) -> None:
         frozen = len(freeze_due(session, now))
     if frozen:
         log.info("boards_frozen", boards=frozen)
+
+
+def _delete(engine: Engine, now: datetime) -> None:
+    """Take away the competitions that were to be deleted by now."""
+    with writing(engine) as session:
+        deleted = delete_due(session, now)
+    if deleted:
+        log.info("competitions_deleted", names=deleted)
 
 
 def _lost(session: Session, now: datetime) -> dict[str, int]:

@@ -186,6 +186,11 @@ def allowances(competition_name: str) -> str:
     return f"{competition(competition_name)}/allowances"
 
 
+def life(competition_name: str) -> str:
+    """Who sees a competition, and what is at rest in it, for organisers."""
+    return f"{competition(competition_name)}/life"
+
+
 def rows(competition_name: str, phase_name: str, task_name: str) -> str:
     """What organisers say of the rows of a task in a phase."""
     return f"{task(competition_name, phase_name, task_name)}/rows"

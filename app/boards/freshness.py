@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import Engine, Text, bindparam, cast, func, select
 
-from app.models import Competition, Phase, PhaseTask, PublicFile, Snapshot
+from app.models import Competition, Phase, PhaseTask, PublicFile, Snapshot, Stage
 
 _WHOLE_SERVER = (
     select(
@@ -24,6 +24,7 @@ _WHOLE_SERVER = (
         Phase.id,
         PhaseTask.id,
         PhaseTask.board_version,
+        Competition.life_version,
         Phase.starts_at,
         Phase.ends_at,
         Phase.choose_until,
@@ -40,6 +41,8 @@ _WHOLE_SERVER = (
     )
     .join(Phase, Phase.competition_id == Competition.id)
     .join(PhaseTask, PhaseTask.phase_id == Phase.id)
+    # What not everybody may see is nothing here, so that its addresses answer as those of nothing do.
+    .where(Competition.stage == Stage.PUBLISHED)
     .order_by(PhaseTask.id)
 )
 _ONE_COMPETITION = _WHOLE_SERVER.where(Competition.name == bindparam("competition"))

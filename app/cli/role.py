@@ -19,7 +19,7 @@ commands.add_typer(roles, name="role", rich_help_panel=PANEL)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 UserArgument = Annotated[str, typer.Argument(metavar="USER", help="A user name or an e-mail address.")]
-RoleArgument = Annotated[str, typer.Argument(metavar="ROLE", help="organiser or annotator.")]
+RoleArgument = Annotated[str, typer.Argument(metavar="ROLE", help="organiser, annotator, tester or guest.")]
 
 
 @roles.command("list")

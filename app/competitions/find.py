@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import Select, bindparam, or_, select
 from sqlalchemy.orm import Session, contains_eager, selectinload
 
 from app.base.errors import NotFound
-from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, User
+from app.competitions.access import is_seen_by, no_competition
+from app.models import (
+    Board,
+    Competition,
+    CompetitionRole,
+    CompetitionTask,
+    Halt,
+    Phase,
+    PhaseTask,
+    Stage,
+    User,
+)
 from app.people.roles import check_may_organise
 
 
@@ -16,7 +27,7 @@ def find_competition(session: Session, name: str) -> Competition:
     """The competition with its tasks, phases and boards; raises NotFound."""
     competition = session.scalar(_NAMED_COMPETITION, {"competition": name})
     if competition is None:
-        raise NotFound(f"There is no competition '{name}' on this server.")
+        raise no_competition(name)
     return competition
 
 
@@ -37,6 +48,21 @@ def organised_task(session: Session, user: User | None, competition: str, phase:
 def list_competitions(session: Session) -> list[Competition]:
     """All competitions in the organiser's order, with tasks, phases and boards."""
     return list(session.scalars(_whole_competitions().order_by(Competition.position, Competition.name)))
+
+
+def listed_competitions(session: Session) -> list[Competition]:
+    """Those of them that everybody may see; the archived ones among them."""
+    return list(
+        session.scalars(_whole_competitions().where(is_seen_by(None)).order_by(Competition.position, Competition.name))
+    )
+
+
+def own_competitions(session: Session, user: User) -> list[Competition]:
+    """Those that stand on no list although this user has a role in them, the newest first; without their parts."""
+    role = select(CompetitionRole.competition_id).where(CompetitionRole.user_id == user.id)
+    unlisted = or_(Competition.stage != Stage.PUBLISHED, Competition.halt == Halt.ARCHIVED)
+    query = select(Competition).where(Competition.id.in_(role), unlisted, is_seen_by(user))
+    return list(session.scalars(query.order_by(Competition.created_at.desc(), Competition.id.desc())))
 
 
 def _whole_competitions() -> Select[Competition]:

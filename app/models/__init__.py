@@ -30,12 +30,14 @@ from app.models.competitions import (
     Competition as Competition,
     CompetitionTask as CompetitionTask,
     EntryRule as EntryRule,
+    Halt as Halt,
     HistoricRow as HistoricRow,
     OwnScores as OwnScores,
     Phase as Phase,
     PhaseTask as PhaseTask,
     PublicFile as PublicFile,
     Slices as Slices,
+    Stage as Stage,
 )
 from app.models.gold import (
     GoldCheck as GoldCheck,

@@ -48,6 +48,22 @@ class Slices(StrEnum):
     ALL = "all"
 
 
+class Stage(StrEnum):
+    """Who may see a competition at all; `app.competitions.access` decides by it."""
+
+    DRAFT = "draft"  # organisers and testers
+    PRIVATE = "private"  # also guests, and who takes part
+    PUBLISHED = "published"  # everybody
+
+
+class Halt(StrEnum):
+    """What is at rest in a competition."""
+
+    NONE = "none"
+    PAUSED = "paused"  # no uploads
+    ARCHIVED = "archived"  # nothing is changed any more
+
+
 def new_salt() -> str:
     """Makes the neutral names of a competition's teams unlike those of any other."""
     return secrets.token_hex(16)
@@ -71,6 +87,11 @@ class Competition(Base):
     position: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
     neutral_salt: Mapped[str] = mapped_column(String(64), default=new_salt)  # see app.boards.neutral_names; never shown
+    stage: Mapped[Stage] = mapped_column(String(20), default=Stage.PUBLISHED)
+    halt: Mapped[Halt] = mapped_column(String(20), default=Halt.NONE)
+    halt_reason: Mapped[str] = mapped_column(Text, default="")  # one line, for everybody
+    life_version: Mapped[int] = mapped_column(default=0)  # rises with every change of these
+    delete_at: Mapped[datetime | None]  # when it is taken away for good, unless somebody keeps it
 
     tasks: Mapped[list[CompetitionTask]] = relationship(lazy="raise", order_by="CompetitionTask.position")
     phases: Mapped[list[Phase]] = relationship(lazy="raise", order_by="Phase.position")

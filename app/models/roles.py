@@ -15,6 +15,8 @@ from app.models.accounts import User
 class Role(StrEnum):
     ORGANISER = "organiser"  # sees and does everything in this competition
     ANNOTATOR = "annotator"  # may be asked to judge; sees no more of the competition than everybody
+    TESTER = "tester"  # sees it while it is a draft, and takes part as anybody would
+    GUEST = "guest"  # sees it while it is private
 
 
 class CompetitionRole(Base):

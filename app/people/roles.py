@@ -45,9 +45,10 @@ def list_roles(session: Session, competition: Competition) -> list[CompetitionRo
         .join(CompetitionRole.user)
         .options(contains_eager(CompetitionRole.user))
         .where(CompetitionRole.competition_id == competition.id)
-        .order_by(CompetitionRole.role.desc(), User.username)
+        .order_by(User.username)
     )
-    return list(session.scalars(query))
+    order = list(Role)
+    return sorted(session.scalars(query), key=lambda row: order.index(Role(row.role)))
 
 
 def organisers_of(session: Session, competition_name: str) -> list[User]:

@@ -22,6 +22,7 @@ from app.cards.edits import keep_card, named_system
 from app.cards.form import CardPart, read_document
 from app.cards.kept import form_of
 from app.cards.systems import NAME_FIELD, Document, name_fault, required_cards, wanted_name
+from app.competitions.access import check_takes_uploads
 from app.competitions.allowances import note_late_entry
 from app.competitions.limits import FREE_OF_CHARGE, check_gold_present, check_open_for, check_submission_limit
 from app.competitions.tracks import check_track
@@ -73,6 +74,7 @@ def accept_submission(
     idempotency_key = idempotency_key or None  # an empty header is no key
     track = track or None
     competition = phase_task.phase.competition
+    check_takes_uploads(competition)
     team = locked_team_for(session, user, competition.id, now)
     if idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
         return _replayed(earlier, phase_task, upload, track)
@@ -130,6 +132,7 @@ def add_run(session: Session, submission: Submission, gold: str, now: datetime) 
 def precheck(session: Session, user: User, team: Team | None, phase_task: PhaseTask, now: datetime) -> None:
     """Every refusal that is already sure before a byte is read; `accept_submission` has the last word. team: the
     user's, None: there is none yet."""
+    check_takes_uploads(phase_task.phase.competition)
     check_registered(session, phase_task.phase.competition, user)
     check_gold_present(phase_task)
     check_open_for(session, team, phase_task.phase, now)

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError, Forbidden, NotFound
 from app.base.times import in_aoe, in_utc
+from app.competitions.access import check_not_archived
 from app.competitions.changed import boards_changed
 from app.competitions.entry_rules import entry_settings, may_choose
 from app.models import Board, EntryChoice, EntryRule, RunStatus, Submission, TeamMember, User
@@ -95,6 +96,7 @@ def _check(session: Session, submission_id: UUID, user: User, now: datetime) -> 
     member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == user.id)
     if session.scalar(member) is None:
         raise Forbidden("Only the team chooses which of its submissions counts.")
+    check_not_archived(submission.phase_task.phase.competition)
     settings = entry_settings(submission.phase_task.phase, submission.phase_task)
     if settings.rule is not EntryRule.CHOSEN:
         raise NoChoice("In this phase teams do not choose which submission counts.", entry_rule=settings.rule)

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session, joinedload
 from app.base.errors import IdempotencyConflict, LimitReached, NotFound
 from app.base.storage import StoredFile
 from app.base.text import readable_size
+from app.competitions.access import check_takes_uploads
 from app.competitions.limits import check_gold_present, check_open_for
 from app.models import CHECKED, Phase, PhaseTask, User, Validation
 from app.submissions.accept import base_name, check_words
@@ -44,6 +45,7 @@ class AcceptedValidation:
 
 def check_may_validate(session: Session, user: User, phase_task: PhaseTask, now: datetime) -> None:
     """Every refusal of an upload but those for its number: who may not submit here may not ask for a check either."""
+    check_takes_uploads(phase_task.phase.competition)
     check_registered(session, phase_task.phase.competition, user)
     check_gold_present(phase_task)
     check_open_for(session, find_team(session, user, phase_task.phase.competition_id), phase_task.phase, now)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError, Forbidden
 from app.base.times import in_aoe, in_utc
+from app.competitions.access import check_not_archived
 from app.competitions.allowances import allowance_of, closes_at
 from app.competitions.changed import boards_changed
 from app.competitions.entry_rules import entry_settings
@@ -36,6 +37,7 @@ def withdraw_submission(session: Session, submission_id: UUID, user: User, now: 
         raise Forbidden("Only its own team withdraws a submission; organisers can hide its row.")
     if submission.withdrawn_at is not None:
         return
+    check_not_archived(submission.phase_task.phase.competition)
     _check(session, submission, now)
     lock_team(session, submission.team)
     marked = update(Submission).where(Submission.id == submission.id, Submission.withdrawn_at.is_(None))

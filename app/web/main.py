@@ -23,7 +23,7 @@ from app.base.storage import clear_interrupted_uploads
 from app.models import Competition
 from app.web import docs, pages
 from app.web.boards import api as boards, exports, feeds, pictures, results, rows, team as public_teams
-from app.web.competitions import allowances, api as competitions, starter_kits
+from app.web.competitions import allowances, api as competitions, life, starter_kits
 from app.web.declarations import api as declaring
 from app.web.exports import api as organiser_exports
 from app.web.gold import api as gold
@@ -109,6 +109,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         health,
         competitions,
         allowances,
+        life,
         files,
         starter_kits,
         gold,

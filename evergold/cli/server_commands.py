@@ -9,6 +9,7 @@ SERVER_COMMANDS = frozenset(
     {
         "account",
         "allowance",
+        "life",
         "apply",
         "audit",
         "backup",

@@ -145,6 +145,11 @@ def _make_competitions() -> None:
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("created_at", UtcDateTime(), nullable=False),
         sa.Column("neutral_salt", sa.String(length=64), nullable=False),
+        sa.Column("stage", sa.String(length=20), nullable=False),
+        sa.Column("halt", sa.String(length=20), nullable=False),
+        sa.Column("halt_reason", sa.Text(), nullable=False),
+        sa.Column("life_version", sa.Integer(), nullable=False),
+        sa.Column("delete_at", UtcDateTime(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_competitions")),
         sa.UniqueConstraint("name", name=op.f("uq_competitions_name")),
     )

@@ -70,6 +70,8 @@ BODIES: dict[str, dict[str, Any]] = {
     f"PUT {_API_COMPETITION}/allowances": {
         "json": {"phase": "evaluation", "team": "Alpha", "extra_total": 2, "reason": "a flood"}
     },
+    f"POST {_COMPETITION}/life": {"data": {"stage": "private"}},
+    f"PUT {_API_COMPETITION}/life": {"json": {"stage": "private"}},
     f"POST {_TASK}/rows": {"data": {"team": "Alpha", "status": "unranked", "note": "used additional data"}},
     f"PUT {_API_TASK}/rows": {"json": {"team": "Alpha", "status": "unranked", "note": "used additional data"}},
     "PUT /api/v1/submissions/{submission_id}/card": {"json": {"method": "ours"}},

@@ -52,6 +52,10 @@ PUT    /api/v1/competitions/{competition}/judging/{round_name}/annotators/{langu
 GET    /api/v1/competitions/{competition}/judging/{round_name}/marks.csv                                  401 403 403 403 403 200 200
 DELETE /api/v1/competitions/{competition}/judging/{round_name}/publication                                401 403 403 403 403 200 200
 PUT    /api/v1/competitions/{competition}/judging/{round_name}/publication                                401 403 403 403 403 200 200
+GET    /api/v1/competitions/{competition}/life                                                            401 403 403 403 403 200 200
+PUT    /api/v1/competitions/{competition}/life                                                            401 403 403 403 403 200 200
+DELETE /api/v1/competitions/{competition}/life/deletion                                                   401 403 403 403 403 200 200
+PUT    /api/v1/competitions/{competition}/life/deletion                                                   401 403 403 403 403 409 409
 GET    /api/v1/competitions/{competition}/participants                                                    401 403 403 403 403 200 200
 GET    /api/v1/competitions/{competition}/participants.csv                                                401 403 403 403 403 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}                                                  200 200 200 200 200 200 200
@@ -137,6 +141,10 @@ GET    /api/v1/validations/{validation_id}                                      
 GET    /api/v1/validations/{validation_id}/problems.csv                                                   401 200 404 404 404 404 404
 GET    /competitions                                                                                      308 308 308 308 308 308 308
 GET    /competitions/{competition}                                                                        200 200 200 200 200 200 200
+GET    /competitions/{competition}/life                                                                   303 403 403 403 403 200 200
+POST   /competitions/{competition}/life                                                                   303 403 403 403 403 303 303
+POST   /competitions/{competition}/life/deletion                                                          303 403 403 403 403 409 409
+POST   /competitions/{competition}/life/deletion/stop                                                     303 403 403 403 403 303 303
 GET    /competitions/{competition}/allowances                                                             303 403 403 403 403 200 200
 POST   /competitions/{competition}/allowances                                                             303 403 403 403 403 303 303
 POST   /competitions/{competition}/allowances/{allowance_id}/take-back                                    303 403 403 403 403 404 404

@@ -18,6 +18,10 @@ from tests.web.routes import application
 #: Programs are generated from these names: they never change.
 OPERATIONS = {
     "answer_question": f"PUT {API}/competitions/{{competition}}/questions/{{question_id}}/answer",
+    "get_life": f"GET {API}/competitions/{{competition}}/life",
+    "change_life": f"PUT {API}/competitions/{{competition}}/life",
+    "plan_deletion": f"PUT {API}/competitions/{{competition}}/life/deletion",
+    "keep_competition": f"DELETE {API}/competitions/{{competition}}/life/deletion",
     "grant_allowance": f"PUT {API}/competitions/{{competition}}/allowances",
     "list_allowances": f"GET {API}/competitions/{{competition}}/allowances",
     "take_back_allowance": f"DELETE {API}/competitions/{{competition}}/allowances/{{allowance_id}}",

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading
-from app.competitions.find import boards_of, list_competitions
+from app.competitions.find import boards_of, listed_competitions
 from app.competitions.visibility import views_of
 from app.models import BoardShown, Competition
 from app.web.competitions.home import card_of
@@ -27,7 +27,7 @@ _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitem
 def read_sitemap(request: Request, server: ServerHere) -> Response:
     now = server.clock()
     with reading(server.engine) as session:
-        shown = [one for one in list_competitions(session) if card_of(one, now) is not None]
+        shown = [one for one in listed_competitions(session) if card_of(one, now) is not None]
         paths = ["/", "/guide", *(path for one in shown for path in _paths(session, one, now))]
     lines = [f"<url><loc>{escape(public_address(request, server, path))}</loc></url>\n" for path in paths]
     return Response(f"{_HEAD}{''.join(lines)}</urlset>\n", media_type="application/xml")

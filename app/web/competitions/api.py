@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.base.db import reading
 from app.base.errors import NotFound
 from app.competitions import limits
-from app.competitions.find import boards_of, find_competition, find_phase_task, list_competitions
+from app.competitions.find import boards_of, find_competition, find_phase_task, listed_competitions
 from app.competitions.visibility import view_of
 from app.submissions.downloads import file_access, file_viewer
 from app.teams.find import find_team
@@ -31,7 +31,7 @@ router = api_router("competitions")
 def read_competitions(server: ServerHere) -> CompetitionList:
     now = server.clock()
     with reading(server.engine) as session:
-        found = list_competitions(session)
+        found = listed_competitions(session)
     return CompetitionList(competitions=[competition_out(one, server.settings, now) for one in found])
 
 

@@ -10,8 +10,8 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from app.base.db import reading
 from app.competitions.current import current_phase
-from app.competitions.find import list_competitions
-from app.models import Competition, Phase
+from app.competitions.find import listed_competitions, own_competitions
+from app.models import Competition, Halt, Phase
 from app.web.html.rendering import asset, render
 from app.web.http.context import ServerHere, public_address
 from app.web.http.identity import VisitorHere
@@ -41,10 +41,15 @@ class Card:
 def read_home(request: Request, server: ServerHere, visitor: VisitorHere) -> Response:
     now = server.clock()
     with reading(server.engine) as session:
-        made = [card_of(competition, now) for competition in list_competitions(session)]
+        made = [
+            card_of(competition, now)
+            for competition in listed_competitions(session)
+            if competition.halt != Halt.ARCHIVED
+        ]
+        own = own_competitions(session, visitor.user) if visitor.user else []
     cards = [card for card in made if card is not None]
     groups = [(name, *said, [card for card in cards if card.group == name]) for name, said in GROUPS.items()]
-    return render(request, "competitions/home.html", groups=[group for group in groups if group[-1]], now=now)
+    return render(request, "competitions/home.html", groups=[group for group in groups if group[-1]], own=own, now=now)
 
 
 @router.get("/competitions")

@@ -17,7 +17,7 @@ from app.competitions.find import boards_of
 from app.competitions.limits import PhaseState, phase_state
 from app.competitions.tracks import tracks_of
 from app.competitions.visibility import View
-from app.models import Audience, Board, Competition, CompetitionTask, EntryRule, Phase, PhaseTask
+from app.models import Audience, Board, Competition, CompetitionTask, EntryRule, Halt, Phase, PhaseTask, Stage
 from app.submissions.downloads import FileAccess
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.web.http.schemas import ApiModel, Moment, Named, example
@@ -62,6 +62,9 @@ _EXAMPLE_COMPETITION = {
     "description": "Markdown.",
     "website": "https://example.org",
     "contact": "organisers@example.org",
+    "stage": "published",
+    "halt": "none",
+    "halt_reason": "",
     "tracks": [_EXAMPLE_TRACK],
     "citation": {
         "authors": ["Silva, Ana", "Li, Bo"],
@@ -170,6 +173,9 @@ class CompetitionOut(Named):
     description: str = Field(description="Markdown")
     website: str
     contact: str
+    stage: Stage = Field(description="who may see it")
+    halt: Halt = Field(description="`paused`: no uploads; `archived`: nothing is changed any more")
+    halt_reason: str = Field(description="a line of the organisers'; empty: none")
     tracks: list[TrackOut] = Field(description="empty: submissions have no track")
     citation: CitationOut
     tasks: list[TaskSummary]
@@ -263,6 +269,9 @@ def competition_out(competition: Competition, settings: Settings, now: datetime)
         description=competition.description,
         website=competition.website,
         contact=competition.contact,
+        stage=Stage(competition.stage),
+        halt=Halt(competition.halt),
+        halt_reason=competition.halt_reason,
         tracks=_tracks(competition),
         citation=_citation(competition),
         tasks=[_task(task) for task in competition.tasks],
@@ -312,7 +321,9 @@ def phase_task_out(
         type=task.task_type,
         description=task.description,
         state=state,
-        accepts_submissions=limits.is_open_for(phase, used, now) and phase_task.gold is not None,
+        accepts_submissions=limits.is_open_for(phase, used, now)
+        and phase_task.gold is not None
+        and phase.competition.halt == Halt.NONE,
         entry_rule=entry.rule,
         choose_until=entry.choose_until if entry.rule is EntryRule.CHOSEN else None,
         visibility=visibility_out(view),

@@ -8,7 +8,7 @@ from fastapi import Query, Request, Response
 
 from app.base.db import reading
 from app.base.text import folded
-from app.competitions.find import list_competitions
+from app.competitions.find import listed_competitions
 from app.competitions.search import search
 from app.web.competitions.guide import GUIDES
 from app.web.html.rendering import render
@@ -27,7 +27,7 @@ def read_search(
 ) -> Response:
     words = " ".join(q.split())[:WORDS_CHARACTERS]
     with reading(server.engine) as session:
-        hits = search(list_competitions(session), words, server.clock())
+        hits = search(listed_competitions(session), words, server.clock())
     wanted = folded(words).split()
     guides = [
         (name, title, hint)

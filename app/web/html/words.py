@@ -12,17 +12,42 @@ from markupsafe import Markup
 from app.base.times import in_aoe, in_utc
 from app.competitions.columns import BoardColumn
 from app.models import (
+    Competition,
     EntryRule,
+    Halt,
     RegistrationMode,
     RegistrationStatus,
     RescoringState,
     RevisionSource,
     RunStatus,
+    Stage,
     ValidationStatus,
 )
 from app.teams.registration import MISSING_WORDS
 
 PHASE_STATES = {"upcoming": "Upcoming", "open": "Open", "closed": "Closed"}
+STAGES = {
+    Stage.DRAFT: ("Draft", "Organisers and testers see it; for everybody else there is no such competition."),
+    Stage.PRIVATE: ("Private", "So do guests, and everybody who takes part; nobody else."),
+    Stage.PUBLISHED: ("Published", "Everybody sees it, and it stands on the front page."),
+}
+HALTS = {
+    Halt.NONE: ("Running", "Phases decide what can be uploaded."),
+    Halt.PAUSED: ("Paused", "No uploads, whatever the phases say; everything else goes on."),
+    Halt.ARCHIVED: (
+        "Archived",
+        "Nothing is changed any more, and it is not on the front page; whoever sees it, reads it.",
+    ),
+}
+
+
+def life_words(competition: Competition) -> str:
+    """`draft`, `private, paused`."""
+    stage = STAGES[Stage(competition.stage)][0].lower()
+    halt = Halt(competition.halt)
+    return stage if halt is Halt.NONE else f"{stage}, {HALTS[halt][0].lower()}"
+
+
 RUN_STATES = {
     RunStatus.QUEUED: "Queued",
     RunStatus.RUNNING: "Scoring",

@@ -32,11 +32,13 @@ def describe(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document, made once."""
     if app.openapi_schema is None:
         document = FastAPI.openapi(app)
-        for path in document["paths"].values():
-            for operation in path.values():
+        for template, path in document["paths"].items():
+            for method, operation in path.items():
                 _correct_errors(operation["responses"])
                 if operation.get("security"):  # a token may lack the scope
                     _add_error(operation["responses"], 403)
+                if "{competition}" in template and method not in ("get", "head"):  # it may be archived
+                    _add_error(operation["responses"], 409)
                 if "requestBody" in operation:  # the limit of `app.web.http.bodies`
                     _add_error(operation["responses"], 413)
         for name in _NOT_OURS:

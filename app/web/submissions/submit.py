@@ -24,7 +24,7 @@ from app.competitions.limits import Quota, declared_limits, is_open_for, phase_s
 from app.competitions.tracks import tracks_of
 from app.feedback.history import MOST_SHOWN
 from app.feedback.standings import standings_of_all
-from app.models import PhaseTask, PublicFile, Submission, System, User
+from app.models import Halt, PhaseTask, PublicFile, Submission, System, User
 from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS
 from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.teams.find import find_team
@@ -228,6 +228,8 @@ def _prefilled(
 
 def _obstacle(user: User | None, mine: Standing | None, used: Quota, phase_task: PhaseTask) -> str:
     """What, besides the dates, already stands against an upload, as a word for the template."""
+    if phase_task.phase.competition.halt != Halt.NONE:
+        return "halt"  # every page of it says so
     if phase_task.gold is None:
         return "gold"
     if user is None:

@@ -1,0 +1,105 @@
+"""`evergold life`: publish, pause, archive and delete a competition, in this server's database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli.rows import database
+from app.cli.settings import DataDirOption
+from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, say
+
+if TYPE_CHECKING:
+    from app.models import Competition, Halt, Stage
+
+commands = typer.Typer()
+life = typer.Typer(no_args_is_help=True, help="Who sees a competition, and what is at rest in it.")
+commands.add_typer(life, name="life", rich_help_panel=PANEL)
+
+CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
+
+
+@life.command()
+def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+    """Say who sees a competition, and what is at rest in it."""
+    from app.competitions.find import find_competition
+
+    with database(data_dir) as session:
+        _tell(find_competition(session, competition), as_json)
+
+
+@life.command("set")
+def change(
+    competition: CompetitionArgument,
+    stage: Annotated[str, typer.Option(metavar="STAGE", help="draft, private or published.")] = "",
+    halt: Annotated[str, typer.Option(metavar="HALT", help="none, paused or archived.")] = "",
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; everybody reads it.")] = "",
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Publish, hide, pause or archive a competition; what is not said stays."""
+    from app.competitions.find import find_competition
+    from app.competitions.life import Life, change_life, life_of
+
+    with database(data_dir) as session:
+        found = find_competition(session, competition)
+        now_so = life_of(found)
+        wanted = Life(_stage(stage) or now_so.stage, _halt(halt) or now_so.halt, reason or now_so.reason)
+        change_life(session, found, wanted, actor=None, now=datetime.now(UTC))
+        _tell(found, as_json)
+
+
+@life.command()
+def delete(competition: CompetitionArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+    """Delete a competition in seven days; only where no team has submitted."""
+    from app.competitions.find import find_competition
+    from app.competitions.life import plan_deletion
+
+    with database(data_dir) as session:
+        found = find_competition(session, competition)
+        plan_deletion(session, found, actor=None, now=datetime.now(UTC))
+        _tell(found, as_json)
+
+
+@life.command()
+def keep(competition: CompetitionArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+    """Keep a competition that is to be deleted; it is a draft then."""
+    from app.competitions.find import find_competition
+    from app.competitions.life import keep_competition
+
+    with database(data_dir) as session:
+        found = find_competition(session, competition)
+        keep_competition(session, found, actor=None, now=datetime.now(UTC))
+        _tell(found, as_json)
+
+
+def _stage(text: str) -> Stage | None:
+    from app.models import Stage
+
+    if text and text not in list(Stage):
+        raise CommandError(f"'{text}' is no stage; there are {', '.join(Stage)}.", Code.USAGE)
+    return Stage(text) if text else None
+
+
+def _halt(text: str) -> Halt | None:
+    from app.models import Halt
+
+    if text and text not in list(Halt):
+        raise CommandError(f"'{text}' is no halt; there are {', '.join(Halt)}.", Code.USAGE)
+    return Halt(text) if text else None
+
+
+def _tell(competition: Competition, as_json: bool) -> None:
+    from app.base.times import in_utc
+    from app.web.competitions.life_schemas import life_out
+
+    told = life_out(competition)
+    if as_json:
+        print_json(told.model_dump(mode="json"))
+        return
+    halt = "" if told.halt == "none" else f", {told.halt}{f': {told.reason}' if told.reason else ''}"
+    say(f"{competition.name} is {told.stage}{halt}.")
+    if told.delete_at is not None:
+        say(f"It is deleted at {in_utc(told.delete_at)}; `evergold life keep {competition.name}` keeps it.")

@@ -1,0 +1,128 @@
+"""A competition's life: draft, private, published; paused or archived; deleted after some days, if nobody submitted.
+
+It is no part of the declaration: going back to an earlier revision neither publishes nor hides anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.base.errors import EvergoldError
+from app.base.text import one_line, refuse
+from app.models import Competition, Halt, Phase, PhaseTask, Stage, Submission, Team, TeamKind, User
+from app.people.audit import record
+
+REASON_CHARACTERS = 300
+#: How long a competition that is to be deleted can still be kept.
+WAITING = timedelta(days=7)
+
+
+class ImpossibleStage(EvergoldError):
+    """What was asked for does not fit what the competition is, or has."""
+
+    status = 409
+    code = "impossible_stage"
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """Who sees a competition, and what is at rest in it. reason: a line for everybody; a pause needs one."""
+
+    stage: Stage
+    halt: Halt = Halt.NONE
+    reason: str = ""
+
+
+def life_of(competition: Competition) -> Life:
+    """As it is now."""
+    return Life(Stage(competition.stage), Halt(competition.halt), competition.halt_reason)
+
+
+def change_life(
+    session: Session, competition: Competition, wanted: Life, *, actor: User | str | None, now: datetime
+) -> bool:
+    """Whether anything is other than before; raises InvalidForm, ImpossibleStage."""
+    reason = one_line(wanted.reason) if wanted.halt is not Halt.NONE else ""
+    refuse({"reason": _reason_fault(wanted.halt, reason)})
+    session.refresh(competition, with_for_update=True)
+    before, after = life_of(competition), Life(wanted.stage, wanted.halt, reason)
+    if before == after:
+        return False
+    if competition.delete_at is not None:
+        raise ImpossibleStage("It is to be deleted: keep it first.")
+    if before.stage is not after.stage:
+        _check_stage(session, competition, after.stage)
+    _put(competition, after)
+    details = {"before": _words(before), "after": _words(after)}
+    record(session, actor, "competition.life", f"competition {competition.name}", details, now=now)
+    return True
+
+
+def submitting_teams(session: Session, competition: Competition) -> bool:
+    """Whether a team has ever submitted anything; baselines are the organisers' own."""
+    query = (
+        select(Submission.id)
+        .join(Team, Team.id == Submission.team_id)
+        .where(Team.competition_id == competition.id, Team.kind == TeamKind.TEAM)
+    )
+    return session.scalar(query.limit(1)) is not None
+
+
+def plan_deletion(session: Session, competition: Competition, *, actor: User | str | None, now: datetime) -> datetime:
+    """When it will be deleted; until then organisers alone see it. Raises ImpossibleStage where a team submitted."""
+    session.refresh(competition, with_for_update=True)
+    if submitting_teams(session, competition):
+        raise ImpossibleStage("Teams have submitted: their results stay. Archive it instead.")
+    if competition.delete_at is None:
+        competition.delete_at = now + WAITING
+        _put(competition, Life(Stage.DRAFT, Halt.ARCHIVED, "It is to be deleted."))
+        details = {"at": competition.delete_at.isoformat()}
+        record(session, actor, "competition.delete", f"competition {competition.name}", details, now=now)
+    return competition.delete_at
+
+
+def keep_competition(session: Session, competition: Competition, *, actor: User | str | None, now: datetime) -> bool:
+    """It is not deleted: a draft again; False where it was not to be."""
+    session.refresh(competition, with_for_update=True)
+    if competition.delete_at is None:
+        return False
+    competition.delete_at = None
+    _put(competition, Life(Stage.DRAFT))
+    record(session, actor, "competition.keep", f"competition {competition.name}", now=now)
+    return True
+
+
+def _put(competition: Competition, life: Life) -> None:
+    competition.stage, competition.halt, competition.halt_reason = life.stage, life.halt, life.reason
+    competition.life_version += 1
+
+
+def _check_stage(session: Session, competition: Competition, stage: Stage) -> None:
+    if stage is Stage.DRAFT and submitting_teams(session, competition):
+        raise ImpossibleStage("Teams have submitted, and go on seeing their results: it can be private, but no draft.")
+    asks = select(PhaseTask.id).join(Phase, Phase.id == PhaseTask.phase_id)
+    if stage is not Stage.DRAFT and session.scalar(asks.where(Phase.competition_id == competition.id)) is None:
+        raise ImpossibleStage("There is nothing to take part in yet: it has no phase with a task.")
+
+
+def _reason_fault(halt: Halt, reason: str) -> str:
+    if halt is Halt.PAUSED and not reason:
+        return "Say why: everybody who wants to upload reads it."
+    if len(reason) > REASON_CHARACTERS or not reason.isprintable():
+        return f"One line of at most {REASON_CHARACTERS} characters."
+    return ""
+
+
+def _words(life: Life) -> str:
+    return ", ".join(_parts(life))
+
+
+def _parts(life: Life) -> Iterator[str]:
+    yield life.stage
+    if life.halt is not Halt.NONE:
+        yield f"{life.halt} ({life.reason})" if life.reason else life.halt

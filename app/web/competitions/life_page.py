@@ -1,0 +1,102 @@
+"""The page on which organisers publish, pause, archive and delete a competition."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Form, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError
+from app.competitions.find import organised
+from app.competitions.life import (
+    REASON_CHARACTERS,
+    WAITING,
+    Life,
+    change_life,
+    keep_competition,
+    life_of,
+    plan_deletion,
+    submitting_teams,
+)
+from app.models import Halt, Stage, User
+from app.web.html.forms import PageForm
+from app.web.html.guards import PageUser, SentForm, form_again, form_guard
+from app.web.html.rendering import render
+from app.web.html.workspace import desk_of
+from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
+
+router = page_router()
+
+PLACE = "/competitions/{competition}/life"
+FromPage = Annotated[User, Depends(form_guard(PLACE))]
+
+
+class LifeForm(PageForm):
+    """What was chosen."""
+
+    stage: Stage
+    halt: Halt = Halt.NONE
+    reason: str = ""
+
+    @property
+    def wanted(self) -> Life:
+        return Life(self.stage, self.halt, self.reason)
+
+
+@router.get(PLACE)
+def read_life(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
+    return _page(request, server, user, competition)
+
+
+def _page(
+    request: Request,
+    server: Server,
+    user: User,
+    competition: str,
+    form: LifeForm | None = None,
+    error: EvergoldError | None = None,
+) -> Response:
+    with reading(server.engine) as session:
+        found = organised(session, user, competition)
+        can_be_deleted = not submitting_teams(session, found)
+        workspace = desk_of(session, found, user, server.clock())
+    return render(
+        request,
+        "competitions/life.html",
+        competition=found,
+        workspace=workspace,
+        chosen=form.wanted if form else life_of(found),
+        can_be_deleted=can_be_deleted,
+        waiting_days=WAITING.days,
+        reason_characters=REASON_CHARACTERS,
+        error=error,
+    )
+
+
+@router.post(PLACE)
+@form_again(_page)
+def send_life(
+    request: Request, server: ServerHere, user: SentForm, competition: str, form: Annotated[LifeForm, Form()]
+) -> Response:
+    with writing(server.engine) as session:
+        change_life(session, organised(session, user, competition), form.wanted, actor=user, now=server.clock())
+    return RedirectResponse(links.life(competition), 303)
+
+
+@router.post(f"{PLACE}/deletion")
+@form_again(_page)
+def send_deletion(request: Request, server: ServerHere, user: FromPage, competition: str) -> Response:
+    with writing(server.engine) as session:
+        plan_deletion(session, organised(session, user, competition), actor=user, now=server.clock())
+    return RedirectResponse(links.life(competition), 303)
+
+
+@router.post(f"{PLACE}/deletion/stop")
+def stop_deletion(server: ServerHere, user: FromPage, competition: str) -> Response:
+    with writing(server.engine) as session:
+        keep_competition(session, organised(session, user, competition), actor=user, now=server.clock())
+    return RedirectResponse(links.life(competition), 303)
