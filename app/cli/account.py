@@ -30,7 +30,7 @@ def create(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make an account, whose address you vouch for."""
+    """Create an account with an address that you vouch for."""
     from app.people.administrators import make_account
 
     email = email or ask("The e-mail address", "--email")
@@ -53,7 +53,7 @@ def create(
 
 @account_commands.command()
 def promote(username: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """Make somebody an administrator, who organises every competition; again changes nothing."""
+    """Make a user an administrator, who organises every competition."""
     from app.people.administrators import promote as make_administrator
     from app.people.roles import find_user
 
@@ -68,7 +68,7 @@ def promote(username: UserArgument, data_dir: DataDirOption = None, as_json: Jso
 
 @account_commands.command()
 def confirm(username: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """Vouch that somebody's e-mail address is theirs, as if they had followed the link; their tokens end."""
+    """Confirm a user's e-mail address for them, as the mailed link would; their tokens end."""
     from app.people.audit import actor_name
     from app.people.email_confirmations import believe
     from app.people.roles import find_user
@@ -90,7 +90,7 @@ def reset_link(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a link with which somebody chooses a new password, to hand over yourself. It works once."""
+    """Print a link that lets a user choose a new password, once; you hand it over."""
     from app.base.config import get_settings
     from app.people.password_resets import make_link
 

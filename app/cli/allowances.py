@@ -23,7 +23,7 @@ CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 
 @allowances.command("list")
 def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """List what single teams are allowed."""
+    """List the allowances of single teams."""
     from app.competitions.allowances import list_allowances
     from app.competitions.find import find_competition
     from app.web.competitions.allowance_schemas import allowance_out
@@ -44,15 +44,15 @@ def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_js
 def allow(
     place: Annotated[str, typer.Argument(metavar="COMPETITION/PHASE")],
     team: Annotated[str, typer.Option(metavar="NAME", help="A team, as boards name it.")],
-    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; the team and all organisers read it.")],
-    until: Annotated[str, typer.Option(metavar="MOMENT", help="Open until then, as '2026-02-03 23:59 AoE'.")] = "",
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; the team and all organisers can read it.")],
+    until: Annotated[str, typer.Option(metavar="MOMENT", help="Open until then, such as '2026-02-03 23:59 AoE'.")] = "",
     is_ranked: Annotated[bool, typer.Option("--ranked", help="What comes after the close has a rank.")] = False,
     extra_per_day: Annotated[int, typer.Option(metavar="N", min=0, help="More submissions a day.")] = 0,
     extra_total: Annotated[int, typer.Option(metavar="N", min=0, help="More submissions in all.")] = 0,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Allow a team a later close or more submissions, in each task of a phase."""
+    """Give a team a later close or more submissions in each task of a phase."""
     from app.competitions.allowances import Wanted, grant
     from app.competitions.find import find_competition
     from app.web.competitions.allowance_schemas import allowance_out
@@ -71,10 +71,10 @@ def allow(
 @allowances.command("take-back")
 def end(
     competition: CompetitionArgument,
-    allowance_id: Annotated[int, typer.Argument(metavar="ID", help="As `evergold allowance list` tells it.")],
+    allowance_id: Annotated[int, typer.Argument(metavar="ID", help="As `evergold allowance list` shows it.")],
     data_dir: DataDirOption = None,
 ) -> None:
-    """Take an allowance back; what was accepted by it stays."""
+    """Take an allowance back; what it let in stays."""
     from app.competitions.allowances import take_back
     from app.competitions.find import find_competition
 

@@ -20,12 +20,12 @@ commands = typer.Typer()
 def audit(
     limit: Annotated[int, typer.Option(min=1, max=100_000, help="How many entries, the newest first.")] = 50,
     actor: Annotated[str | None, typer.Option(help="Only what this user did.")] = None,
-    action: Annotated[str | None, typer.Option(help="Only such, as token.create, or all of one thing: token.")] = None,
-    subject: Annotated[str | None, typer.Option(help="Only what was done to this, as `user ada`.")] = None,
+    action: Annotated[str | None, typer.Option(help="Only this action: token.create; or this kind: token.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Only what was done to this, such as `user ada`.")] = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what organisers and administrators did; nobody can change the list."""
+    """List what organisers and administrators did, from a log that nobody can change."""
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine, reading

@@ -23,7 +23,7 @@ def backup(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write database, stored files and sealed gold to a new file or folder; the server may go on running."""
+    """Back up database, stored files and sealed gold to a new file or folder; the server may keep running."""
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.operations.backup import make_backup
@@ -51,7 +51,7 @@ def restore(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make an empty server out of a backup, after checking all of it; refuses a server that has anything."""
+    """Restore a backup into an empty server, after checking all of it."""
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.operations.restore import restore_backup

@@ -19,7 +19,7 @@ def climbers(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List teams that submit small changes again and again: that is how hidden labels are learnt from a board."""
+    """List teams that keep submitting small changes, which is how hidden labels are learnt from a board."""
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine, reading

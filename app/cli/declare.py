@@ -39,7 +39,7 @@ def check(
     phases_file: PhasesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say everything that is wrong in phases.yaml and the files it names, at once, by line."""
+    """Check phases.yaml and the files it names; report all errors at once, by line."""
     use_settings(phases_file=phases_file)
     from app.base.config import get_settings
     from app.declarations.check import check_phases, load_competitions
@@ -100,7 +100,7 @@ def apply(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring the database in line with phases.yaml, and say what changed."""
+    """Bring the database in line with phases.yaml, and report what changed."""
     use_settings(data_dir, phases_file)
     changes = apply_declared(migrate_first, overwrite_edits=overwrite_edits)
     if as_json:
@@ -123,7 +123,7 @@ def plan(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what `apply` would change, and whom it would affect. Nothing is changed; exit code 2: there are changes."""
+    """Show what `apply` would change and whom it would affect, and change nothing; exit code 2: there are changes."""
     use_settings(data_dir, phases_file)
     planned = plan_declared(overwrite_edits)
     if as_json:

@@ -25,7 +25,7 @@ def export_yaml(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a competition as YAML with the files it names, as it is in the database now."""
+    """Write a competition as YAML with the files it names, as it now stands in the database."""
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine, reading

@@ -32,7 +32,7 @@ def put(
     place: Place,
     path: Annotated[Path, typer.Argument(metavar="FILE_OR_FOLDER", help="The gold, as the task type reads it.")],
     also: Annotated[
-        list[str] | None, typer.Option("--also", metavar="PHASE", help="This phase, too; may be said several times.")
+        list[str] | None, typer.Option("--also", metavar="PHASE", help="This phase, too; may be repeated.")
     ] = None,
     publish: Annotated[
         bool, typer.Option("--publish", help="Use it at once, though a version is in use; else `gold publish` does.")
@@ -159,7 +159,7 @@ def rotate(data_dir: DataDirOption = None) -> None:
 
 @gold.command()
 def check(data_dir: DataDirOption = None) -> None:
-    """Check that every gold that phases need can be opened and read; run it where workers run."""
+    """Check that all gold that phases need can be opened and read; run it where workers run."""
     _ask_workers(data_dir, "check")
 
 

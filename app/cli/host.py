@@ -22,7 +22,7 @@ def check_host(
     web_user: Annotated[str, typer.Option(help="Who runs the web process: a name, or a number.")] = "evergold-web",
     worker_user: Annotated[str, typer.Option(help="Who runs the workers.")] = "evergold-worker",
     sweep_user: Annotated[str, typer.Option(help="Who runs the sweep.")] = "evergold-sweep",
-    other_user: Annotated[str, typer.Option(help="Somebody who has nothing to do with this server.")] = "nobody",
+    other_user: Annotated[str, typer.Option(help="A user who has nothing to do with this server.")] = "nobody",
     environment: Annotated[
         list[Path] | None,
         typer.Option(help="A file of settings, as systemd reads it; once for each.", exists=True, dir_okay=False),
@@ -30,7 +30,7 @@ def check_host(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which separations between web, workers, sweep and others hold on this machine, by trying; as root."""
+    """Test which separations between web, workers, sweep and others hold on this machine; run it as root."""
     for file in environment or []:
         read_variables(file)
     use_settings(data_dir)

@@ -177,7 +177,7 @@ def results(
         str, typer.Option(metavar="FORMAT", help="How dates are written, e.g. %d.%m.%Y; default: as 2026-01-31.")
     ] = "",
 ) -> None:
-    """A results list of CodaLab, Codabench or anybody, as CSV, HTML or JSON: to historic rows for a board."""
+    """Turn a results list (CodaLab, Codabench or any other; CSV, HTML or JSON) into historic rows for a board."""
     from app.declarations.historic import COLUMNS
     from app.importers.parseme_results import read_codabench_results
     from app.importers.writing import write_csv

@@ -32,7 +32,7 @@ def show(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List who has registered, in the order in which they came."""
+    """List who has registered, oldest first."""
     from app.competitions.find import find_competition
     from app.teams.registration import list_registrations
     from app.web.teams.registration_schemas import registered_out
@@ -64,7 +64,7 @@ def show(
 def approve(
     competition: CompetitionArgument, user: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False
 ) -> None:
-    """Let somebody take part, also before they ask; they get a mail."""
+    """Approve a person, even before they register; they get a mail."""
     _decide(competition, user, "approved", data_dir, as_json)
 
 
@@ -72,7 +72,7 @@ def approve(
 def refuse(
     competition: CompetitionArgument, user: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False
 ) -> None:
-    """Let somebody upload nothing (more); what they sent stays, and they get a mail."""
+    """Refuse a person: no more uploads. What they sent stays, and they get a mail."""
     _decide(competition, user, "refused", data_dir, as_json)
 
 

@@ -64,7 +64,7 @@ def set_values(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Edit dates, limits, visibility and texts on the server; nothing behind the `=` takes a value away."""
+    """Edit dates, limits, visibility, texts and the citation on the server; NAME= removes a value."""
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine
@@ -87,7 +87,7 @@ def undo(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Apply an earlier revision as a new one. Submissions stay, as ever."""
+    """Apply an earlier revision as a new one. Submissions stay as they are."""
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine

@@ -24,7 +24,7 @@ RoleArgument = Annotated[str, typer.Argument(metavar="ROLE", help="organiser, an
 
 @roles.command("list")
 def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """List everybody with a role in a competition; administrators organise all of them without one."""
+    """List everyone with a role in a competition; administrators organise all competitions without one."""
     from app.competitions.find import find_competition
     from app.people.roles import list_roles
     from app.web.people.roles_schemas import role_out
@@ -46,7 +46,7 @@ def grant(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Give somebody a role; again changes nothing."""
+    """Give a user a role."""
     from app.competitions.find import find_competition
     from app.people.roles import find_user, grant_role
 
@@ -65,7 +65,7 @@ def revoke(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take a role back; an annotator without it judges nothing any more, and marks given before stay."""
+    """Take a role back; an annotator can no longer judge, and marks already given stay."""
     from app.competitions.find import find_competition
     from app.people.roles import find_user, revoke_role
 

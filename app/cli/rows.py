@@ -29,7 +29,7 @@ PlaceArgument = Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/TASK")]
 
 @rows.command("list")
 def show(place: PlaceArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """List what is said of rows of a task in a phase."""
+    """List the marked rows of a task in a phase."""
     from app.boards.marks import list_marks
     from app.web.boards.rows_schemas import row_mark_out
 
@@ -55,7 +55,7 @@ def mark(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say that a team, or one submission of it, is unranked, disqualified or hidden."""
+    """Mark a team, or one of its submissions, as unranked, disqualified or hidden."""
     from app.boards.marks import mark_row
     from app.web.boards.rows_schemas import row_mark_out
 
@@ -83,7 +83,7 @@ def clear(
     mark_id: Annotated[int, typer.Argument(metavar="ID", help="As `evergold row list` tells it.")],
     data_dir: DataDirOption = None,
 ) -> None:
-    """Take back what was said: the row stands again as its scores say."""
+    """Take a mark back: the row stands again by its scores."""
     from app.boards.marks import clear_mark
 
     with database(data_dir) as session:

@@ -35,7 +35,7 @@ def runs(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how many submissions wait, are scored, rejected or failed; --failed tells why, and whose they are."""
+    """Count submissions that wait, are scored, rejected or failed; --failed shows whose failed, and why."""
     name, phase, task = _parts(competition)
     for option, is_given in (("--queue-again", queue_again), ("--run", run), ("NAME/PHASE", phase)):
         if is_given and not failed:

@@ -62,7 +62,7 @@ def web(
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8321,
     data_dir: DataDirOption = None,
 ) -> None:
-    """Run the web process alone; there may be any number of them. It never sees gold."""
+    """Run a web process alone, any number of them. It never sees gold."""
     from app.server.web import run_web
 
     use_settings(data_dir)
@@ -109,7 +109,7 @@ def become(command: list[str]) -> None:
 
 @commands.command(rich_help_panel=PANEL)
 def migrate(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """Bring the database's tables to this version's form."""
+    """Migrate the database to this version."""
     from app.server import prepare
     from app.server.datadir import ServeError
 
@@ -133,7 +133,7 @@ def init(
         bool, typer.Option("--password-stdin", help="Read the administrator's password from stdin.")
     ] = False,
 ) -> None:
-    """Make a fresh server's folder, with an administrator and without demo data; EVERGOLD_DATABASE_URL is honoured."""
+    """Set up a new server's folder, with an administrator and no demo data; EVERGOLD_DATABASE_URL is honoured."""
     from evergold.cli.output import ask, read_password
 
     keep_private()

@@ -34,7 +34,7 @@ def standings(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how many standings are kept: which run each team stands with on each board."""
+    """Count the standings kept: which run each team stands with on each board."""
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine

@@ -23,7 +23,7 @@ commands.add_typer(models, name="models", rich_help_panel=PANEL)
 
 @commands.command(rich_help_panel=PANEL)
 def workers(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """List the workers that are there: what they take, and whether they passed their self-check."""
+    """List the workers: what they take, and whether they passed their self-check."""
     use_settings(data_dir)
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -69,7 +69,7 @@ def selfcheck(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Score a golden submission with every model here, and compare with what was recorded; 1: a worker would refuse."""
+    """Score a golden submission with every model here, and compare with the record; 1: a worker would refuse."""
     from app.server.programs import selfcheck_command
 
     use_settings(data_dir)
@@ -79,7 +79,7 @@ def selfcheck(
 
 @models.command(name="list")
 def list_(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """List the models that are on this machine."""
+    """List the models on this machine."""
     from app.operations.encoder_models import models_here
 
     use_settings(data_dir)
@@ -106,7 +106,7 @@ def fetch(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring a model from the Hugging Face hub to this machine. Scoring itself never downloads anything."""
+    """Download a model from the Hugging Face hub to this machine. Scoring itself never downloads anything."""
     from app.operations.encoder_models import CannotFetch, fetch_model
 
     use_settings(data_dir)

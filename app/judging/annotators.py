@@ -42,11 +42,11 @@ from app.people.roles import find_user, grant_role, has_role, may_organise
 _MAIL = """\
 Hello {username},
 
-the organisers of {competition} ask you to judge what the systems wrote in {language}. Begin, and go on later, at
+The organisers of {competition} ask you to judge what systems wrote in {language}:
 
 {page}
 
-Every mark is kept as you give it.
+Every mark is saved at once, so you can stop and go on whenever you like.
 """
 
 
@@ -100,7 +100,7 @@ def _tell(
     """A mail with the page on which they judge; it goes to confirmed addresses only."""
     page = public_address(get_settings(), links.judging(competition.name, judging.name, "items", language))
     body = _MAIL.format(username=user.username, language=language.upper(), competition=competition.title, page=page)
-    subject = f"You are asked to judge paraphrases: {competition.title}"
+    subject = f"{competition.title}: paraphrases to judge"
     send_mail(session, user, subject, body, competition_id=competition.id, now=now)
 
 

@@ -35,14 +35,14 @@ _MAIL = """\
 {text}
 
 --
-An announcement of {competition}: {page}
+Announced in {competition}: {page}
 You get it because {why}.
-No more mails with announcements: {unsubscribe}
+Stop mails with announcements: {unsubscribe}
 """
 _WHY = {
     GroupName.ALL: "you take part",
     GroupName.ENTERED: "your team has sent submissions",
-    GroupName.WITHOUT_VALID: "you take part, and no submission of your team to this phase has a score yet",
+    GroupName.WITHOUT_VALID: "you take part, and your team has no scored submission in this phase yet",
     GroupName.ORGANISERS: "you organise it",
 }
 

@@ -36,19 +36,19 @@ _ASKED = """\
 {text}
 
 --
-Answer, privately or for everybody: {page}
+Answer privately or publicly: {page}
 """
 _ANSWERED = """\
 Hello {username},
 
-the organisers of {competition} have {what} your question.
+The organisers of {competition} {what} your question.
 
 {title}
 
 {answer}
 
 --
-{where}: {page}
+{where} {page}
 """
 
 
@@ -224,7 +224,7 @@ def _tell_asker(
         what=what,
         title=question.title,
         answer=question.answer,
-        where="Everybody sees question and answer there" if question.is_public else "Only you and they see it there",
+        where="Public, at" if question.is_public else "Only you and the organisers see it, at",
         page=_page(settings, competition, question),
     )
     subject = f"[{competition.title}] Answer: {question.title}"

@@ -26,12 +26,12 @@ KEPT = timedelta(days=30)
 _ASKED = f"""\
 Hello,
 
-somebody, you we hope, made an account on {{server}} and gave this address. If it was you, log in there and confirm it
-here within {LINK_HOURS} hours:
+Someone, hopefully you, created an account on {{server}} with this address. If it was you, log in and confirm the
+address within {LINK_HOURS} hours:
 
 {LINK_PLACE}
 
-If you do not know of this: nothing has changed, and there is nothing you have to do.
+If it was not you, ignore this mail. Nothing happens without the link.
 """
 
 
@@ -43,7 +43,7 @@ def is_confirmed(session: Session, user: User) -> bool:
 def send_link(session: Session, user: User, settings: Settings, now: datetime) -> None:
     """Mail a link to the user's present address; its secret is made when the mail is handed over."""
     body = _ASKED.replace("{server}", public_address(settings, "/"))
-    mail.send_link(session, user, "Is this your address?", body, MailLink.ADDRESS, now)
+    mail.send_link(session, user, "Confirm your address", body, MailLink.ADDRESS, now)
 
 
 def make_link(session: Session, user: User, settings: Settings, now: datetime) -> str:

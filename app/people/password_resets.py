@@ -26,20 +26,20 @@ KEPT = timedelta(days=30)
 _ASKED = f"""\
 Hello,
 
-somebody, you we hope, asked for a new password for the account with this address on {{server}}.
-Choose it here within {{minutes}} minutes; the link works once:
+Someone, hopefully you, asked to reset the password of the account with this address on {{server}}.
+Choose a new one within {{minutes}} minutes; the link works once:
 
 {LINK_PLACE}
 
-If it was not you: nothing has changed, and there is nothing you have to do.
+If it was not you, ignore this mail. Your password stays as it is.
 """
 _CHANGED = """\
 Hello {username},
 
-{what} of your account "{username}" was changed just now, on {address}.
+{what} of your account "{username}" on {address} was just changed.
 
-If it was you, all is well. If not: ask for a new password there, revoke the API tokens that you do not know, and tell
-the organisers.
+If it was you, you are done. If not, reset your password there, revoke any API token you do not recognise, and tell the
+organisers.
 """
 
 
@@ -48,7 +48,7 @@ def ask(session: Session, username_or_email: str, settings: Settings, now: datet
     user = auth.find_user(session, username_or_email)
     body = _ASKED.replace("{minutes}", str(settings.password_reset_minutes))
     body = body.replace("{server}", public_address(settings, "/"))
-    send_link(session, user, "A new password", body, MailLink.PASSWORD, now)
+    send_link(session, user, "Reset your password", body, MailLink.PASSWORD, now)
 
 
 def make_link(session: Session, username_or_email: str, settings: Settings, now: datetime) -> tuple[User, str]:

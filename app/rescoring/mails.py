@@ -18,7 +18,7 @@ from app.people.mail import public_address, send_mail
 from app.rescoring.difference import BoardMoves, Difference, Move, boards_of_set
 
 _MAIL = """\
-{competition} was rescored, and the place of your team {team} changed:
+{competition} was rescored, and your team {team} has a new place:
 
 {moves}
 
@@ -50,8 +50,7 @@ def mail_teams_of_moves(
             competition=competition.title,
             team=moves[0][1].team,
             moves="\n".join(
-                f"  {board.title}: {_rank(move.rank_before)} before, now {_rank(move.rank_after)}"
-                for board, move in moves
+                f"  {board.title}: {_rank(move.rank_after)}, before {_rank(move.rank_before)}" for board, move in moves
             ),
             note=rescoring.note,
             page=public_address(settings, f"/competitions/{competition.name}"),

@@ -59,13 +59,13 @@ def _has_unfinished(session: Session, rescoring: Rescoring) -> bool:
 
 
 _READY = """\
-Everything in rescoring set {number} of {competition} is done:
+Rescoring set {number} of {competition} is ready:
 
   {note}
 
   {scored} scored, {rejected} rejected, {failed} failed on our side
 
-No board has changed yet. Who would move by how much, and the buttons that publish or drop the set:
+No board has changed yet. See who would move, then publish or drop the set:
 
 {page}
 """

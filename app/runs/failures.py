@@ -42,7 +42,7 @@ MAIL_EVERY = timedelta(hours=6)
 #: So many are queued again by one request; another one goes on.
 AT_ONCE = 1_000
 _RESCORING_MAIL = """\
-Scoring a submission anew failed on our side, for good:
+Rescoring a submission failed on our side, for good:
 
   task        {place}
   team        {team}
@@ -51,9 +51,9 @@ Scoring a submission anew failed on our side, for good:
   what        {failure}
   set         {rescoring}
 
-Its team was told nothing, and its score stands as it was. The set cannot be published before all of it is scored. The
-next mail comes in {hours} hours at the earliest. Once the cause is mended, `evergold runs --failed --queue-again` has
-such runs scored after all.
+The team was not told, and its score stays as it is. The set cannot be published until all of it is scored. Once the
+cause is fixed, `evergold runs --failed --queue-again` scores such runs. The next mail comes in {hours} hours at the
+earliest.
 """
 _MAIL = """\
 Scoring a submission failed on our side, for good:
@@ -64,9 +64,9 @@ Scoring a submission failed on our side, for good:
   attempts    {attempts}
   what        {failure}
 
-The team was told that it was not their fault, and nothing of their quota is used. There may be more such runs; the next
-mail comes in {hours} hours at the earliest. `evergold runs --failed` lists them all; once the cause is mended,
-`evergold runs --failed --queue-again` has them scored after all.
+The team was told that it was not their fault, and it uses none of their quota. There may be more such runs:
+`evergold runs --failed` lists them. Once the cause is fixed, `evergold runs --failed --queue-again` scores them. The
+next mail comes in {hours} hours at the earliest.
 """
 
 Columns = TypeVarTuple("Columns")

@@ -29,12 +29,12 @@ from app.people.mail_choices import MailKind, unsubscribe_address
 _MAIL = """\
 Hello {username},
 
-your submission {filename}to {task}, {phase} of {competition} {what}
+Your submission {filename}to {task}, {phase} of {competition}, {what}
 
 {page}
 
 --
-No more mails about results: {unsubscribe}
+Stop mails about results: {unsubscribe}
 """
 _SUBJECTS = {
     RunStatus.SCORED: "Your submission was scored",
@@ -43,9 +43,9 @@ _SUBJECTS = {
 }
 _WHAT = {
     RunStatus.SCORED: "was scored.",
-    RunStatus.REJECTED: "has problems and was not scored. It costs nothing of your quota. All problems, line by line:",
-    RunStatus.FAILED: "could not be scored, and it was not your fault. It costs nothing of your quota; the organisers "
-    "know.",
+    RunStatus.REJECTED: "has errors and was not scored. It uses none of your quota. See every error, line by line:",
+    RunStatus.FAILED: "could not be scored, through no fault of yours. It uses none of your quota, and the organisers "
+    "have been told.",
 }
 
 

@@ -153,7 +153,7 @@ def _climbers(session: Session, teams: Select[int]) -> dict[tuple[int, int], tup
 
 
 def _subject(climber: Climber) -> str:
-    return f"{climber.team} submits small changes again and again"
+    return f"{climber.team} keeps submitting small changes"
 
 
 def _body(climber: Climber, competition: Competition, settings: Settings) -> str:
@@ -161,8 +161,8 @@ def _body(climber: Climber, competition: Competition, settings: Settings) -> str
     return (
         f"In {competition.title}, phase {climber.phase}, task {climber.task}, {climber.small_steps} of "
         f"{climber.submissions} submissions of the team {climber.team} changed no more than one line, or "
-        f"{100 * SMALL_SHARE:.0f} % of the lines, against the one before.\n\n"
-        "That can be honest work. It is also how one learns hidden labels from a board. Against the latter help fewer "
-        "submissions a day, fewer decimals (visibility: precision) or a Ladder (entry: ladder).\n\n"
+        f"{100 * SMALL_SHARE:.0f} % of the lines, of the one before.\n\n"
+        "That may be honest work. It is also how a team learns hidden labels from a board. To prevent it, allow fewer "
+        "submissions a day, show fewer decimals (visibility: precision), or use a Ladder (entry: ladder).\n\n"
         f"{page}\n`evergold climbers {competition.name}` lists all such teams.\n"
     )

@@ -18,21 +18,21 @@ _DECIDED = {
     RegistrationStatus.APPROVED: """\
 Hello {username},
 
-the organisers of "{title}" have approved your registration: you can take part now.
+The organisers of "{title}" approved your registration. You can submit now:
 
 {page}
 """,
     RegistrationStatus.REFUSED: """\
 Hello {username},
 
-the organisers of "{title}" have not accepted your registration, so you cannot submit there. If you think that this is
-a mistake, please write to them.
+The organisers of "{title}" did not accept your registration, so you cannot submit there. If you think this is a
+mistake, please write to them.
 
 {page}
 """,
 }
 _WAITS = """\
-"{display_name}" (user name {username}, {email}) would like to take part in "{title}".
+"{display_name}" (user name {username}, {email}) wants to take part in "{title}".
 {answers}
 Approve or refuse it here:
 
@@ -73,7 +73,7 @@ def mail_organisers(
         answers=_answers(competition, row),
         page=public_address(settings, links.registrations(competition.name)),
     )
-    subject = f"{competition.title}: a registration waits for you"
+    subject = f"{competition.title}: a registration is waiting"
     for organiser in organisers_of(session, competition.name):
         send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
 

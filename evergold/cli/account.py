@@ -31,7 +31,7 @@ def register(
     password_stdin: PasswordStdin = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make an account and log in with it."""
+    """Create an account and log in."""
     address, _ = chosen(server)
     username = username or ask("User name", "--username")
     email = email or ask("E-mail address", "--email")
@@ -52,7 +52,7 @@ def login(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Log in: the server's address and a token are kept for the other commands."""
+    """Log in; the server's address and a token are kept for the other commands."""
     address, _ = chosen(server)
     if token_stdin:
         document = _keep_token(address, sys.stdin.readline().strip())
@@ -66,7 +66,7 @@ def login(
 
 @commands.command(rich_help_panel=TEAM_PANEL)
 def logout() -> None:
-    """Log out: the token is revoked, and forgotten here."""
+    """Log out; the token is revoked and forgotten here."""
     stored = credentials.load()
     if stored is None:
         say("You were not logged in.")

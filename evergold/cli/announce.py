@@ -85,7 +85,7 @@ def edit(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Change an announcement; it says when it was edited, and no mail goes out."""
+    """Edit an announcement; it shows when it was edited, and no mail goes out."""
     with logged_in(server) as (client, _):
         one = next((one for one in _listed(client, competition) if one["id"] == number), None)
         if one is None:

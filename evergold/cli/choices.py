@@ -20,7 +20,7 @@ def choose(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let a submission be the one that counts, where the entry rule is `chosen`; the last choice is right."""
+    """Choose the submission that counts, where the entry rule is `chosen`; the last choice holds."""
     address, token = chosen(server)
     with connected(address, token) as client:
         submission = client.choose(submission_id, board=board, undo=undo).document
@@ -38,7 +38,7 @@ def withdraw(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Withdraw a submission for good, until its phase closes: it counts on no board; its quota stays used."""
+    """Withdraw a submission for good, before its phase closes: it counts on no board; its quota stays used."""
     address, token = chosen(server)
     if not is_sure:
         typer.confirm("Withdraw it for good? Its quota stays used.", abort=True, err=True)

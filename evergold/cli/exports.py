@@ -47,7 +47,7 @@ def participants(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List who takes part: user name, e-mail address, team, and how much each has sent."""
+    """List who takes part: user name, e-mail address, team, and number of submissions."""
     path = f"/competitions/{quoted(competition)}/participants"
     with logged_in(server) as (client, _):
         if csv:

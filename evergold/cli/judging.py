@@ -81,7 +81,7 @@ def import_marks(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring annotators' marks in a CSV file: all of it or, with every problem told, nothing."""
+    """Import annotators' marks from a CSV file: all of it or, with every problem reported, nothing."""
     path = f"{parse_place(to, 'TASK').path('tasks')}/judging/marks"
     with _organiser(server, as_json) as (client, _), file.open("rb") as content:
         files = {"file": (file.name, content)}
@@ -103,7 +103,7 @@ def export(
     ] = None,
     server: ServerOption = None,
 ) -> None:
-    """Print all marks of a round as CSV, which can be imported as it is."""
+    """Print all marks of a round as CSV that can be imported again."""
     with _organiser(server) as (client, _):
         content = client.get(f"{_round(place)}/marks.csv").text
     if output is None:
@@ -143,7 +143,7 @@ def publish(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a round to everybody, on boards too, or hide it again; while it is shown no mark changes."""
+    """Publish a round, on boards too, or hide it again; while it is public no mark changes."""
     with _organiser(server) as (client, address):
         path = f"{_round(place)}/publication"
         if withdraw:

@@ -97,7 +97,7 @@ def status(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a submission (the exit code tells its state), or list mine."""
+    """Show a submission (the exit code is its state), or list yours."""
     address, token = chosen(server)
     with connected(address, token) as client:
         if submission_id:

@@ -79,7 +79,7 @@ def answer(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer a question as an organiser, or answer it otherwise; whoever asked gets a mail."""
+    """Answer a question as an organiser, or change the answer; whoever asked gets a mail."""
     form = {"answer": _read(text), "is_public": public}
     with logged_in(server) as (client, address):
         answered = client.send("PUT", f"{_path(competition)}/{number}/answer", json=form).json()

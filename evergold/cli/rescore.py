@@ -39,7 +39,7 @@ def start(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a set: a second run for every scored submission. No board changes before it is published."""
+    """Start a set: a second run for every scored submission. No board changes until it is published."""
     competition, _, tasks = place.strip("/").partition("/")
     form = {
         "tasks": [*([tasks] if tasks else []), *(also or [])],
@@ -74,7 +74,7 @@ def rescorings(
 
 @rescore.command()
 def status(place: SetArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
-    """Show a set and how far it is."""
+    """Show a set and its progress."""
     with _organiser(server) as (client, _):
         document = client.document(_set(place))
     _show(document, as_json)
@@ -82,7 +82,7 @@ def status(place: SetArgument, server: ServerOption = None, as_json: JsonOption 
 
 @rescore.command()
 def diff(place: SetArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
-    """Show who moves by how much, board by board, those who move most first."""
+    """Show who moves by how much, board by board, largest moves first."""
     with _organiser(server) as (client, _):
         document = client.document(f"{_set(place)}/diff")
     if as_json:
@@ -110,7 +110,7 @@ def publish(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Put the new scores in the place of the old ones, on all boards at once."""
+    """Publish a set: the new scores replace the old ones, on all boards at once."""
     with _organiser(server) as (client, _):
         document = _published(client, place, tell_teams=tell_teams, wait=wait)
     _show(document, as_json)
@@ -118,7 +118,7 @@ def publish(
 
 @rescore.command()
 def drop(place: SetArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
-    """End a set without a change to any board."""
+    """Drop a set without changing any board."""
     with _organiser(server) as (client, _):
         document = client.send("POST", f"{_set(place)}/drop").json()
     _show(document, as_json)

@@ -56,7 +56,7 @@ def submit(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Submit a file, and wait for its scores; the exit code says what became of it."""
+    """Submit a file and wait for its scores; the exit code says what became of it."""
     place, answers = parse_place(to, "TASK"), read_card(card) if card else None
     address, token = chosen(server)
     if not token:

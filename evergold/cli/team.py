@@ -27,16 +27,16 @@ def registration(
     competition: CompetitionArgument,
     register: Annotated[bool, typer.Option("--register", help="Register, or do it again after a change.")] = False,
     accept_terms: Annotated[
-        bool, typer.Option("--accept-terms", help="With --register: you have read the terms, and accept them.")
+        bool, typer.Option("--accept-terms", help="With --register: you have read and accept the terms.")
     ] = False,
     answer: Annotated[
         list[str] | None,
-        typer.Option("--answer", metavar="NAME=ANSWER", help="With --register: to a question; a tick is yes or no."),
+        typer.Option("--answer", metavar="NAME=ANSWER", help="With --register: an answer; a tick is yes or no."),
     ] = None,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how you stand in a competition, its terms and questions; or register for it."""
+    """Show your registration in a competition, its terms and questions; or register."""
     if (accept_terms or answer) and not register:
         raise CommandError("--accept-terms and --answer belong to --register.", Code.USAGE)
     path = f"/competitions/{quote(competition, safe='')}/registration"
@@ -93,7 +93,7 @@ def show(competition: CompetitionArgument, server: ServerOption = None, as_json:
 def create(
     competition: CompetitionArgument, name: NameArgument, server: ServerOption = None, as_json: JsonOption = False
 ) -> None:
-    """Found a team; you are its captain."""
+    """Create a team; you are its captain."""
     _show(_call(server, "POST", _path(competition), json={"name": name}), as_json)
 
 
@@ -101,18 +101,18 @@ def create(
 def rename(
     competition: CompetitionArgument, name: NameArgument, server: ServerOption = None, as_json: JsonOption = False
 ) -> None:
-    """Give your team another name, as its captain, until names are fixed."""
+    """Rename your team, as its captain, until names are fixed."""
     _show(_call(server, "PUT", _path(competition, "name"), json={"name": name}), as_json)
 
 
 @teams.command()
 def invite(
     competition: CompetitionArgument,
-    revoke: Annotated[bool, typer.Option("--revoke", help="End the link that there is.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="End the present link.")] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a link with which others join your team; the one before ends."""
+    """Create a link that lets others join your team; the previous one ends."""
     document = _call(server, "DELETE" if revoke else "POST", _path(competition, "invitation"))
     if as_json:
         print_json(document or {"link": None})
@@ -127,13 +127,13 @@ def join(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Join the team that invites you; who is alone in another team leaves it."""
+    """Join the team that invites you; if you are alone in another team, you leave it."""
     _show(_call(server, "POST", _path(competition, "members"), json={"invitation": invitation}), as_json)
 
 
 @teams.command()
 def leave(competition: CompetitionArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
-    """Leave your team; what it has submitted stays with it."""
+    """Leave your team; what it submitted stays with it."""
     _call(server, "DELETE", _path(competition))
     _done(as_json, "You have left your team.")
 
@@ -142,9 +142,9 @@ def leave(competition: CompetitionArgument, server: ServerOption = None, as_json
 def remove(
     competition: CompetitionArgument, username: MemberArgument, server: ServerOption = None, as_json: JsonOption = False
 ) -> None:
-    """Remove a member, as the captain; the link that invites ends, too."""
+    """Remove a member, as the captain; the invitation link ends, too."""
     _call(server, "DELETE", _path(competition, "members", username))
-    _done(as_json, f"{username} is a member no more.")
+    _done(as_json, f"{username} is no longer a member.")
 
 
 @teams.command()

@@ -45,7 +45,7 @@ def validate(
 ) -> None:
     """Check a file at home, exactly as the server would, without network or gold; or let the server check it.
 
-    With --task and --items at home; with --to on the server: that costs nothing of the quota, and counts nowhere.
+    With --task and --items at home; with --to on the server, which uses no quota and counts nowhere.
     """
     if to:
         if task or items or option:

@@ -456,7 +456,7 @@ def test_a_failed_run_of_the_set_holds_it_up(engine: Engine, scored: dict[str, A
     fail(engine, run_id)
     with pytest.raises(RescoringNotReady, match="1 failed on our side"):
         publish(engine, number)
-    assert "Its team was told nothing, and its score stands" in mails(engine)[0].body
+    assert "The team was not told, and its score stays" in mails(engine)[0].body
     with reading(engine) as session:
         assert [(one.run_id, one.rescoring) for one in failed_runs(session)] == [(run_id, number)]
     with writing(engine) as session:
@@ -643,7 +643,7 @@ def test_teams_whose_place_changed_are_told_if_organisers_want_it(engine: Engine
     score_set(engine, number, {scored["a"]: 0.4, scored["b"]: 0.5, scored["c"]: 0.6})
     publish(engine, number, tell_teams=True)
     assert [mail.recipient for mail in mails(engine)] == ["ada@example.org", "cat@example.org"]
-    assert "zero-shot, Evaluation: rank 1 before, now rank 3" in mails(engine)[0].body
+    assert "zero-shot, Evaluation: rank 3, before rank 1" in mails(engine)[0].body
     assert NOTE in mails(engine)[0].body
 
 
