@@ -67,6 +67,7 @@ def runs(session, ids):
     newest = session.scalar(select(Run.id).where(Run.is_current).order_by(Run.id.desc()).limit(1))
     path.read_text(encoding="ascii", strictly=False)
     of_team = select(Run).join(Team, Team.id == Run.team_id).join(Mark, and_(Mark.team_id == Team.id, Mark.is_open))
+    problems.add("bad-id", "words", line=ids[0])
     return session.get_one(Run, newest, populate_existing=True), of_team
 """
 
@@ -82,6 +83,7 @@ def test_what_one_sqlite_cannot_show_is_left_alone_and_all_beside_it_is_not() ->
         '"ASCII"',
         "newest, )",
         "strictly=None",
+        'add("bad-id", None',
     )
     assert [line for line in becomes for text in without if text in line] == []
     beside = (
@@ -90,6 +92,9 @@ def test_what_one_sqlite_cannot_show_is_left_alone_and_all_beside_it_is_not() ->
         ".order_by(None).limit(1)",
         "Team.id != Run.team_id",
         "and_(Mark.is_open)",
+        "strictly=True",
+        "XXbad-idXX",
+        "line=None",
     )
     assert [text for text in beside if not any(text in line for line in becomes)] == []
 

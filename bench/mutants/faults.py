@@ -22,6 +22,8 @@ _NEVER_CHANGED_ARGUMENTS = frozenset(
     {"strict", "with_for_update", "lock", "key_share", "populate_existing", "encoding"}
 )
 _NEVER_CHANGED = frozenset({"len", "isinstance", "cast"})
+#: Take a code, and a sentence for people.
+_PROBLEMS = frozenset({"add", "Problem"})
 _LOGGERS = frozenset({"log", "logger"})
 #: `Team.id == Submission.team_id`: without it SQLAlchemy joins by the same foreign key, or refuses where there are two.
 _JOINS = frozenset({"join", "outerjoin"})
@@ -131,7 +133,9 @@ class _Changes(cst.CSTVisitor):
 
     def _takes_words(self, node: cst.Call, changed: cst.Call) -> bool:
         """Whether it leaves an error without its sentence: its class and its details count, its words do not."""
-        return id(node) in self._raised and _words_of(node) != _words_of(changed)
+        if id(node) in self._raised:
+            return _words_of(node) != _words_of(changed)
+        return _is_problem(node) and _words_of(node)[1] not in _words_of(changed)[1:2]
 
 
 def _is_for_readers(node: cst.CSTNode) -> bool:
@@ -191,6 +195,12 @@ def _name(node: cst.BaseExpression) -> str:
 
 def _words_of(call: cst.Call) -> list[cst.Arg]:
     return [argument for argument in call.args if argument.keyword is None]
+
+
+def _is_problem(call: cst.Call) -> bool:
+    """`problems.add("bad-id", "a sentence", …)`, `Problem("bad-id", "a sentence", …)`."""
+    words = _words_of(call)
+    return _name_of(call) in _PROBLEMS and len(words) > 1 and isinstance(words[0].value, cst.SimpleString)
 
 
 def _name_of(call: cst.Call) -> str:

@@ -119,6 +119,22 @@ def test_problems_of_both_columns_are_said_at_once(write: Write) -> None:
     ]
 
 
+def test_a_row_that_belongs_nowhere_hides_no_bad_score_behind_it(write: Write) -> None:
+    text = "ID,Language,Setting,Label,Score\n99,EN,zero_shot,1,1\n1,EN,few_shot,1,1\n" + "".join(
+        f"{id_},{LANGUAGES[id_]},zero_shot,{label},{'high' if id_ == '7' else 1}\n" for id_, label in RIGHT.items()
+    )
+    found = refused(write, text)
+    assert "line 10, column Score: 'high' is not a finite number" in found
+
+
+def test_declared_languages_are_splits_in_their_order_and_no_others(write: Write) -> None:
+    options = MatchingOptions(settings=("zero_shot",), languages=("PT", "EN"))
+    answers = TASK.read_gold(write("gold.csv", GOLD), options)
+    prediction = TASK.read_prediction(write("own.csv", file_of(RIGHT)), TASK.items_of(answers, options), options)
+    splits = [score.split for score in TASK.score(answers, prediction, options) if score.metric == "accuracy"]
+    assert splits == ["zero_shot/all", "zero_shot/pt", "zero_shot/en"]
+
+
 def test_scores_without_labels_are_refused(write: Write) -> None:
     text = file_of(RIGHT) + "1,EN,one_shot,\n"
     text = "".join(f"{line},1\n" if "one_shot" in line else f"{line},\n" for line in text.splitlines()[1:])

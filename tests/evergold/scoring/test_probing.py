@@ -9,6 +9,7 @@ from scipy import stats
 from evergold.scoring.probing import (
     MEASURES,
     Floats,
+    _moments,
     correlate,
     cosines,
     histogram,
@@ -139,6 +140,15 @@ def test_standardised_cosines_by_hand() -> None:
     found = cosines(vectors, [0, 0, 0], [1, 2, 3], standardised=True)
     assert found == pytest.approx([-1.0, 0.0, 0.0], abs=1e-12)
     assert cosines(vectors, [0], [1])[0] > 0.99
+
+
+def test_a_dimension_that_never_changes_has_an_infinite_deviation_whatever_its_mean_is_rounded_to() -> None:
+    """The mean of three times 0.1 is 0.10000000000000002: its deviation from that is not 0."""
+    vectors = np.array([[0.1, -1.0], [0.1, 2.0], [0.1, 5.0]])
+    mean, deviation = _moments(vectors)
+    assert mean[0] != 0.1
+    assert mean[1] == 2
+    assert deviation.tolist() == [np.inf, np.sqrt(6)]  # (9 + 0 + 9) / 3
 
 
 def test_blocks_do_not_change_cosines(monkeypatch: pytest.MonkeyPatch) -> None:

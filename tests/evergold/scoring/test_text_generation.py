@@ -11,6 +11,7 @@ import pytest
 
 from evergold.scoring.errors import InvalidOptions
 from evergold.scoring.models import EncoderSettings, encoding_with
+from evergold.scoring.progress import progress_to
 from evergold.scoring.table_options import TableOptions
 from evergold.scoring.task import Score, read_options
 from evergold.scoring.tasks import table
@@ -76,6 +77,21 @@ def test_other_scores_are_those_of_table_and_groups_have_means(write: Write) -> 
     values = [found[f"bertscore_f1 lang/{name}"].value for name in ("en", "pt", "mean")]
     assert values[1] == pytest.approx(1.0, abs=1e-6), "equal texts"
     assert values[2] == pytest.approx(((values[0] or 0) + 1.0) / 2, abs=1e-6)
+
+
+def test_scores_are_the_same_alone_and_say_of_which_version_they_are(write: Write) -> None:
+    found, _ = scored(write, metrics=["chrf"])
+    options = TextOptions(**MODEL, metrics=("chrf",))
+    gold = TASK.read_gold(write("gold.csv", GOLD), options)
+    prediction = TASK.read_prediction(write("own.csv", PREDICTION), TASK.items_of(gold, options), options)
+    told: list[tuple[int, int]] = []
+    with encoding_with(EncoderSettings(threads=1)), progress_to(lambda done, total: told.append((done, total))):
+        assert TASK.score(gold, prediction, options) == list(found.values())
+    starts = {"|".join(score.signature.split("|")[:2]) for score in found.values()}
+    names = ("bertscore_f1", "bertscore_precision", "bertscore_recall", "chrf")
+    assert starts == {f"text-generation:1|{name}" for name in names}
+    assert told[-1] == (3, 3), "all items are done"
+    assert told == sorted(told)
 
 
 def test_weights_of_one_give_the_scores(write: Write) -> None:
