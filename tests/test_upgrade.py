@@ -270,6 +270,18 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "granted_at": NOW,
         }
     ],
+    "file_downloads": [
+        {
+            "id": 1,
+            "competition_id": 1,
+            "user_id": 1,
+            "phase": "evaluation",
+            "task": "detection",
+            "file": "items.csv",
+            "sha256": "d" * 64,
+            "downloaded_at": NOW,
+        }
+    ],
     "row_marks": [
         {
             "id": 1,

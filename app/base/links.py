@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
@@ -141,6 +142,11 @@ def exports(competition_name: str) -> str:
     return f"{competition(competition_name)}/exports"
 
 
+def downloads(competition_name: str, **filters: object) -> str:
+    """Who downloaded files for participants; with the filters that are not empty."""
+    return f"{competition(competition_name)}/downloads{_query(filters)}"
+
+
 def validate(competition_name: str, phase_name: str, task_name: str) -> str:
     """Where a file goes that is only to be checked."""
     return f"{task(competition_name, phase_name, task_name)}/validate"
@@ -249,6 +255,11 @@ def api_competition(name: str) -> str:
     return API + competition(name)
 
 
+def api_downloads(competition_name: str, **filters: object) -> str:
+    """Who downloaded files for participants; with the filters that are not empty."""
+    return f"{api_competition(competition_name)}/downloads{_query(filters)}"
+
+
 def api_declaration_zip(competition_name: str, number: int | None = None) -> str:
     """YAML and every file it names, as it holds or as it was."""
     return f"{api_competition(competition_name)}/declaration.zip{f'?revision={number}' if number is not None else ''}"
@@ -324,6 +335,11 @@ def api_report(submission_id: UUID) -> str:
 
 def api_report_text(submission_id: UUID, name: str) -> str:
     return f"{api_report(submission_id)}/{_q(name)}.txt"
+
+
+def _query(filters: Mapping[str, object]) -> str:
+    chosen = urlencode({name: value for name, value in filters.items() if value not in ("", None)})
+    return f"?{chosen}" if chosen else ""
 
 
 def _q(part: str) -> str:

@@ -39,6 +39,7 @@ from app.models.competitions import (
     Slices as Slices,
     Stage as Stage,
 )
+from app.models.downloads import FileDownload as FileDownload
 from app.models.gold import (
     GoldCheck as GoldCheck,
     GoldVersion as GoldVersion,

@@ -25,7 +25,7 @@ from app.web import docs, pages
 from app.web.boards import api as boards, exports, feeds, pictures, results, rows, team as public_teams
 from app.web.competitions import allowances, api as competitions, life, starter_kits
 from app.web.declarations import api as declaring
-from app.web.exports import api as organiser_exports
+from app.web.exports import api as organiser_exports, downloads
 from app.web.gold import api as gold
 from app.web.health import api as health
 from app.web.html.guards import LogInFirst, to_login
@@ -137,6 +137,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         announcements,
         questions,
         organiser_exports,
+        downloads,
         mail_choices,
         docs,
         pages,

@@ -29,7 +29,7 @@ from app.web.competitions import (
     site_texts,
 )
 from app.web.declarations import history, pages as declaring
-from app.web.exports import page as organiser_exports
+from app.web.exports import downloads_page, page as organiser_exports
 from app.web.gold import pages as gold
 from app.web.html.guards import is_guarded, is_own_form
 from app.web.http.routers import add_routes, page_router
@@ -97,6 +97,7 @@ for part in (
     announcements,
     questions,
     organiser_exports,
+    downloads_page,
     mail_choices,
 ):
     add_routes(router, part.router)

@@ -41,6 +41,31 @@ def predictions(
 
 
 @exports.command()
+def downloads(
+    competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
+    csv: Annotated[bool, typer.Option("--csv", help="Print all of it as CSV, oldest first.")] = False,
+    username: Annotated[str, typer.Option("--user", metavar="USER", help="Only of this user.")] = "",
+    file: Annotated[str, typer.Option(metavar="NAME", help="Only of this file.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=200, help="How many, the newest first.")] = 50,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List who downloaded files that are for participants: who, when, which."""
+    path = f"/competitions/{quoted(competition)}/downloads"
+    with logged_in(server) as (client, _):
+        if csv:
+            say(client.get(f"{path}.csv").text.rstrip("\r\n"))
+            return
+        listed = client.document(path, params={"username": username, "file": file, "limit": limit})
+    if as_json:
+        print_json(listed)
+        return
+    columns = ("downloaded_at", "username", "phase", "task", "file")
+    rows = [tuple(one[column] for column in columns) for one in listed["downloads"]]
+    print_table(["When (UTC)", "User", "Phase", "Task", "File"], rows)
+
+
+@exports.command()
 def participants(
     competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,

@@ -857,6 +857,7 @@ def _make_boards() -> None:
     )
     op.create_table(
         "allowances",
+        "file_downloads",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("phase_id", sa.Integer(), nullable=False),
         sa.Column("team_id", sa.Integer(), nullable=False),
@@ -874,6 +875,23 @@ def _make_boards() -> None:
         sa.UniqueConstraint("phase_id", "team_id", name=op.f("uq_allowances_phase_id_team_id")),
     )
     op.create_index(op.f("ix_allowances_team_id"), "allowances", ["team_id"])
+    op.create_table(
+        "file_downloads",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("competition_id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("phase", sa.String(length=100), nullable=False),
+        sa.Column("task", sa.String(length=100), nullable=False),
+        sa.Column("file", sa.String(length=200), nullable=False),
+        sa.Column("sha256", sa.String(length=64), nullable=False),
+        sa.Column("downloaded_at", UtcDateTime(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_file_downloads_competition_id_competitions")
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_file_downloads_user_id_users")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_file_downloads")),
+    )
+    op.create_index("ix_file_downloads_competition_id_id", "file_downloads", ["competition_id", "id"])
     op.create_table(
         "row_marks",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -1204,6 +1222,7 @@ TABLES = (
     "snapshots",
     "method_cards",
     "allowances",
+    "file_downloads",
     "row_marks",
     "line_changes",
     "climbing_alerts",

@@ -41,6 +41,8 @@ GET    /api/v1/competitions/{competition}/dates.ics                             
 GET    /api/v1/competitions/{competition}/declaration                                                     401 403 403 403 403 200 200
 PATCH  /api/v1/competitions/{competition}/declaration                                                     401 403 403 403 403 200 200
 GET    /api/v1/competitions/{competition}/declaration.zip                                                 401 403 403 403 403 200 200
+GET    /api/v1/competitions/{competition}/downloads                                                       401 403 403 403 403 200 200
+GET    /api/v1/competitions/{competition}/downloads.csv                                                   401 403 403 403 403 200 200
 GET    /api/v1/competitions/{competition}/failed-runs                                                     401 403 403 403 403 200 200
 POST   /api/v1/competitions/{competition}/failed-runs/queue-again                                         401 403 403 403 403 202 202
 POST   /api/v1/competitions/{competition}/failed-runs/{run_id}/queue-again                                401 403 403 403 403 202 202
@@ -161,6 +163,7 @@ GET    /competitions/{competition}/edit                                         
 POST   /competitions/{competition}/edit                                                                   303 403 403 403 403 200 200
 GET    /competitions/{competition}/edit/texts                                                             303 403 403 403 403 200 200
 POST   /competitions/{competition}/edit/texts                                                             303 403 403 403 403 200 200
+GET    /competitions/{competition}/downloads                                                              303 403 403 403 403 200 200
 GET    /competitions/{competition}/exports                                                                303 403 403 403 403 200 200
 GET    /competitions/{competition}/failed                                                                 303 403 403 403 403 200 200
 POST   /competitions/{competition}/failed/queue-again                                                     303 403 403 403 403 303 303

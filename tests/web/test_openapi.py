@@ -123,6 +123,8 @@ OPERATIONS = {
     "revoke_token": f"DELETE {API}/tokens/{{token_id}}",
     "get_registration": f"GET {API}/competitions/{{competition}}/registration",
     "register_for_competition": f"PUT {API}/competitions/{{competition}}/registration",
+    "list_downloads": f"GET {API}/competitions/{{competition}}/downloads",
+    "export_downloads": f"GET {API}/competitions/{{competition}}/downloads.csv",
     "list_registrations": f"GET {API}/competitions/{{competition}}/registrations",
     "export_registrations": f"GET {API}/competitions/{{competition}}/registrations.csv",
     "decide_registration": f"PUT {API}/competitions/{{competition}}/registrations/{{username}}",

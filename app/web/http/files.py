@@ -10,11 +10,12 @@ import structlog
 from fastapi import Path, Request, Response
 from fastapi.responses import FileResponse
 
-from app.base.db import reading
+from app.base.db import reading, writing
 from app.base.errors import EvergoldError, NotFound
 from app.base.storage import stored_path
 from app.competitions.find import find_phase_task
 from app.models import Audience
+from app.submissions.download_log import record_download
 from app.submissions.downloads import check_may_have, file_access, file_viewer
 from app.web.http.caching import is_known, not_modified
 from app.web.http.context import Server, ServerHere
@@ -24,6 +25,7 @@ from app.web.http.paths import CompetitionName, PhaseName, TaskName
 from app.web.http.routers import api_router
 
 log = structlog.get_logger(__name__)
+NOT_MODIFIED = 304
 _RANGE = re.compile(r"^bytes=(\d*)-(\d*)$")
 
 _BYTES: dict[str, Any] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
@@ -46,7 +48,7 @@ class RangeNotSatisfiable(EvergoldError):
     operation_id="download_file",
     summary="A file of a task: blind input, template, public gold",
     description="404 `not_yet_there` before its moment, as a rule the start of the phase; some files are for those who "
-    "take part. Organisers have all at any time.",
+    "take part, and each download of these is recorded for the organisers. Organisers have all at any time.",
     response_class=Response,
     responses=FILE_RESPONSES | error_responses(401, 403, 404, 416),
 )
@@ -69,7 +71,11 @@ def download_file(
             raise NotFound(f"Task '{task}' has no file '{name}' in phase '{phase}'.")
         check_may_have(access, place)
     is_public = access.audience is Audience.EVERYONE
-    return stored_file_response(request, server, access.file.sha256, access.file.name, is_public=is_public)
+    response = stored_file_response(request, server, access.file.sha256, access.file.name, is_public=is_public)
+    if not is_public and visitor.user is not None and response.status_code != NOT_MODIFIED:
+        with writing(server.engine) as session:  # before anything is sent; each part that is asked for, too
+            record_download(session, phase_task, access.file, visitor.user, server.clock())
+    return response
 
 
 def stored_file_response(request: Request, server: Server, sha256: str, name: str, *, is_public: bool) -> Response:
