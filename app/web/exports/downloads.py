@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from app.base import links
 from app.base.db import reading, writing
@@ -16,9 +16,10 @@ from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
+from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 
-router = APIRouter(prefix=links.API, tags=["organising"])
+router = api_router("organising")
 
 _CSV = (
     "downloaded_at,username,email,phase,task,file,sha256\r\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from app.base import links
 from app.base.db import reading
@@ -14,9 +14,10 @@ from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of
 from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 
-router = APIRouter()
+router = page_router()
 
 PAGE_LENGTH = 50
 Name = Annotated[str, Query(max_length=200)]
