@@ -857,7 +857,6 @@ def _make_boards() -> None:
     )
     op.create_table(
         "allowances",
-        "file_downloads",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("phase_id", sa.Integer(), nullable=False),
         sa.Column("team_id", sa.Integer(), nullable=False),
