@@ -180,8 +180,8 @@ def macro(languages: Sequence[Counts | None], *, absent_as_zero: bool = False) -
 
     languages: the counts of one cell in every language of the task, those not submitted with nothing predicted or
     found. A language whose gold is empty there (or None) stays out, or, with absent_as_zero, counts as precision 0 and
-    recall 0, as in the official average; None where all are empty. The official table rounds the two means to two
-    decimals of percent before F1, this one does not.
+    recall 0, as in the official average of views; None where all are empty. The official table rounds the two means to
+    two decimals of percent before F1, this one does not.
     """
     counted = [counts for counts in languages if counts is not None and counts.gold]
     if not counted:

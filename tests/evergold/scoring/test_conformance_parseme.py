@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from evergold.cli import run
+from evergold.scoring.mwe import CATEGORY, count, describe, macro
 from evergold.scoring.mwe_report import official_text
 from evergold.scoring.tasks.mwe_identification import TASK, Gold, Options, Prediction
 from tests.conformance import conformance
@@ -117,6 +118,33 @@ def test_scores_are_those_of_the_official_counts(folder: str, system: str, train
             assert scores[split, f"{basis}_{part}"].value == pytest.approx(value, abs=1e-9)
     if not train:
         assert {scores[f"all/{view}", "mwe_f1"].reason for view in TRAINING_VIEWS} == {"no training data"}
+
+
+def test_macro_of_all_languages_is_the_official_average_but_for_categories_that_a_report_lacks() -> None:
+    """The official script takes means of the printed P and R of the reports that have the line, and F1 of both."""
+    reports, ours = [], []
+    for folder in [folder for folder, system, _ in PAIRS if system == "vidal_baseline"]:
+        gold, prediction, lines = files(folder, "vidal_baseline")
+        answers, predicted = read(gold, prediction, ())
+        of_gold = answers.languages["all"]
+        ours.append(count(of_gold, describe(of_gold, predicted.languages["all"].mwes)))
+        official = {
+            (split.removeprefix("all/"), basis): found for (split, basis), found in official_counts(lines).items()
+        }
+        reports.append({cell: found for cell, found in official.items() if cell[0] not in TRAINING_VIEWS})
+    lengths = set()
+    for cell in sorted({cell for report in reports for cell in report}):
+        having = [report[cell] for report in reports if cell in report]
+        precision = sum(round(found / (out_of or 1), 4) for found, out_of, _ in having) / len(having)
+        recall = sum(round(found / (in_gold or 1), 4) for found, _, in_gold in having) / len(having)
+        mean = macro([of_language.get(cell) for of_language in ours], absent_as_zero=True)
+        assert mean is not None
+        part = len(having) / len(reports)
+        assert mean[:2] == pytest.approx((precision * part, recall * part), abs=1e-4), cell
+        lengths.add((cell[0].startswith(CATEGORY), len(having)))
+        if part == 1:
+            assert mean[2] == pytest.approx(2 * precision * recall / ((precision + recall) or 1), abs=1e-4), cell
+    assert {number for is_category, number in lengths if not is_category} == {6}, "of views every report has a line"
 
 
 @pairs

@@ -184,7 +184,7 @@ def test_macro_takes_f1_of_the_mean_precision_and_recall() -> None:
     expected = (1 / 4, 1 / 8, 2 * (1 / 4 * 1 / 8) / (1 / 4 + 1 / 8))
     assert macro([Counts(1, 4, 2), Counts(0, 3, 0), Counts(0, 0, 9), None]) == pytest.approx(expected)
     assert macro([Counts(0, 0, 9), None]) is None
-    # With the absent as 0, as in the official average: P and R over four languages, (1/2)/4 and (1/4)/4.
+    # With the absent as 0: P and R over four languages, (1/2)/4 and (1/4)/4.
     as_zero = (1 / 8, 1 / 16, 2 * (1 / 8) * (1 / 16) / (1 / 8 + 1 / 16))
     assert macro([Counts(1, 4, 2), Counts(0, 3, 0), Counts(0, 0, 9), None], absent_as_zero=True) == pytest.approx(
         as_zero
