@@ -20,7 +20,7 @@ registrations = typer.Typer(no_args_is_help=True, help="Who would like to take p
 commands.add_typer(registrations, name="registrations", rich_help_panel=PANEL)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
-UserArgument = Annotated[str, typer.Argument(metavar="USER", help="A user name or an e-mail address.")]
+UsersArgument = Annotated[list[str], typer.Argument(metavar="USER…", help="User names or e-mail addresses.")]
 
 
 @registrations.command("list")
@@ -62,35 +62,39 @@ def show(
 
 @registrations.command()
 def approve(
-    competition: CompetitionArgument, user: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False
+    competition: CompetitionArgument, users: UsersArgument, data_dir: DataDirOption = None, as_json: JsonOption = False
 ) -> None:
     """Approve a person, even before they register; they get a mail."""
-    _decide(competition, user, "approved", data_dir, as_json)
+    _decide(competition, users, "approved", data_dir, as_json)
 
 
 @registrations.command()
 def refuse(
-    competition: CompetitionArgument, user: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False
+    competition: CompetitionArgument, users: UsersArgument, data_dir: DataDirOption = None, as_json: JsonOption = False
 ) -> None:
     """Refuse a person: no more uploads. What they sent stays, and they get a mail."""
-    _decide(competition, user, "refused", data_dir, as_json)
+    _decide(competition, users, "refused", data_dir, as_json)
 
 
-def _decide(competition: str, user: str, status: str, data_dir: Path | None, as_json: bool) -> None:
+def _decide(competition: str, users: list[str], status: str, data_dir: Path | None, as_json: bool) -> None:
     from app.base.config import get_settings
     from app.competitions.find import find_competition
     from app.models import RegistrationStatus
     from app.people.roles import find_user
     from app.teams.registration import decide
 
+    decisions = []
     with server_database(data_dir) as session:
-        found, theirs = find_competition(session, competition), find_user(session, user)
-        changed = decide(session, found, theirs, RegistrationStatus(status), get_settings(), datetime.now(UTC))
-        name = theirs.username
+        found = find_competition(session, competition)
+        for theirs in sorted((find_user(session, user) for user in users), key=lambda one: one.id):
+            changed = decide(session, found, theirs, RegistrationStatus(status), get_settings(), datetime.now(UTC))
+            decisions.append({"username": theirs.username, "status": status, "changed": changed})
     if as_json:
-        print_json({"username": name, "status": status, "changed": changed})
-    else:
-        say(f"{name} is {status} in {competition}." if changed else f"{name} was {status} already.")
+        print_json(decisions[0] if len(users) == 1 else {"decisions": decisions})
+        return
+    for one in decisions:
+        name = one["username"]
+        say(f"{name} is {status} in {competition}." if one["changed"] else f"{name} was {status} already.")
 
 
 def _status(name: str | None) -> RegistrationStatus | None:

@@ -182,7 +182,10 @@ class RegistrationDeclaration(Declaration):
         "confirmed address; or from a list. Absent: confirmed, or open where all gold is public",
     )
     domains: tuple[Domain, ...] = Field(
-        (), max_length=1_000, description="with mode 'domain': what stands behind the @; '*.uni.edu': everything below"
+        (),
+        max_length=1_000,
+        description="with mode 'domain': what stands behind the @; '*.uni.edu': everything below. With "
+        "'approval': whose confirmed address has one of them is let in at once, and the organisers answer the others",
     )
     allowed: tuple[Listed, ...] = Field(
         (), max_length=10_000, description="with mode 'list': e-mail addresses, or user names of accounts that exist"

@@ -6,7 +6,7 @@ Where nothing is asked and everybody may, the first upload registers silently. O
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -233,12 +233,33 @@ def settle_confirmed(session: Session, user: User, now: datetime) -> list[Compet
     entered = []
     for row, competition in waiting:
         rules = rules_of(competition)
-        if rules.needs_address:
-            _decide_by_rule(row, rules.fits(_email(session, user)), now)
+        if not rules.needs_address:
+            continue
+        fits = rules.fits(_email(session, user))
+        if rules.mode is RegistrationMode.APPROVAL and not fits:  # another address than they registered with
+            row.status = RegistrationStatus.PENDING
+        else:
+            _decide_by_rule(row, fits, now)
             if row.status == RegistrationStatus.APPROVED:
                 entered.append(competition)
     session.flush()
     return entered
+
+
+def decide_all(
+    session: Session,
+    competition: Competition,
+    users: Sequence[User],
+    status: RegistrationStatus,
+    settings: Settings,
+    now: datetime,
+    *,
+    actor: User | str | None = None,
+) -> int:
+    """Approve or refuse them all, in the order of their ids so that two organisers never wait for each other; how many
+    were changed by it."""
+    several = sorted({user.id: user for user in users}.values(), key=lambda user: user.id)
+    return sum(decide(session, competition, user, status, settings, now, actor=actor) for user in several)
 
 
 def decide(
@@ -303,7 +324,7 @@ def _ask(
     """What follows from the rules for somebody who is not approved yet."""
     if rules.mode is RegistrationMode.OPEN or rules.names(user):
         _decide_by_rule(row, True, now)
-    elif rules.mode is RegistrationMode.APPROVAL:
+    elif rules.mode is RegistrationMode.APPROVAL and not rules.fits(_email(session, user)):
         if row.status != RegistrationStatus.PENDING:
             row.status, row.registered_at = RegistrationStatus.PENDING, now
             mail_organisers(session, competition, user, row, _email(session, user), settings, now)

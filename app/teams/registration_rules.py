@@ -32,7 +32,8 @@ class Rules:
     @property
     def needs_address(self) -> bool:
         """Whether it matters whose an address is."""
-        return self.mode in (RegistrationMode.CONFIRMED, RegistrationMode.DOMAIN, RegistrationMode.LIST)
+        is_asked = self.mode in (RegistrationMode.CONFIRMED, RegistrationMode.DOMAIN, RegistrationMode.LIST)
+        return is_asked or (self.mode is RegistrationMode.APPROVAL and bool(self.domains))
 
     @property
     def is_silent(self) -> bool:
@@ -50,7 +51,10 @@ class Rules:
         return self.mode is RegistrationMode.LIST and user.username in self.allowed
 
     def fits(self, email: str) -> bool:
-        """Whether the address is one of those that may take part; `*.uni.edu` stands for what ends with `.uni.edu`."""
+        """Whether the address is one of those that may take part, with `approval` without being asked about.
+
+        `*.uni.edu` stands for what ends with `.uni.edu`.
+        """
         if self.mode is RegistrationMode.CONFIRMED:
             return True
         if self.mode is RegistrationMode.LIST:

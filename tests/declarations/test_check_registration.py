@@ -40,6 +40,7 @@ def row(engine: Engine) -> Row:
         ("registration: {terms: Be kind.}", "teams: {members_max: 5, rename_until: 2026-06-30 00:00 AoE}"),
         ("registration: {mode: approval}", "teams: {}"),
         ("registration: {mode: domain, domains: [uni.edu, '*.Uni.edu', a-b.co.uk]}",),
+        ("registration: {mode: approval, domains: [uni.edu]}",),
         ("registration: {mode: list, allowed: [ada, Ada.L@Example.org, 'o.k-1_2']}",),
     ],
 )

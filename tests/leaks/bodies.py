@@ -51,6 +51,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "POST /competitions/{competition}/team/name": {"data": {"name": "New"}},
     "POST /competitions/{competition}/team/remove": {"data": {"username": "nora"}},
     "PUT /api/v1/competitions/{competition}/registration": {"json": {}},
+    "PUT /api/v1/competitions/{competition}/registrations": {"json": {"usernames": ["nora"], "status": "approved"}},
     "PUT /api/v1/competitions/{competition}/registrations/{username}": {"json": {"status": "approved"}},
     "POST /api/v1/competitions/{competition}/team": {"json": {"name": "New"}},
     "PUT /api/v1/competitions/{competition}/team/captain": {"json": {"username": "nora"}},

@@ -94,6 +94,7 @@ GET    /api/v1/competitions/{competition}/registration                          
 PUT    /api/v1/competitions/{competition}/registration                                                    401 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/registrations                                                   401 403 403 403 403 200 200
 GET    /api/v1/competitions/{competition}/registrations.csv                                               401 403 403 403 403 200 200
+PUT    /api/v1/competitions/{competition}/registrations                                                   401 403 403 403 403 200 200
 PUT    /api/v1/competitions/{competition}/registrations/{username}                                        401 403 403 403 403 200 200
 GET    /api/v1/competitions/{competition}/rescorings                                                      401 403 403 403 403 200 200
 POST   /api/v1/competitions/{competition}/rescorings                                                      401 403 403 403 403 201 201

@@ -416,3 +416,39 @@ def test_an_upload_sent_again_is_the_same_even_after_a_refusal(engine: Engine, a
     answer(engine, ada, REFUSED)
     again = submit(engine, ada, NOW + HOUR, key="one")
     assert (again.submission.id, again.created) == (first.submission.id, False)
+
+
+# ------------------------------------------------------------------------------------------- approval, but for domains
+
+
+def test_with_approval_listed_domains_are_let_in_at_once_and_others_wait(engine: Engine, ada: User) -> None:
+    declare(engine, mode="approval", domains=["example.org"])
+    assert ask(engine, ada) is None
+    bob = add_user(engine, "bob")
+    new_address(engine, bob, "bob@elsewhere.test")
+    assert ask(engine, bob) is Missing.APPROVAL
+    with reading(engine) as session:
+        row = session.get_one(Registration, (find_competition(session, COMPETITION).id, ada.id))
+    assert (row.status, row.decided_by) == (APPROVED, None), "by the rule"
+
+
+def test_with_approval_a_domain_counts_once_the_address_is_confirmed(engine: Engine, ada: User) -> None:
+    declare(engine, mode="approval", domains=["example.org"])
+    new_address(engine, ada, "ada@example.org")
+    assert ask(engine, ada) is Missing.CONFIRMATION
+    [link] = links(engine)
+    assert confirm(engine, ada, link) == [COMPETITION]
+    assert missing(engine, ada) is None
+
+
+def test_who_confirms_another_address_than_one_of_the_domains_waits_for_the_organisers(
+    engine: Engine, ada: User
+) -> None:
+    declare(engine, mode="approval", domains=["example.org"])
+    new_address(engine, ada, "ada@example.org")
+    ask(engine, ada)
+    new_address(engine, ada, "ada@elsewhere.test")
+    with writing(engine) as session:
+        session.execute(update(User).where(User.id == ada.id).values(email_confirmed_at=NOW))
+        assert settle_confirmed(session, ada, NOW) == []
+    assert missing(engine, ada) is Missing.APPROVAL

@@ -127,6 +127,7 @@ OPERATIONS = {
     "export_downloads": f"GET {API}/competitions/{{competition}}/downloads.csv",
     "list_registrations": f"GET {API}/competitions/{{competition}}/registrations",
     "export_registrations": f"GET {API}/competitions/{{competition}}/registrations.csv",
+    "decide_registrations": f"PUT {API}/competitions/{{competition}}/registrations",
     "decide_registration": f"PUT {API}/competitions/{{competition}}/registrations/{{username}}",
     "get_team": f"GET {API}/competitions/{{competition}}/team",
     "create_team": f"POST {API}/competitions/{{competition}}/team",

@@ -10,8 +10,9 @@ from app.models import RegistrationMode
 from app.teams.questions import ready_questions
 from evergold.yaml_lines import Node
 
-#: What each mode rests on.
+#: What each mode rests on, and what others may have besides.
 _NEEDS = {RegistrationMode.DOMAIN: "domains", RegistrationMode.LIST: "allowed"}
+_ALSO = {(RegistrationMode.APPROVAL, "domains")}
 
 
 def check_registration(competition: Node, findings: Findings) -> None:
@@ -25,7 +26,12 @@ def check_registration(competition: Node, findings: Findings) -> None:
         names = declared.entries.get(needed)
         if mode == one and (names is None or names.value == []):
             findings.error(said or declared, f"with mode '{one}', 'registration' needs '{needed}'")
-        if mode != one and names is not None and (mode is None or mode in list(RegistrationMode)):
+        if (
+            mode != one
+            and (mode, needed) not in _ALSO
+            and names is not None
+            and (mode is None or mode in list(RegistrationMode))
+        ):
             here = f"the mode is '{mode}'" if mode else "is no mode"
             findings.error(names, f"'{needed}' belongs to mode '{one}'; here {here}")
         _check_twice(names, findings)

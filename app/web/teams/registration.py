@@ -10,7 +10,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition, organised
 from app.models import RegistrationStatus
 from app.people.roles import find_user
-from app.teams.registration import decide, list_registrations, register, standing
+from app.teams.registration import decide, decide_all, list_registrations, register, standing
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiSubmitter, ApiUser
@@ -21,6 +21,7 @@ from app.web.teams.registration_schemas import (
     RegisteredList,
     RegisteredOut,
     RegistrationDecision,
+    RegistrationDecisions,
     RegistrationOut,
     RegistrationRequest,
     registered_out,
@@ -89,6 +90,26 @@ def read_registrations(
     with reading(server.engine) as session:
         found = organised(session, user, competition)
         rows = list_registrations(session, found, status=status)
+        return RegisteredList(registrations=[registered_out(row) for row in rows])
+
+
+@router.put(
+    "/competitions/{competition}/registrations",
+    operation_id="decide_registrations",
+    summary="Approve or refuse several registrations, for organisers",
+    description="All of them or, where one is wrong, none; each gets a mail, again changes nothing.",
+    tags=[*ORGANISING],
+    responses=error_responses(401, 403, 404, 413, 422),
+)
+def put_decisions(
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, form: RegistrationDecisions
+) -> RegisteredList:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition)
+        theirs = [find_user(session, name) for name in form.usernames]
+        decide_all(session, found, theirs, form.status, server.settings, server.clock(), actor=user)
+        ids = {one.id for one in theirs}
+        rows = [row for row in list_registrations(session, found) if row.user_id in ids]
         return RegisteredList(registrations=[registered_out(row) for row in rows])
 
 

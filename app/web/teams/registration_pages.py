@@ -17,7 +17,7 @@ from app.models import RegistrationStatus, User
 from app.people import email_confirmations
 from app.people.roles import find_user, may_organise
 from app.teams.questions import NO, Question, QuestionKind, answer_text
-from app.teams.registration import Standing, decide, list_registrations, register, settle_confirmed, standing
+from app.teams.registration import Standing, decide_all, list_registrations, register, settle_confirmed, standing
 from app.teams.registration_rules import rules_of
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import PageUser, SentFields, SentForm, form_again, form_guard
@@ -186,8 +186,7 @@ def _decide(server: Server, user: User, competition: str, usernames: Sequence[st
         status = DECISIONS.get(decision)
         if status is None:
             raise InvalidForm("Please approve or refuse.", fields={"decision": "`approve` or `refuse`."})
-        for one in theirs:
-            decide(session, found, one, status, server.settings, server.clock(), actor=user)
+        decide_all(session, found, theirs, status, server.settings, server.clock(), actor=user)
 
 
 # ------------------------------------------------------------------------------------------------------------ the link

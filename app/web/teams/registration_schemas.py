@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -123,6 +123,17 @@ class RegistrationDecision(ApiModel):
 
     model_config = example({"status": "approved"})
 
+    status: Literal[RegistrationStatus.APPROVED, RegistrationStatus.REFUSED]
+
+
+class RegistrationDecisions(ApiModel):
+    """The organisers' answer to several."""
+
+    model_config = example({"usernames": ["ada", "grace"], "status": "approved"})
+
+    usernames: list[Annotated[str, Field(max_length=320)]] = Field(
+        min_length=1, max_length=1000, description="user names or e-mail addresses"
+    )
     status: Literal[RegistrationStatus.APPROVED, RegistrationStatus.REFUSED]
 
 

@@ -185,6 +185,28 @@ def test_several_are_answered_at_once_or_none(site: Site, browser: httpx.Client)
         assert browser.post(LIST, data={**form, "csrf_token": csrf_of(browser.get("/account").text)}).status_code == 403
 
 
+def test_all_that_wait_are_answered_with_one_button_and_by_api(site: Site, browser: httpx.Client) -> None:
+    declare(site, mode="approval")
+    with log_in(site, "olga") as olga, log_in(site, "eve") as eve:
+        organise(site, "olga")
+        for who in (browser, eve):
+            send(who, PAGE)
+        page = olga.get(LIST).text
+        assert "Approve all 2" in page
+        token = {"X-CSRF-Token": csrf_of(page)}
+        refused = olga.put(f"/api/v1{LIST}", json={"usernames": ["ada", "nobody"], "status": "approved"}, headers=token)
+        assert refused.status_code == 404
+        assert "have not answered" in browser.get(PAGE).text
+        answer = olga.put(
+            f"/api/v1{LIST}", json={"usernames": ["eve", "ada@example.org"], "status": "approved"}, headers=token
+        )
+        assert {one["username"]: one["status"] for one in answer.json()["registrations"]} == {
+            "ada": "approved",
+            "eve": "approved",
+        }
+        assert "You are registered" in browser.get(PAGE).text
+
+
 def test_a_link_by_mail_shows_whose_an_address_is(site: Site, browser: httpx.Client) -> None:
     declare(site, mode="domain", domains=["example.org"])
     unprove(site)
