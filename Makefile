@@ -33,14 +33,15 @@ soak: venv-dev  ## all tests at their full depth, and a long storm: before a rel
 	@$(VENV)/pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25 --soak $(TESTS)
 	@$(MAKE) --no-print-directory chaos N=1000
 	@$(MAKE) --no-print-directory mutants
+	@$(MAKE) --no-print-directory audit ALL=1
 
 test-bertscore: venv-dev  ## of these only the tests that need torch
 	@$(VENV)/pytest -q $(BERTSCORE_TESTS)
 
 check: test lint types contracts audit  ## everything that CI runs
 
-audit: venv-dev  ## known vulnerabilities in what is pinned, secrets in what is committed (ACCEPT=1: the findings are none)
-	@$(VENV)/python requirements/audit.py $(if $(ACCEPT),--accept)
+audit: venv-dev  ## known vulnerabilities in what is pinned, secrets in what is committed (ACCEPT=1: the findings are none; ALL=1: also files that did not change)
+	@$(VENV)/python requirements/audit.py $(if $(ACCEPT),--accept) $(if $(ALL),--all)
 
 fuzz: venv-dev  ## every reader under atheris, SECONDS each (60)
 	@for task in $$($(VENV)/python -c "import evergold.scoring.tasks as t; print(*t.TASKS)"); do echo "$$task"; \

@@ -1,6 +1,8 @@
 """Asks pip-audit whether anything pinned has a known vulnerability, and detect-secrets whether a secret was committed.
 
 `make audit`; after looking, `make audit ACCEPT=1`: what is found now goes into requirements/secrets.json as accepted.
+Files are scanned that changed since that list did; all of them with ACCEPT=1, with ALL=1 (`make soak`) or where git
+cannot tell.
 An index that knows nothing of vulnerabilities, or no network, is told in a line and fails nothing: that is no finding.
 """
 # ruff: noqa: T201, S603 - it prints and runs the two programs: that is all it does
@@ -22,7 +24,7 @@ NOT_OURS = r"\.(svg|png|lock|npz|min\.js)$|app/static/vendor/|requirements/secre
 
 def main() -> None:
     """Both audits; exit 1 if either found something."""
-    found = vulnerabilities() + secrets(accept="--accept" in sys.argv)
+    found = vulnerabilities() + secrets(accept="--accept" in sys.argv, is_whole="--all" in sys.argv)
     sys.exit(1 if found else 0)
 
 
@@ -47,10 +49,9 @@ def vulnerabilities() -> int:
     return len(known)
 
 
-def secrets(*, accept: bool) -> int:
+def secrets(*, accept: bool, is_whole: bool) -> int:
     """How many strings in tracked files look like secrets and were not accepted before; printed."""
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S607
-    files = [name for name in tracked.stdout.split("\0") if name and (ROOT / name).is_file()]
+    files = [name for name in (everything() if accept or is_whole else changed()) if (ROOT / name).is_file()]
     scan = [str(BIN / "detect-secrets"), "scan", "--no-verify", "--exclude-files", NOT_OURS, *files]
     document = json.loads(subprocess.run(scan, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
     here = {(name, one["hashed_secret"]): one for name, list_ in document["results"].items() for one in list_}
@@ -63,6 +64,23 @@ def secrets(*, accept: bool) -> int:
         print(f"{name}:{one['line_number']}: looks like a secret ({one['type']})")
     print(f"detect-secrets: {len(new)} new findings in {len(files)} tracked files.")
     return len(new)
+
+
+def everything() -> list[str]:
+    """All tracked files."""
+    return git("ls-files", "-z").split("\0")[:-1]
+
+
+def changed() -> list[str]:
+    """Those that changed since the accepted list was written: whoever wrote it had scanned the others."""
+    listed = git("log", "-1", "--format=%H", "--", str(ACCEPTED.relative_to(ROOT))).strip()
+    if not listed or git("rev-parse", "--is-shallow-repository").strip() == "true":
+        return everything()
+    return git("diff", "--name-only", "-z", listed).split("\0")[:-1]
+
+
+def git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout  # noqa: S607
 
 
 if __name__ == "__main__":

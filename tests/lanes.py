@@ -31,7 +31,6 @@ SLOW_FIRST = (
     "tests/leaks/test_canaries.py",
     "tests/leaks/test_public_gold.py",
     "tests/leaks/test_routes.py",
-    "tests/server/test_running_guide.py",
 )
 #: Of processor time (this process and the children that it waited for), which neighbours on the machine do not move.
 LONGEST_SECONDS = 30.0
@@ -90,6 +89,11 @@ def keep_soak_seed() -> str:
 
 def soak_seed() -> int:
     return int(os.environ[SEED_VARIABLE])
+
+
+def examples(each_commit: int) -> int:
+    """How many examples Hypothesis tries: ten times as many in soak."""
+    return each_commit * (10 if SEED_VARIABLE in os.environ else 1)
 
 
 def processor_seconds() -> float:

@@ -23,6 +23,7 @@ def place() -> Iterator[Place]:
         yield found
 
 
+@pytest.mark.soak
 def test_a_storm_ends_as_a_calm_run_does(place: Place) -> None:
     seed = int(os.environ.get("EVERGOLD_TEST_CHAOS_SEED") or random.randrange(10**6))
     clients = register(place, seed, SUBMISSIONS)

@@ -199,6 +199,7 @@ def test_a_check_has_bounds_of_its_own(
     assert (run_of(place, after).status, run_of(place, after).attempts) == (RunStatus.SCORED, 1)
 
 
+@pytest.mark.soak
 def test_a_team_with_many_files_in_line_delays_another_by_one(place: Place, ada: httpx.Client) -> None:
     """One worker, and all their files in line before it starts."""
     many = [upload(ada, GOOD + b"\n" * n) for n in range(12)]

@@ -20,6 +20,7 @@ from app.declarations.model import CompetitionDeclaration, PhaseTaskDeclaration
 from app.declarations.revisions.documents import declared_files, differences, fingerprint, value_at, with_values
 from app.declarations.revisions.folder import main_file
 from evergold.yaml_lines import read_yaml
+from tests import lanes
 from tests.declarations.competition_folder import NOW
 from tests.declarations.place import END, LATER, Place
 
@@ -201,7 +202,7 @@ _VALUES = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=lanes.examples(25), deadline=None)
 @given(st.dictionaries(_TEXT, _VALUES, max_size=5))
 def test_whatever_a_file_can_hold_is_read_back_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, document: Any
@@ -234,7 +235,7 @@ _TYPED: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=lanes.examples(4), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.fixed_dictionaries({}, optional=_TYPED))
 def test_after_any_edit_the_export_is_in_order_and_changes_nothing(
     place: Place, tmp_path_factory: pytest.TempPathFactory, values: dict[str, Any]

@@ -70,6 +70,7 @@ def evergold(folder: Path, arguments: list[str]) -> None:
     assert done.returncode == 0, (arguments, done.stdout, done.stderr)
 
 
+@pytest.mark.soak
 def test_the_guide_leads_from_an_empty_database_to_a_server_with_its_organisers(folder: Path) -> None:
     port = str(free_port())
     with ExitStack() as stack:

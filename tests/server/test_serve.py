@@ -276,6 +276,7 @@ def pool_of(server: Server) -> set[int]:
 # ------------------------------------------------------------------------------------------------------------ broker
 
 
+@pytest.mark.soak
 def test_without_valkey_the_broker_works_over_files(folder: Path) -> None:
     with serving(folder, "--demo", "--no-history", program=START_WITHOUT_VALKEY) as server:
         assert f"files in {folder / 'var/broker'}" in server.service.said()

@@ -98,6 +98,7 @@ def shift(monkeypatch: pytest.MonkeyPatch, by: float) -> None:
     monkeypatch.setattr(selfcheck, "measure", shifted)
 
 
+@pytest.mark.soak
 def test_the_encoder_of_the_wheel_scores_what_upstream_printed(real_check: SelfCheckReport) -> None:
     """In a process of its own, which downloads nothing."""
     record = find_record(MODEL)
@@ -197,6 +198,7 @@ def test_a_machine_without_a_model_or_with_a_device_that_is_not_there_is_refused
 # ------------------------------------------------------------------------------------- beside the package bert-score
 
 
+@pytest.mark.soak
 def test_the_largest_difference_from_the_package_on_the_demos_pairs_is_that_of_its_batches(
     real_check: SelfCheckReport,
 ) -> None:

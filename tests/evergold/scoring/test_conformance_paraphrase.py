@@ -126,8 +126,8 @@ def test_mask_is_the_official_one() -> None:
     ("option", "batch"),
     [
         ({"compatibility": "batch-independent"}, "batch_size_1"),
-        ({"compatibility": "upstream-64"}, "batch_size_64"),
-        ({"implementation": "reference"}, "batch_size_64"),
+        pytest.param({"compatibility": "upstream-64"}, "batch_size_64", marks=pytest.mark.soak),
+        pytest.param({"implementation": "reference"}, "batch_size_64", marks=pytest.mark.soak),
     ],
     ids=str,
 )

@@ -30,6 +30,7 @@ from evergold.scoring.mwe import (
     total,
 )
 from evergold.scoring.mwe_pairing import shared_tokens
+from tests import lanes
 from tests.evergold.scoring import mwe_reference
 
 Tokens = tuple[int, ...]
@@ -301,7 +302,7 @@ def nonzero(table: Mapping[tuple[str, str], tuple[float, float, float]]) -> dict
     }
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=lanes.examples(40))
 @given(corpora())
 def test_counts_equal_those_of_the_slow_reference(texts: tuple[str, str, list[str]]) -> None:
     gold, predicted, problems = read(*texts)
@@ -316,7 +317,7 @@ def test_counts_equal_those_of_the_slow_reference(texts: tuple[str, str, list[st
     assert found_diversity(gold, predicted.mwes) == diversity(types)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=lanes.examples(20))
 @given(corpora())
 def test_the_quick_and_the_slow_reader_agree(texts: tuple[str, str, list[str]]) -> None:
     gold, quick, problems = read(*texts)
@@ -335,7 +336,7 @@ sets_of_tokens = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=lanes.examples(40))
 @given(sets_of_tokens, sets_of_tokens, st.sampled_from([0, 2, 6]))
 def test_pairing_equals_trying_every_pairing(gold: list[Tokens], predicted: list[Tokens], few: int) -> None:
     expected = mwe_reference.every_pairing([frozenset(g) for g in gold], [frozenset(p) for p in predicted])

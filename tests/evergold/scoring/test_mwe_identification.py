@@ -18,6 +18,7 @@ from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, I
 from evergold.scoring.task import NOT_ENTERED, Score, read_options
 from evergold.scoring.tasks import get_task
 from evergold.scoring.tasks.mwe_identification import TASK, Gold, Options, Prediction
+from tests import lanes
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "mwe-identification"
 GOLD, PREDICTION = GOLDEN / "gold", GOLDEN / "prediction"
@@ -463,7 +464,7 @@ def test_the_task_is_registered() -> None:
 # ---------------------------------------------------------------------------------------------------- any bytes
 
 
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=lanes.examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=300), packed=st.booleans())
 def test_any_bytes_are_read_or_refused(content: bytes, packed: bool, tmp_path: Path) -> None:
     read_or_refuse(content, packed, tmp_path)
@@ -476,7 +477,7 @@ _EDITS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=lanes.examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(edits=_EDITS, packed=st.booleans())
 def test_a_damaged_prediction_is_read_or_refused(
     edits: list[tuple[int, int, int]], packed: bool, tmp_path: Path

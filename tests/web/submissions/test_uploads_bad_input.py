@@ -20,6 +20,7 @@ from app.base import storage
 from app.base.errors import EvergoldError
 from app.web.http import bodies
 from app.web.http.multipart import Incoming, Upload, receive_upload
+from tests import lanes
 from tests.web.site import CONTENT, SUBMIT, Person, Site, file_of, read_all, talk
 
 TYPE = "multipart/form-data; boundary=b"
@@ -358,7 +359,7 @@ async def received(chunks: list[bytes], folder: Path) -> Upload:
     return await receive_upload(Incoming(stream(), TYPE, None), folder=folder, limit_bytes=10**6, fields=fields)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=lanes.examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.integers(min_value=1, max_value=len(WHOLE) - 1)), seed=st.integers())
 def test_it_does_not_matter_how_the_network_cuts_a_body(cuts: list[int], seed: int, tmp_path: Path) -> None:
     content = random.Random(seed).randbytes(300) + b"\r\n--\r\n-b--b\n--b\r--b--\r\n"  # nearly boundaries
@@ -370,7 +371,7 @@ def test_it_does_not_matter_how_the_network_cuts_a_body(cuts: list[int], seed: i
     assert dict(upload.fields) == {"method": "naïve"}
 
 
-@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=lanes.examples(16), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(), places=st.lists(st.integers(min_value=0, max_value=len(WHOLE) - 1), min_size=1, max_size=6))
 def test_a_damaged_body_is_refused_in_words_or_accepted(seed: int, places: list[int], tmp_path: Path) -> None:
     """Whatever bytes arrive: an expected error or an upload, never an accident, and never a half file."""
