@@ -25,7 +25,7 @@ from sqlalchemy import Engine, func, select
 from app.base.config import get_settings
 from app.base.db import make_engine, reading, writing
 from app.base.queue import _sender, send_run
-from app.base.storage import StoredFile, store_file
+from app.base.storage import FolderStorage, StoredFile, store_file
 from app.competitions.find import find_phase_task
 from app.models import RunStatus, ScoringRun, User
 from app.submissions.accept import accept_submission
@@ -132,7 +132,7 @@ def measure(place: Place, work: Work, processes: int, submissions: int, alone_ms
 
 def score_all(place: Place, work: Work, submissions: int, worker: Service) -> float:
     """Seconds from the first message to the last score."""
-    stored = store_file(work.prediction, Path(place.environment["EVERGOLD_DATA_DIR"]) / "storage")
+    stored = store_file(work.prediction, FolderStorage(Path(place.environment["EVERGOLD_DATA_DIR"]) / "storage"))
     runs = [accept(place, work, stored, place.users[n % len(place.users)]) for n in range(submissions)]
     began = time.monotonic()
     for run_id in runs:

@@ -31,6 +31,7 @@ FILES = {
         "web,worker,embedded",
         "The embedded broker; not built for every platform, so it may be left out.",
     ),
+    "s3.txt": ("web,worker,s3", "For files in an S3-compatible store."),
     "dev.txt": ("dev", "To test and check: on top of the others."),
 }
 
@@ -41,7 +42,7 @@ def main() -> None:
     for name, (extras, what) in FILES.items():
         new = sorted(set(resolve(extras, everything)) - pinned, key=str.lower)
         pinned |= set(new)
-        included = "-r run.txt\n" if name == "dev.txt" else ""
+        included = "-r run.txt\n-r s3.txt\n" if name == "dev.txt" else ""
         (FOLDER / name).write_text(HEAD.format(what=what) + included + "".join(f"{pin}\n" for pin in new))
         print(f"requirements/{name}: {len(new)} packages")
 

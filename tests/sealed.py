@@ -13,12 +13,12 @@ from sqlalchemy.orm import selectinload
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.base.storage import stored_path
+from app.base.storage import UNLIMITED_BYTES, FolderStorage, stored_path
 from app.competitions.find import find_phase_task
 from app.gold.binding import Binding, options_digest
 from app.gold.checks import record_valid_gold
 from app.gold.content import write_content
-from app.gold.sealing import UNLIMITED_BYTES, Sealed, SealingWriter, key_id_of
+from app.gold.sealing import Sealed, SealingWriter, key_id_of
 from app.gold.versions import bind_gold, current_keys, put_gold
 from app.models import GoldCheck, GoldVersion, PhaseTask, ScoringRun, SealedFile, SealedKind
 from tests.world import COMPETITION, NOW, PHASE, TASK
@@ -41,7 +41,7 @@ def sealed_in(
 ) -> Sealed:
     """Content, sealed for these keys."""
     recipients = {key_id_of(bytes(key.public_key)): bytes(key.public_key) for key in keys}
-    writer = SealingWriter(folder, UNLIMITED_BYTES, what=what, recipients=recipients)
+    writer = SealingWriter(FolderStorage(folder), UNLIMITED_BYTES, what=what, recipients=recipients)
     writer.write(content)
     writer.finish()
     return writer.sealed
@@ -67,7 +67,7 @@ def seal_gold(
         keys = current_keys(session)
         asked = [find_phase_task(session, *place.split("/")) for place in places]
         binding = bind_gold(session, asked, is_public=public)
-    writer = SealingWriter(folder, UNLIMITED_BYTES, what=binding, recipients=keys)
+    writer = SealingWriter(FolderStorage(folder), UNLIMITED_BYTES, what=binding, recipients=keys)
     if isinstance(content, Path):
         write_content(content, writer)
     else:

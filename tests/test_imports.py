@@ -20,7 +20,8 @@ from tests.services import environment_of
 from tests.web.routes import routes_of
 
 #: What only workers that score with models may load.
-HEAVY = ("torch", "transformers", "bert_score", "sklearn", "scipy", "pandas")
+#: obstore: only where files lie in a bucket.
+HEAVY = ("torch", "transformers", "bert_score", "sklearn", "scipy", "pandas", "obstore")
 
 
 MAKING_THE_APPLICATION = "from app.web.main import create_app; create_app()"

@@ -14,6 +14,7 @@ from sqlalchemy import Engine, select
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
+from app.base.storage import FolderStorage
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
 from app.models import User
@@ -43,7 +44,7 @@ def open_competition(site: Site, phases: Path, gold: Path, monkeypatch: pytest.M
     """Bring a phases.yaml without errors into the database; workers of this process find its gold."""
     assert [str(found) for found in check_phases(phases, now=NOW) if found.severity == "error"] == []
     with writing(site.engine) as session:
-        apply_phases(session, load_competitions(phases), storage_dir=site.settings.storage_dir, now=NOW)
+        apply_phases(session, load_competitions(phases), storage=FolderStorage(site.settings.storage_dir), now=NOW)
     site.set_clock(NOW)
     monkeypatch.setenv("EVERGOLD_DATABASE_URL", site.engine.url.render_as_string(hide_password=False))
     monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(gold))

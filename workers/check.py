@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from uuid import UUID
 
 import structlog
@@ -12,7 +13,7 @@ from structlog.contextvars import bound_contextvars
 
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
-from app.base.storage import check_path
+from app.base.storage import check_name, storage_of
 from app.runs.overruns import record_check_overrun
 from app.runs.validations import (
     CheckClaim,
@@ -89,9 +90,13 @@ def warnings_of(claim: CheckClaim) -> tuple[Problem, ...]:
     with ready_for(task, gold_is_sealed=claim.sealed_gold is not None):
         gold = gold_of(task, options, claim).content if claim.items_sha256 is None else None
         items = read_items(task, options, claim, gold)
-        prediction = task.read_prediction(check_path(get_settings().storage_dir, claim.validation_id), items, options)
+        prediction = task.read_prediction(_file(claim), items, options)
     warnings: tuple[Problem, ...] = prediction.warnings
     return warnings
+
+
+def _file(claim: CheckClaim) -> Path:
+    return storage_of(get_settings()).path(check_name(claim.validation_id), claim.sha256)
 
 
 def _claim(engine: Engine, validation_id: UUID, lease_seconds: float) -> CheckClaim | None:
@@ -104,7 +109,7 @@ def _outcome(claim: CheckClaim) -> tuple[Problem, ...] | InvalidPrediction:
     try:
         return warnings_of(claim)
     except InvalidPrediction as error:
-        told = with_excerpts(error, check_path(get_settings().storage_dir, claim.validation_id))
+        told = with_excerpts(error, _file(claim))
     return InvalidPrediction(told.problems, told.omitted)
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 from app.base.config import get_settings
 from app.base.db import writing
 from app.base.queue import send_gold_check, send_validation
+from app.base.storage import storage_of
 from app.gold.checks import unanswered_checks
 from app.runs.validations import mark_check_sent, requeue_lost_checks
 from app.runs.workers import unserved_task_types
@@ -20,7 +21,7 @@ from evergold.scoring.tasks import needs_gpu
 def look_after_validations(engine: Engine, now: datetime) -> int:
     """Once; how many of them workers were told about again."""
     with writing(engine) as session:
-        clear_check_files(session, get_settings().storage_dir, now)
+        clear_check_files(session, storage_of(get_settings()), now)
         forget_validations(session, now)
         unserved = unserved_task_types(session, now)
         waiting = requeue_lost_checks(session, attempts=get_settings().attempts, now=now, unserved=unserved)

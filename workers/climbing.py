@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.base.storage import stored_path
+from app.base.storage import local_file, storage_of
 from app.models import LineChange
 from app.submissions.climbing import Unmeasured, mail_organisers, unmeasured
 from workers.changed_lines import changed_lines
@@ -32,10 +32,10 @@ def watch_climbing(engine: Engine, now: datetime) -> int:
 
 
 def _measured(one: Unmeasured) -> LineChange:
-    folder = get_settings().storage_dir
+    storage = storage_of(get_settings())
     change = None
     if one.previous_sha256 is not None:
-        change = changed_lines(stored_path(folder, one.sha256), stored_path(folder, one.previous_sha256))
+        change = changed_lines(local_file(storage, one.sha256), local_file(storage, one.previous_sha256))
     return LineChange(
         submission_id=one.submission_id,
         previous_id=one.previous_id,

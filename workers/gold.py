@@ -18,7 +18,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.config import get_settings
-from app.base.storage import stored_path
+from app.base.storage import local_file, sealed_storage_of, storage_of
 from app.gold.binding import Binding
 from app.gold.content import Takes
 from app.gold.plain import is_listed_public
@@ -101,14 +101,20 @@ def read_sealed_gold(task: AnyTask, options: Options, sealed: SealedGold) -> Ope
 
 def open_sealed_gold(sealed: SealedGold, into: Takes) -> Opened:
     """Write the content of this version; returns what else its file says. Raises as `gold_of` does."""
-    path = stored_path(get_settings().sealed_dir, sealed.sha256)
-    if not path.is_file():
-        raise GoldNotFound(f"the sealed gold {sealed.sha256} is not in {get_settings().sealed_dir}")
+    path = _sealed_path(sealed)
     opened = open_into(path, SealedKind.GOLD, sealed.keys, read_keys(key_file()), into)
     if opened.commitment != sealed.commitment:
         raise SealBroken("this gold is not the one that its commitment stands for")
     _check_place(opened.binding, sealed)
     return opened
+
+
+def _sealed_path(sealed: SealedGold) -> Path:
+    storage = sealed_storage_of(get_settings())
+    try:
+        return local_file(storage, sealed.sha256)
+    except FileNotFoundError:
+        raise GoldNotFound(f"the sealed gold {sealed.sha256} is not in {storage.folder}") from None
 
 
 def _check_place(binding: Binding | None, sealed: SealedGold) -> None:
@@ -133,17 +139,19 @@ def read_items(task: AnyTask, options: Options, claim: Asking, gold: Any) -> Any
 
 def items_in_storage(task: AnyTask, options: Options, sha256: str) -> Any:
     """The blind items of this file; raises InvalidItems."""
-    path = stored_path(get_settings().storage_dir, sha256)
+    storage = storage_of(get_settings())
     try:
-        return _kept(("items", task.name, _key(options), sha256), lambda: task.read_items(path, options))
+        return _kept(
+            ("items", task.name, _key(options), sha256),
+            lambda: task.read_items(local_file(storage, sha256), options),
+        )
     except FileNotFoundError:
         raise InvalidItems([Problem("missing-file", f"the blind file {sha256} is not in storage")]) from None
 
 
 def _open_and_read(task: AnyTask, options: Options, sealed: SealedGold) -> tuple[Any, Binding | None]:
     """In clear for as long as the task type reads it."""
-    path = stored_path(get_settings().sealed_dir, sealed.sha256)
-    with private_folder(path.stat().st_size if path.is_file() else 0) as folder:
+    with private_folder(_sealed_path(sealed).stat().st_size) as folder:
         with (folder / "sealed-gold").open("wb") as clear:
             opened = open_sealed_gold(sealed, clear)
         return laid_out(folder / "sealed-gold", lambda gold: task.read_gold(gold, options)), opened.binding

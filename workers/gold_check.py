@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from app.base.config import get_settings
-from app.base.storage import stored_path
+from app.base.storage import has_file, sealed_storage_of
 from app.gold.plain import is_listed_public
 from app.gold.versions import list_gold, place_of
 from app.models import GoldVersion, Phase, PhaseTask, SealedFile, WorkerKey
@@ -76,7 +76,7 @@ def _check_sealed(session: Session, keys: Keys) -> list[Checked]:
         if foreign := [key.key_id for key in file.keys if key.key_id not in keys]:
             whose = f"also sealed to {', '.join(foreign)}, which this worker's key file does not have: whose is it?"
             faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", whose))
-        if not stored_path(get_settings().sealed_dir, file.sha256).is_file():
+        if not has_file(sealed_storage_of(get_settings()), file.sha256):
             faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", "the file is not there"))
     return [*faults, Checked(f"{total} sealed files", None)] if total else []
 

@@ -17,8 +17,9 @@ from sqlalchemy.orm import Session
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, NotFound
+from app.base.storage import UNLIMITED_BYTES, sealed_storage_of
 from app.competitions.find import find_phase_task
-from app.gold.sealing import UNLIMITED_BYTES, Sealed, SealingWriter, forget_sealed
+from app.gold.sealing import Sealed, SealingWriter, forget_sealed
 from app.gold.versions import list_gold, record_sealed
 from app.models import GoldVersion, SealedFile, SealedKey
 from app.people import audit
@@ -63,10 +64,10 @@ def make_public(engine: Engine, place: str, number: int | None, now: datetime) -
     if opened.binding.is_public:
         return
     binding = replace(opened.binding, versions={sealed.place.phase: version.number}, is_public=True)
-    folder = get_settings().sealed_dir
+    storage = sealed_storage_of(get_settings())
     with reading(engine) as session:
         own = own_recipients(session, read_keys(key_file()))
-    writer = SealingWriter(folder, UNLIMITED_BYTES, what=binding, recipients=own, salt=opened.salt)
+    writer = SealingWriter(storage, UNLIMITED_BYTES, what=binding, recipients=own, salt=opened.salt)
     try:
         open_sealed_gold(sealed, writer)
         writer.finish()
@@ -76,7 +77,7 @@ def make_public(engine: Engine, place: str, number: int | None, now: datetime) -
         with writing(engine) as session:
             _exchange(session, version, writer.sealed, place, now)
     except BaseException:
-        forget_sealed(writer.sealed, folder)
+        forget_sealed(writer.sealed, storage)
         raise
 
 

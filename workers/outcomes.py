@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session, selectinload
 from app.base.config import get_settings
 from app.base.db import reading
 from app.base.errors import StorageFull
-from app.base.storage import stored_path
+from app.base.storage import local_file, sealed_storage_of
 from app.gold.sealing import Sealed, forget_sealed, seal_packed_outcomes
 from app.models import ScoringRun, SealedFile, SealedKind
 from workers.keys import key_file, own_recipients, read_keys
@@ -41,7 +41,7 @@ def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | N
         return None
     packed = zlib.compress(json.dumps(outcomes, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode())
     try:
-        return seal_packed_outcomes(packed, get_settings().sealed_dir, recipients)
+        return seal_packed_outcomes(packed, sealed_storage_of(get_settings()), recipients)
     except (OSError, StorageFull) as error:
         log.error("outcomes_not_stored", error=str(error))
         return None
@@ -50,7 +50,7 @@ def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | N
 def forget_outcomes(sealed: Sealed | None) -> None:
     """Remove what no run came to name."""
     if sealed is not None:
-        forget_sealed(sealed, get_settings().sealed_dir)
+        forget_sealed(sealed, sealed_storage_of(get_settings()))
 
 
 def read_outcomes(session: Session, run_id: int) -> dict[str, Any] | None:
@@ -65,7 +65,7 @@ def read_outcomes(session: Session, run_id: int) -> dict[str, Any] | None:
     if file is None:
         return None
     sealed_keys = {key.key_id: key.sealed_key for key in file.keys}
-    path = stored_path(get_settings().sealed_dir, file.sha256)
+    path = local_file(sealed_storage_of(get_settings()), file.sha256)
     packed = opened_bytes(path, SealedKind.OUTCOMES, sealed_keys, read_keys(key_file()))
     outcomes: dict[str, Any] = json.loads(zlib.decompress(packed))
     return outcomes

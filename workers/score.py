@@ -18,7 +18,7 @@ from structlog.contextvars import bound_contextvars
 
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
-from app.base.storage import stored_path
+from app.base.storage import local_file, storage_of
 from app.runs.claims import Claim, claim_run
 from app.runs.item_results import packed_results
 from app.runs.outcomes import put_back, record_failure, record_rejection, record_scores
@@ -141,7 +141,7 @@ def score_claim(claim: Claim, progress: Progress) -> Scored:
     opened = gold_of(task, options, claim)
     gold, shows_items = opened.content, opened.is_public and claim.gold_is_public
     items = read_items(task, options, claim, gold)
-    prediction = task.read_prediction(stored_path(get_settings().storage_dir, claim.sha256), items, options)
+    prediction = task.read_prediction(local_file(storage_of(get_settings()), claim.sha256), items, options)
     progress.checked()
     with ready_for(task, gold_is_sealed=claim.sealed_gold is not None):
         report = task.report(gold, prediction, options) if task.report else None
@@ -168,7 +168,7 @@ def _outcome(claim: Claim, progress: Progress) -> Scored | InvalidPrediction:
     try:
         return score_claim(claim, progress)
     except InvalidPrediction as error:
-        told = with_excerpts(error, stored_path(get_settings().storage_dir, claim.sha256))
+        told = with_excerpts(error, local_file(storage_of(get_settings()), claim.sha256))
     return InvalidPrediction(told.problems, told.omitted)
 
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
 
 import structlog
 from sqlalchemy import Engine, func, select
@@ -20,10 +19,11 @@ from sqlalchemy.orm import Session
 
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
+from app.base.errors import StorageAway
 from app.base.logs import configure_logging
 from app.base.permissions import prepare_folders
 from app.base.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_run
-from app.base.storage import clear_interrupted_uploads
+from app.base.storage import Storage, clear_interrupted_uploads, sealed_storage_of, storage_of
 from app.boards.snapshots import freeze_due
 from app.competitions.deletion import delete_due
 from app.models import RunStatus, ScoringRun
@@ -136,11 +136,11 @@ def clear_rejected(engine: Engine, settings: Settings, now: datetime) -> None:
         log.info("rejected_files_given_up", files=files)
 
 
-def clear_storage(engine: Engine, folder: Path, now: float) -> None:
+def clear_storage(engine: Engine, storage: Storage, now: float) -> None:
     """Take away what was stored for nothing; a folder that is not there, or only for reading, is somebody else's."""
     try:
-        interrupted, unowned = clear_interrupted_uploads(folder, now), clear_unowned(engine, folder, now)
-    except OSError as error:
+        interrupted, unowned = clear_interrupted_uploads(storage.folder, now), clear_unowned(engine, storage, now)
+    except (OSError, StorageAway) as error:
         log.warning("storage_not_cleared", error=str(error))
         return
     if interrupted or unowned != Cleared():
@@ -173,8 +173,8 @@ def main() -> None:
                 looked_until = check_standings(engine, looked_until)
                 if time.monotonic() >= clear_at:
                     clear_rejected(engine, settings, datetime.now(UTC))
-                    for folder in (settings.storage_dir, settings.sealed_dir):
-                        clear_storage(engine, folder, time.time())
+                    for storage in (storage_of(settings), sealed_storage_of(settings)):
+                        clear_storage(engine, storage, time.time())
                     clear_at = time.monotonic() + CLEAR_SECONDS
             except SQLAlchemyError as error:
                 log.warning("sweep_failed", error=str(error))  # the next one does the same work

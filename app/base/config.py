@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import quote, urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -47,6 +47,17 @@ class Settings(BaseSettings):
     )
     files_group: str = Field(
         "", description="the group that may read what web, workers and sweep share; empty: their one user alone"
+    )
+    storage: Literal["folder", "s3"] = Field(
+        "folder",
+        description="where uploads, public and sealed files lie: in the folders above, or in EVERGOLD_S3_BUCKET",
+    )
+    storage_before: Literal["", "folder", "s3"] = Field(
+        "", description="while `evergold storage move` is under way: the storage from which it moves"
+    )
+    cache_dir: Path = Field(
+        default_factory=lambda known: known["data_dir"] / "cache",
+        description="with s3: copies of what was read, on this machine's disk; default: data_dir/cache",
     )
     database_url: str = Field("", description="SQLAlchemy address; empty: SQLite in data_dir")
     broker_url: str = Field("", description="Celery broker; empty: files in data_dir/broker")
@@ -122,6 +133,13 @@ class Settings(BaseSettings):
             )
         if address and not self.base_url:
             raise ValueError("base_url is needed with smtp_url: mail has links, and a request's Host is not believed")
+
+    @field_validator("storage_before")
+    @classmethod
+    def _another(cls, before: str, info: ValidationInfo) -> str:
+        if before and before == info.data.get("storage"):
+            raise ValueError("the storage from which a server moves is another than storage; empty when it has moved")
+        return before
 
     @property
     def database_address(self) -> str:

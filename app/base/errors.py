@@ -97,6 +97,20 @@ class StorageFull(EvergoldError):
     code = "storage_full"
 
 
+class StorageAway(EvergoldError):
+    """The storage is on another machine, and cannot be reached or refuses; what was asked of it may be asked again."""
+
+    status = 503
+    code = "storage_away"
+
+
+class StorageDamaged(EvergoldError):
+    """What the storage gives, again and again, is not what was put there: the sha256 tells."""
+
+    status = 503
+    code = "storage_damaged"
+
+
 class EmptyUpload(EvergoldError):
     status = 422
     code = "empty_upload"

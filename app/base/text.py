@@ -6,6 +6,7 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from urllib.parse import quote
 
 from app.base.errors import InvalidForm
 
@@ -57,6 +58,12 @@ def readable_size(size_bytes: int) -> str:
             amount = f"{size_bytes / size:.1f}" if size_bytes < 10 * size else f"{size_bytes / size:.0f}"
             return f"{amount.removesuffix('.0')} {unit}"
     return "1 byte" if size_bytes == 1 else f"{size_bytes} bytes"
+
+
+def attachment(name: str) -> str:
+    """The header Content-Disposition of a download that is called so."""
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._- ") else "_" for c in name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
 
 
 #: What spreadsheets take for the beginning of a formula.

@@ -30,6 +30,7 @@ def export_yaml(
     from app.base.config import get_settings
     from app.base.db import get_engine, reading
     from app.base.errors import EvergoldError
+    from app.base.storage import storage_of
     from app.competitions.find import find_competition
     from app.declarations.edits.export import export_folder
     from app.declarations.revisions.kept import find_revision, present_revision
@@ -39,7 +40,7 @@ def export_yaml(
         with reading(get_engine(settings.database_address)) as session:
             found = find_competition(session, competition)
             wanted = find_revision(session, found, revision) if revision else present_revision(session, found)
-            written = export_folder(wanted, competition, settings.storage_dir, folder)
+            written = export_folder(wanted, competition, storage_of(settings), folder)
     except EvergoldError as error:
         raise CommandError(error.message, name=error.code) from None
     except OSError as error:

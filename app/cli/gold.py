@@ -199,16 +199,17 @@ def _ask_workers(data_dir: Path | None, *arguments: str) -> None:
 def _put(places: list[str], path: Path, publish: bool | None, *, is_public: bool) -> list[GoldVersion]:
     from app.base.config import get_settings
     from app.base.db import get_engine
+    from app.base.storage import UNLIMITED_BYTES, sealed_storage_of
     from app.gold.content import write_content
-    from app.gold.sealing import UNLIMITED_BYTES, SealingWriter
+    from app.gold.sealing import SealingWriter
     from app.gold.versions import bind_gold, keep_gold, recipients
 
     settings = get_settings()
-    folder = settings.sealed_dir
+    storage = sealed_storage_of(settings)
     with _session() as session:
         binding = bind_gold(session, [_find(session, place) for place in places], is_public=is_public)
         keys = recipients(session, settings.sealing_keys)
-    writer = SealingWriter(folder, UNLIMITED_BYTES, what=binding, recipients=keys)
+    writer = SealingWriter(storage, UNLIMITED_BYTES, what=binding, recipients=keys)
     try:
         write_content(path, writer)
         writer.finish()
@@ -216,7 +217,7 @@ def _put(places: list[str], path: Path, publish: bool | None, *, is_public: bool
         writer.discard()
     return keep_gold(
         get_engine(settings.database_address),
-        folder,
+        storage,
         writer.sealed,
         filename=path.resolve().name,
         publish=publish,

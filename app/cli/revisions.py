@@ -68,6 +68,7 @@ def set_values(
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine
+    from app.base.storage import storage_of
     from app.declarations.edits.edit import Edit, edit_values
 
     wanted = dict(_pair(text) for text in values)
@@ -75,7 +76,7 @@ def set_values(
         settings = get_settings()
         edit = Edit(competition, None, None, note, preview)
         engine = get_engine(settings.database_address)
-        _tell(edit, edit_values(engine, settings.storage_dir, edit, wanted, datetime.now(UTC)), as_json)
+        _tell(edit, edit_values(engine, storage_of(settings), edit, wanted, datetime.now(UTC)), as_json)
 
 
 @commands.command(rich_help_panel=PANEL)
@@ -91,13 +92,14 @@ def undo(
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine
+    from app.base.storage import storage_of
     from app.declarations.edits.edit import Edit, go_back
 
     with _in_words():
         settings = get_settings()
         edit = Edit(competition, None, None, note, preview)
         engine = get_engine(settings.database_address)
-        _tell(edit, go_back(engine, settings.storage_dir, edit, to, datetime.now(UTC)), as_json)
+        _tell(edit, go_back(engine, storage_of(settings), edit, to, datetime.now(UTC)), as_json)
 
 
 def _tell(edit: Edit, outcome: Outcome, as_json: bool) -> None:

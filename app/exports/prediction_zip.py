@@ -13,13 +13,12 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import structlog
 
-from app.base.storage import stored_path
+from app.base.storage import Storage, has_file, lent_file
 from app.base.text import spreadsheet_safe
 from app.exports.predictions import ExportedSubmission
 
@@ -38,18 +37,17 @@ class Packed:
 
     submission: ExportedSubmission
     path: str
-    source: Path
+    storage: Storage
 
 
-def packed(submissions: Sequence[ExportedSubmission], storage_dir: Path) -> list[Packed]:
+def packed(submissions: Sequence[ExportedSubmission], storage: Storage) -> list[Packed]:
     """Where each file will stand."""
     folders = team_folders({one.team_id: one.team for one in submissions})
     found = []
     for one in submissions:
-        source = stored_path(storage_dir, one.sha256)
         name = safe_name(one.filename) or "predictions"
         path = f"{folders[one.team_id]}/{one.id}/{'file-' if name.lower() == CARD else ''}{name}"
-        found.append(Packed(one, path if source.is_file() else "", source))
+        found.append(Packed(one, path if has_file(storage, one.sha256) else "", storage))
     return found
 
 
@@ -180,7 +178,11 @@ def _card_json(one: ExportedSubmission) -> str:
 def _file_chunks(target: ZipFile, sink: _Sink, file: Packed) -> Iterator[bytes]:
     is_large = file.submission.size_bytes >= 2**31 - 1
     info = _info(file.path, file.submission.submitted_at)
-    with file.source.open("rb") as source, target.open(info, "w", force_zip64=is_large) as entry:
+    with (
+        lent_file(file.storage, file.submission.sha256) as path,
+        path.open("rb") as source,
+        target.open(info, "w", force_zip64=is_large) as entry,
+    ):
         while chunk := source.read(CHUNK_BYTES):
             entry.write(chunk)
             yield sink.taken()

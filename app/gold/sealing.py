@@ -13,14 +13,13 @@ import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from nacl import bindings
 from nacl.public import PublicKey, SealedBox
 
 from app.base.errors import EmptyUpload, EvergoldError, UploadTooLarge
-from app.base.storage import StoredFile, UploadWriter, stored_path
+from app.base.storage import UNLIMITED_BYTES, Storage, StoredFile, UploadWriter, remove_file
 from app.base.text import readable_size
 from app.gold.binding import Binding
 from app.models import SealedKind
@@ -28,7 +27,6 @@ from app.models import SealedKind
 SALT_BYTES = 32
 #: Plaintext of a chunk; only the last one is shorter.
 CHUNK_BYTES = 64 * 1024
-UNLIMITED_BYTES = 2**62
 
 
 class NoWorkerKey(EvergoldError):
@@ -62,7 +60,7 @@ class SealingWriter:
 
     def __init__(
         self,
-        folder: Path,
+        storage: Storage,
         limit_bytes: int,
         *,
         what: Binding | Literal[SealedKind.OUTCOMES],
@@ -76,7 +74,7 @@ class SealingWriter:
             )
         self.binding = what if isinstance(what, Binding) else None
         self._limit_bytes = limit_bytes
-        self._out = UploadWriter(folder, UNLIMITED_BYTES)
+        self._out = UploadWriter(storage, UNLIMITED_BYTES)
         self._first_line = what.line() if isinstance(what, Binding) else unbound_line(what)
         self._state = bindings.crypto_secretstream_xchacha20poly1305_state()
         key = bindings.crypto_secretstream_xchacha20poly1305_keygen()
@@ -139,9 +137,9 @@ class SealingWriter:
         )
 
 
-def seal_packed_outcomes(content: bytes, folder: Path, recipients: Mapping[str, bytes]) -> Sealed:
+def seal_packed_outcomes(content: bytes, storage: Storage, recipients: Mapping[str, bytes]) -> Sealed:
     """Seal what the items of a run came to, packed."""
-    writer = SealingWriter(folder, UNLIMITED_BYTES, what=SealedKind.OUTCOMES, recipients=recipients)
+    writer = SealingWriter(storage, UNLIMITED_BYTES, what=SealedKind.OUTCOMES, recipients=recipients)
     try:
         writer.write(content)
         writer.finish()
@@ -150,9 +148,9 @@ def seal_packed_outcomes(content: bytes, folder: Path, recipients: Mapping[str, 
         writer.discard()
 
 
-def forget_sealed(sealed: Sealed, folder: Path) -> None:
+def forget_sealed(sealed: Sealed, storage: Storage) -> None:
     """Remove a ciphertext that no row came to name; nobody else can have the same."""
-    stored_path(folder, sealed.file.sha256).unlink(missing_ok=True)
+    remove_file(storage, sealed.file.sha256)
 
 
 def unbound_line(kind: SealedKind) -> bytes:

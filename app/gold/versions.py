@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.db import writing
 from app.base.errors import EvergoldError, NotFound
+from app.base.storage import Storage
 from app.competitions.changed import boards_changed
 from app.competitions.find import find_phase_task
 from app.gold.binding import Binding, GoldPlace, options_digest
@@ -157,7 +157,7 @@ def put_gold(
 
 def keep_gold(
     engine: Engine,
-    folder: Path,
+    storage: Storage,
     sealed: Sealed,
     *,
     filename: str,
@@ -165,7 +165,7 @@ def keep_gold(
     user: User | None,
     now: datetime,
 ) -> list[GoldVersion]:
-    """What was sealed in this folder becomes a version wherever it is bound to, as `put_gold` has it.
+    """What was sealed in this storage becomes a version wherever it is bound to, as `put_gold` has it.
 
     user: must organise the competition; None: the command line. Whatever stands against it, nothing of the file is
     left then.
@@ -177,7 +177,7 @@ def keep_gold(
                 check_may_organise(session, user, phase_task.phase.competition)
             return put_gold(session, phase_tasks, sealed, filename=filename, publish=publish, user=user, now=now)
     except BaseException:
-        forget_sealed(sealed, folder)
+        forget_sealed(sealed, storage)
         raise
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from uuid import UUID
 
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
+from app.base.storage import Storage
 from app.judging.errors import CannotJudge
 from app.judging.marks_csv import MarkPlace, MarksFile, read_marks, submissions_named
 from app.judging.rounds import RoundForm, add_round, check_form, check_unpublished, find_round, lock_round, subject_of
@@ -42,13 +42,13 @@ class Imported:
     unchanged: int
 
 
-def read_file(session: Session, storage_dir: Path, phase_task: PhaseTask, data: bytes) -> Brought:
+def read_file(session: Session, storage: Storage, phase_task: PhaseTask, data: bytes) -> Brought:
     """The marks in the file, checked against the predictions that it names; raises InvalidMarks, CannotJudge."""
     named = submissions_named(data)
     if len(named) > MOST_SUBMISSIONS:
         raise CannotJudge(f"At most {MOST_SUBMISSIONS} submissions can be judged; the file has {len(named)}.")
     submissions = scored_submissions(session, phase_task, named)
-    material = read_material(storage_dir, phase_task, submissions)
+    material = read_material(storage, phase_task, submissions)
     file = read_marks(data, material)
     check_items((language, item, "") for _, language, item, _ in file.marks)
     return Brought(file, material)

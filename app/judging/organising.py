@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from uuid import UUID
 
 from sqlalchemy import Engine
@@ -16,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm
-from app.base.storage import stored_path
+from app.base.storage import Storage, local_file
 from app.competitions.find import find_phase_task, organised
 from app.judging.annotators import appoint
 from app.judging.imports import Imported, import_marks, read_file
@@ -45,13 +44,15 @@ def organised_round(
     return found, find_round(session, found, name)
 
 
-def start_judging(engine: Engine, folder: Path, place: Place, wanted: WantedRound, *, user: User, now: datetime) -> str:
-    """Start a round with its annotators, and give its name. folder: of the stored files."""
+def start_judging(
+    engine: Engine, storage: Storage, place: Place, wanted: WantedRound, *, user: User, now: datetime
+) -> str:
+    """Start a round with its annotators, and give its name. storage: of the stored files."""
     with reading(engine) as session:
         competition, phase_task = _organised(session, user, place)
         check_judgeable(phase_task)
         chosen = choose_submissions(session, competition, phase_task, wanted.submissions, viewer=user, now=now)
-        material = read_material(folder, phase_task, chosen)
+        material = read_material(storage, phase_task, chosen)
     with writing(engine) as session:
         competition, phase_task = _organised(session, user, place)
         judging = start_round(
@@ -68,13 +69,13 @@ def start_judging(engine: Engine, folder: Path, place: Place, wanted: WantedRoun
 
 
 def import_file(
-    engine: Engine, folder: Path, place: Place, name: str, sha256: str, *, user: User, now: datetime
+    engine: Engine, storage: Storage, place: Place, name: str, sha256: str, *, user: User, now: datetime
 ) -> Imported:
     """Take the marks of a stored file into the round of this name."""
-    data = stored_path(folder, sha256).read_bytes()
+    data = local_file(storage, sha256).read_bytes()
     with reading(engine) as session:
         _, phase_task = _organised(session, user, place)
-        brought = read_file(session, folder, phase_task, data)
+        brought = read_file(session, storage, phase_task, data)
     with writing(engine) as session:
         competition, phase_task = _organised(session, user, place)
         return import_marks(session, competition, phase_task, brought, name=name, actor=user, now=now)

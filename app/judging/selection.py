@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.errors import InvalidForm
-from app.base.storage import stored_path
+from app.base.storage import Storage, local_file
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import boards_of
 from app.judging.errors import CannotJudge
@@ -112,19 +111,19 @@ def check_judgeable(phase_task: PhaseTask) -> str:
     return phase_task.items_sha256
 
 
-def read_material(storage_dir: Path, phase_task: PhaseTask, submissions: Sequence[Submission]) -> Material:
+def read_material(storage: Storage, phase_task: PhaseTask, submissions: Sequence[Submission]) -> Material:
     """Sentences, and paraphrases of these submissions; raises CannotJudge. `phase_task.task` must be loaded."""
     task = TASKS[phase_task.task.task_type]
-    items_path = stored_path(storage_dir, check_judgeable(phase_task))
+    items_sha256 = check_judgeable(phase_task)
     try:
         options = read_options(task, phase_task.options_of(phase_task.task))
-        items = task.read_items(items_path, options)
+        items = task.read_items(local_file(storage, items_sha256), options)
     except (InvalidFile, InvalidOptions, OSError) as fault:
         raise CannotJudge(f"The blind file cannot be read: {_said(fault)}") from fault
     paraphrases = {}
     for submission in submissions:
         try:
-            read = task.read_prediction(stored_path(storage_dir, submission.sha256), items, options)
+            read = task.read_prediction(local_file(storage, submission.sha256), items, options)
         except (InvalidFile, OSError) as fault:
             raise CannotJudge(f"Submission {submission.id} cannot be read: {_said(fault)}") from fault
         paraphrases[submission.id] = {language: _plain(texts) for language, texts in read.languages.items()}

@@ -42,7 +42,7 @@ class Validation(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
     # A task that is taken back before anybody submitted takes its validations along.
     phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id", ondelete="CASCADE"), index=True)
-    sha256: Mapped[str] = mapped_column(String(64))  # its file lies apart, see `app.base.storage.check_path`
+    sha256: Mapped[str] = mapped_column(String(64))  # its file lies apart, see `app.base.stores.names.check_name`
     size_bytes: Mapped[int]
     filename: Mapped[str] = mapped_column(String(200), default="")
     idempotency_key: Mapped[str | None] = mapped_column(String(200))

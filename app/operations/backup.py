@@ -19,7 +19,8 @@ from sqlalchemy import Connection, Engine, Table, select
 import app.models  # noqa: F401 - fills Base.metadata
 from app.base.config import Settings
 from app.base.db import Base, get_engine
-from app.base.storage import stored_path
+from app.base.errors import StorageDamaged
+from app.base.storage import Storage, lent_file, sealed_storage_of, storage_of
 from app.operations.backup_files import Target, writing_to
 from app.operations.backup_format import (
     MANIFEST,
@@ -110,21 +111,23 @@ _NAMING = frozenset(naming_columns())
 def _copy_files(settings: Settings, named: Named, into: Target) -> tuple[list[BackupFile], list[str]]:
     """Those that are whole, and the names of the others."""
     files, missing = [], []
-    folders: dict[Folder, Path] = {"storage": settings.storage_dir, "sealed": settings.sealed_dir}
+    storages: dict[Folder, Storage] = {"storage": storage_of(settings), "sealed": sealed_storage_of(settings)}
     for folder, digests in named.items():
         for sha256 in sorted(digests):
-            path = stored_path(folders[folder], sha256)
             try:
-                whole = _sha256(path) == sha256
-            except FileNotFoundError:
-                whole = False
-            if not whole:
+                with lent_file(storages[folder], sha256) as path:
+                    files.append(_copy(folder, sha256, path, into))
+            except (FileNotFoundError, StorageDamaged):
                 missing.append(f"{folder}/{sha256}")
-                continue
-            found = BackupFile(folder=folder, sha256=sha256, size_bytes=path.stat().st_size)
-            into.add(found.file, path)
-            files.append(found)
     return files, missing
+
+
+def _copy(folder: Folder, sha256: str, path: Path, into: Target) -> BackupFile:
+    if _sha256(path) != sha256:
+        raise StorageDamaged(f"{folder}/{sha256} is damaged")
+    copied = BackupFile(folder=folder, sha256=sha256, size_bytes=path.stat().st_size)
+    into.add(copied.file, path)
+    return copied
 
 
 def _sha256(path: Path) -> str:

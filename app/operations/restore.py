@@ -19,7 +19,15 @@ from sqlalchemy import Connection, func, inspect, select, table as named_table, 
 
 from app.base.config import Settings
 from app.base.db import get_engine
-from app.base.storage import CHUNK_BYTES, store_upload, stored_path
+from app.base.storage import (
+    CHUNK_BYTES,
+    UNLIMITED_BYTES,
+    Storage,
+    remove_file,
+    sealed_storage_of,
+    storage_of,
+    store_upload,
+)
 from app.operations.backup_files import Source, reading_from
 from app.operations.backup_format import MANIFEST, BackupError, BackupFile, BackupTable, Manifest, insertable, read_row
 from app.operations.migrate import alembic_config, migrating, upgrade_to
@@ -35,14 +43,14 @@ def restore_backup(settings: Settings, source: Path) -> Manifest:
         _check_revision(manifest)
         _check_whole(backup, manifest)
         _check_empty(settings, manifest)
-        stored: list[Path] = []
+        stored: list[tuple[Storage, str]] = []
         try:
             for file in manifest.files:
                 stored.append(_store(backup, file, settings))
             _fill_database(settings, backup, manifest)
         except BaseException:
-            for path in stored:
-                path.unlink(missing_ok=True)
+            for storage, sha256 in stored:
+                remove_file(storage, sha256)
             raise
     return manifest
 
@@ -101,9 +109,9 @@ def _check_whole(backup: Source, manifest: Manifest) -> None:
 
 def _check_empty(settings: Settings, manifest: Manifest) -> None:
     """Restoring makes a new server; it never mixes two."""
-    for folder in (settings.storage_dir, settings.sealed_dir):
-        if any(path.is_file() for path in folder.rglob("*")):
-            raise BackupError(f"{folder} has files already: a backup is restored into an empty server only.")
+    for name, storage in (("storage", storage_of(settings)), ("sealed", sealed_storage_of(settings))):
+        if next(iter(storage.listed()), None):
+            raise BackupError(f"{name} has files already: a backup is restored into an empty server only.")
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     with get_engine(settings.database_address).connect() as connection:
         for name in _tables(connection):
@@ -123,14 +131,14 @@ def _tables(connection: Connection) -> list[str]:
 # --------------------------------------------------------------------------------------------------------------- files
 
 
-def _store(backup: Source, file: BackupFile, settings: Settings) -> Path:
-    folder = settings.storage_dir if file.folder == "storage" else settings.sealed_dir
+def _store(backup: Source, file: BackupFile, settings: Settings) -> tuple[Storage, str]:
+    storage = storage_of(settings) if file.folder == "storage" else sealed_storage_of(settings)
     with backup.open(file.file) as content:
-        stored = store_upload(iter(lambda: content.read(CHUNK_BYTES), b""), folder, limit_bytes=2**63)
+        stored = store_upload(iter(lambda: content.read(CHUNK_BYTES), b""), storage, UNLIMITED_BYTES)
     if stored.sha256 != file.sha256:
-        stored_path(folder, stored.sha256).unlink()
+        remove_file(storage, stored.sha256)
         raise BackupError(f"{file.file} has changed while it was read.")
-    return stored_path(folder, stored.sha256)
+    return storage, stored.sha256
 
 
 # ------------------------------------------------------------------------------------------------------------ database

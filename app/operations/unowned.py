@@ -7,13 +7,10 @@ stays (decision 008).
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import TypeVar
 
 from sqlalchemy import Column, ColumnElement, Engine, select, true
@@ -21,14 +18,12 @@ from sqlalchemy.orm import Session
 
 import app.models  # noqa: F401 - fills Base.metadata
 from app.base.db import Base, reading
-from app.base.permissions import make_folder
-from app.base.storage import stored_path
+from app.base.storage import ASIDE, Kept, Storage, aside_name, digest_of, stored_name
 
 #: Younger files may belong to an upload, or to an `evergold apply`, that has not committed yet.
 YOUNG_SECONDS = 24 * 3600
 #: Time to notice a mistake, and to take the file back.
 ASIDE_SECONDS = 7 * 24 * 3600
-FOLDER = "unowned"
 _BATCH = 500
 
 T = TypeVar("T")
@@ -43,15 +38,15 @@ class Cleared:
     removed: int = 0
 
 
-def clear_unowned(engine: Engine, folder: Path, now: float) -> Cleared:
-    """Go through a folder of stored files once. now: in seconds, as files' times are."""
-    put_back, removed = _look_again(engine, folder, now)
+def clear_unowned(engine: Engine, storage: Storage, now: float) -> Cleared:
+    """Go through a storage once. now: in seconds, as files' times are."""
+    put_back, removed = _look_again(engine, storage, now)
     set_aside = 0
-    for digests in _batches(_old_files(folder, now)):
+    for digests in _batches(_old_files(storage, now)):
         unnamed = set(digests) - named_in_tables(engine, digests)
-        aside = [path for digest in sorted(unnamed) if (path := _set_aside(folder, digest, now))]
-        still_named = named_in_tables(engine, [_digest(path) for path in aside])
-        back = [path for path in aside if _digest(path) in still_named and _put_back(folder, path, now)]
+        aside = [name for digest in sorted(unnamed) if (name := _set_aside(storage, digest, now))]
+        still_named = named_in_tables(engine, [_digest(name) for name in aside])
+        back = [name for name in aside if _digest(name) in still_named and _put_back(storage, name)]
         set_aside += len(aside) - len(back)
     return Cleared(set_aside, put_back, removed)
 
@@ -84,61 +79,53 @@ def _named(session: Session, column: Column[str], digests: list[str]) -> Iterabl
 # --------------------------------------------------------------------------------------------------------------- files
 
 
-def _old_files(folder: Path, now: float) -> Iterator[str]:
-    for path in folder.glob("[0-9a-f][0-9a-f]/" + 64 * "[0-9a-f]"):
-        with suppress(FileNotFoundError):
-            if not _is_young(path, now):
-                yield path.name
+def _old_files(storage: Storage, now: float) -> Iterator[str]:
+    for kept in storage.listed():
+        if (digest := digest_of(kept.name)) and not _is_young(kept, now):
+            yield digest
 
 
-def _set_aside(folder: Path, digest: str, now: float) -> Path | None:
-    """Where the file lies now; None if it is gone, or was stored anew at this very moment and is back in its place."""
-    aside = folder / FOLDER / f"{digest}.{int(now)}.{secrets.token_hex(4)}"
-    make_folder(aside.parent, folder)
-    try:
-        stored_path(folder, digest).rename(aside)
-    except FileNotFoundError:  # another sweep was here
+def _set_aside(storage: Storage, digest: str, now: float) -> str | None:
+    """What it is called now; None if it is gone, or was stored anew at this very moment and is back in its place."""
+    aside = storage.rename(stored_name(digest), aside_name(digest, now, secrets.token_hex(4)))
+    if aside is None:  # another sweep was here
         return None
     # Only now it is sure which file was moved: an upload may have put a new one there since its age was looked at.
     if _is_young(aside, now):
-        _put_back(folder, aside, now)
+        _put_back(storage, aside.name)
         return None
-    return aside
+    return aside.name
 
 
-def _look_again(engine: Engine, folder: Path, now: float) -> tuple[int, int]:
+def _look_again(engine: Engine, storage: Storage, now: float) -> tuple[int, int]:
     """At what was set aside: (put back, removed)."""
     put_back = removed = 0
-    for paths in _batches(sorted((folder / FOLDER).glob("*.*.*"))):
-        named = named_in_tables(engine, {_digest(path) for path in paths})
-        for path in paths:
-            with suppress(FileNotFoundError):  # another sweep was here
-                moved_at = float(path.name.split(".")[1])
-                # Young when it was moved: that sweep was killed before it could look.
-                if _digest(path) in named or _is_young(path, moved_at):
-                    put_back += _put_back(folder, path, now)
-                elif now - moved_at > ASIDE_SECONDS:
-                    path.unlink()
-                    removed += 1
+    asides = (kept for kept in storage.listed(f"{ASIDE}/") if kept.name.count(".") == 2)
+    for files in _batches(asides):
+        named = named_in_tables(engine, {_digest(kept.name) for kept in files})
+        for kept in files:
+            moved_at = float(kept.name.split(".")[1])
+            # Young when it was moved: that sweep was killed before it could look.
+            if _digest(kept.name) in named or (storage.rename_keeps_age and _is_young(kept, moved_at)):
+                put_back += _put_back(storage, kept.name)
+            elif now - moved_at > ASIDE_SECONDS:
+                storage.remove(kept.name)
+                removed += 1
     return put_back, removed
 
 
-def _put_back(folder: Path, aside: Path, now: float) -> bool:
+def _put_back(storage: Storage, aside: str) -> bool:
     """To where it was, as a young file, so that the next sweep leaves it alone; the same content may be there again."""
-    try:
-        os.utime(aside, (now, now))
-        aside.rename(stored_path(folder, _digest(aside)))
-    except FileNotFoundError:  # another sweep was here
-        return False
-    return True
+    storage.renew(aside)
+    return storage.rename(aside, stored_name(_digest(aside))) is not None  # None: another sweep was here
 
 
-def _is_young(path: Path, now: float) -> bool:
-    return path.stat().st_mtime > now - YOUNG_SECONDS
+def _is_young(kept: Kept, now: float) -> bool:
+    return kept.kept_at > now - YOUNG_SECONDS
 
 
-def _digest(aside: Path) -> str:
-    return aside.name.split(".")[0]
+def _digest(aside: str) -> str:
+    return aside.rpartition("/")[2].split(".")[0]
 
 
 def _batches(things: Iterable[T]) -> Iterator[list[T]]:

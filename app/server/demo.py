@@ -15,7 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
-from app.base.storage import store_file
+from app.base.storage import Storage, store_file
 from app.competitions.find import find_competition, find_phase_task
 from app.competitions.limits import phase_state
 from app.gold.plain import list_as_public
@@ -116,14 +116,14 @@ def add_accounts(session: Session, now: datetime) -> None:
         _account(session, team, now)
 
 
-def submit_demo(session: Session, storage_dir: Path, now: datetime) -> list[int]:
+def submit_demo(session: Session, storage: Storage, now: datetime) -> list[int]:
     """Accounts, and the files that were not submitted yet; returns the new runs' ids."""
     runs = []
     add_accounts(session, now)
     for team in TEAMS:
         user = _account(session, team, now)
         for path in sorted((DEMO / "submissions").glob(f"*/*/{team.username}.*")):
-            runs += _submit(session, user, team, path, storage_dir, now)
+            runs += _submit(session, user, team, path, storage, now)
     return runs
 
 
@@ -139,7 +139,7 @@ def _account(session: Session, team: DemoTeam, now: datetime) -> User:
     )
 
 
-def _submit(session: Session, user: User, team: DemoTeam, path: Path, storage_dir: Path, now: datetime) -> list[int]:
+def _submit(session: Session, user: User, team: DemoTeam, path: Path, storage: Storage, now: datetime) -> list[int]:
     phase, task = path.parts[-3:-1]
     try:
         phase_task = find_phase_task(session, COMPETITION, phase, task)
@@ -154,7 +154,7 @@ def _submit(session: Session, user: User, team: DemoTeam, path: Path, storage_di
         session,
         user=user,
         phase_task=phase_task,
-        upload=store_file(path, storage_dir),
+        upload=store_file(path, storage),
         filename=path.name,
         method=team.methods[task],
         idempotency_key=key,

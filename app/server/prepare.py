@@ -23,6 +23,7 @@ from app.base.config import InvalidSettings, Settings, get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import EvergoldError
 from app.base.permissions import prepare_folders
+from app.base.storage import storage_of
 from app.base.text import readable_size
 from app.declarations.apply.apply import apply_phases
 from app.declarations.apply.changes import Change
@@ -78,7 +79,7 @@ def apply(*, overwrite_edits: bool = False) -> list[Change]:
         loaded = demo_dates.dated(load_competitions(settings.phases_file), settings.data_dir)
         with writing(engine) as session:
             changes = apply_phases(
-                session, loaded, storage_dir=settings.storage_dir, now=now, overwrite_edits=overwrite_edits
+                session, loaded, storage=storage_of(settings), now=now, overwrite_edits=overwrite_edits
             )
             made = [str(change) for change in changes if change.counts]
             if made:
@@ -110,7 +111,7 @@ def plan(*, overwrite_edits: bool = False) -> Plan:
         return plan_phases(
             get_engine(settings.database_address),
             demo_dates.dated(load_competitions(settings.phases_file), settings.data_dir),
-            storage_dir=settings.storage_dir,
+            storage=storage_of(settings),
             now=now,
             overwrite_edits=overwrite_edits,
         )
@@ -140,7 +141,7 @@ def add_demo(gold_dir: Path, *, submits: bool = True) -> list[dict[str, str]]:
             demo.check_demo_allowed(session)
             demo.install_gold(gold_dir)
             demo.add_accounts(session, now)
-            runs = demo.submit_demo(session, settings.storage_dir, now) if submits else []
+            runs = demo.submit_demo(session, storage_of(settings), now) if submits else []
     except (EvergoldError, OSError) as error:
         raise ServeError(f"The demo cannot be set up: {_words(error)}") from None
     wake_workers(engine, runs, now)

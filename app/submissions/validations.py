@@ -5,10 +5,8 @@ A validation is its sender's alone, not even organisers see it. Its life with a 
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from uuid import UUID, uuid4
 
 from sqlalchemy import delete, func, select
@@ -16,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.errors import IdempotencyConflict, LimitReached, NotFound
-from app.base.storage import StoredFile
+from app.base.storage import CHECKS, Storage, StoredFile, check_name
 from app.base.text import readable_size
 from app.competitions.access import check_takes_uploads
 from app.competitions.limits import check_gold_present, check_open_for
@@ -136,27 +134,27 @@ def check_bytes_today(session: Session, user: User, limit_bytes: int, now: datet
         )
 
 
-def clear_check_files(session: Session, folder: Path, now: datetime) -> int:
+def clear_check_files(session: Session, storage: Storage, now: datetime) -> int:
     """Remove the files of checks that have ended, and those that no check came to own; how many."""
-    paths = [path for path in (folder / "checks").glob("*") if _is_id(path.name)]
-    waiting = select(Validation.id).where(Validation.id.in_([UUID(path.name) for path in paths]))
+    files = {validation_id: kept for kept in storage.listed(f"{CHECKS}/") if (validation_id := _id_of(kept.name))}
+    waiting = select(Validation.id).where(Validation.id.in_(files))
     ended = set(session.scalars(waiting.where(Validation.status.in_(CHECKED))))
     needed = set(session.scalars(waiting)) - ended
     removed = 0
-    for path in paths:
-        with suppress(FileNotFoundError):  # another sweep was here
-            is_old = path.stat().st_mtime < (now - UNCOMMITTED).timestamp()
-            if UUID(path.name) in ended or (UUID(path.name) not in needed and is_old):
-                path.unlink()
-                removed += 1
+    for validation_id, kept in files.items():
+        is_old = kept.kept_at < (now - UNCOMMITTED).timestamp()
+        if validation_id in ended or (validation_id not in needed and is_old):
+            storage.remove(kept.name)
+            removed += 1
     return removed
 
 
-def _is_id(name: str) -> bool:
+def _id_of(name: str) -> UUID | None:
     try:
-        return str(UUID(name)) == name
+        validation_id = UUID(name.removeprefix(f"{CHECKS}/"))
     except ValueError:
-        return False
+        return None
+    return validation_id if check_name(validation_id) == name else None
 
 
 def _check_at_once(session: Session, user: User, now: datetime) -> None:

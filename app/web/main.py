@@ -19,7 +19,7 @@ from app.base.config import MEBIBYTE, Settings, get_settings
 from app.base.db import get_engine, reading
 from app.base.logs import configure_logging
 from app.base.queue import import_celery
-from app.base.storage import clear_interrupted_uploads
+from app.base.storage import clear_interrupted_uploads, sealed_storage_of, storage_of
 from app.models import Competition
 from app.web import docs, pages
 from app.web.boards import api as boards, exports, feeds, pictures, results, rows, team as public_teams
@@ -168,8 +168,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await run_sync(_check_database, app.state.server.engine)
     threading.Thread(target=import_celery, name="import-celery", daemon=True).start()
     settings = app.state.server.settings
-    for folder in (settings.storage_dir, settings.sealed_dir):
-        await run_sync(clear_interrupted_uploads, folder, time.time())
+    for storage in (storage_of(settings), sealed_storage_of(settings)):
+        await run_sync(clear_interrupted_uploads, storage.folder, time.time())
     yield
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
 from app.base.logs import configure_logging
+from app.base.storage import storage_of
 from app.models import User
 from app.server import demo, demo_dates
 from app.server.prepare import wake_workers
@@ -38,7 +39,7 @@ def main() -> int:
     engine = get_engine(settings.database_address)
     tell(engine, settings, Path(os.environ["EVERGOLD_GOLD_DIR"]))
     with writing(engine) as session:
-        runs = demo.submit_demo(session, settings.storage_dir, datetime.now(UTC))
+        runs = demo.submit_demo(session, storage_of(settings), datetime.now(UTC))
     wake_workers(engine, runs, datetime.now(UTC))
     is_judged = judge_paraphrases(engine, settings, datetime.now(UTC))
     if is_judged:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.base.config import Settings
 from app.base.db import reading, writing
+from app.base.storage import storage_of
 from app.competitions.find import find_competition, find_phase_task
 from app.judging.marks import save_marks, worksheet
 from app.judging.organising import WantedRound, start_judging
@@ -47,7 +48,7 @@ def judge_paraphrases(engine: Engine, settings: Settings, now: datetime) -> bool
         organiser = _user(session, ORGANISER.username)
     appointed = tuple((language, name) for language, names in ANNOTATORS.items() for name in names)
     wanted = WantedRound(RoundForm(items=ITEMS, seed=SEED, guidelines=texts.GUIDELINES), annotators=appointed)
-    name = start_judging(engine, settings.storage_dir, PLACE, wanted, user=organiser, now=now)
+    name = start_judging(engine, storage_of(settings), PLACE, wanted, user=organiser, now=now)
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         judging = find_round(session, competition, name)

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.base.config import Settings
 from app.base.db import reading, writing
-from app.base.storage import store_upload
+from app.base.storage import storage_of, store_upload
 from app.competitions.find import find_phase_task
 from app.models import ScoringRun, User
 from app.runs.claims import Claim, claim_run
@@ -109,7 +109,7 @@ def _send(engine: Engine, settings: Settings, upload: Upload, at: datetime) -> N
     with reading(engine) as session:
         if find_replay(session, _user(session, upload.team.username), upload.key):
             return
-    stored = store_upload([upload.content()], settings.storage_dir, LIMIT_BYTES)
+    stored = store_upload([upload.content()], storage_of(settings), LIMIT_BYTES)
     with writing(engine) as session:
         accepted = accept_submission(
             session,

@@ -16,7 +16,7 @@ import pytest
 from app.base.config import InvalidSettings, Settings
 from app.base.db import make_engine
 from app.base.permissions import keep_private, prepare_folders
-from app.base.storage import StoredFile, store_upload, stored_path
+from app.base.storage import FolderStorage, StoredFile, store_upload, stored_path
 from app.operations.host_check import Answer, Places, Users, check_host
 from app.operations.migrate import upgrade
 from evergold.cli import run
@@ -93,7 +93,7 @@ def store_in(folder: Path, content: bytes, user: int, beside: str = "") -> str:
             break
 
     def store() -> StoredFile:
-        return store_upload([wanted], folder, 1_000)
+        return store_upload([wanted], FolderStorage(folder), 1_000)
 
     assert acting_as(user, store)
     return digest
@@ -155,7 +155,7 @@ def test_an_unknown_group_stops_the_start_in_words(tmp_path: Path) -> None:
 def test_without_a_group_everything_is_its_users_alone(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path / "var")
     prepare_folders(settings)
-    stored = store_upload([b"x"], settings.storage_dir, 10)
+    stored = store_upload([b"x"], FolderStorage(settings.storage_dir), 10)
     path = stored_path(settings.storage_dir, stored.sha256)
     assert [mode(one) for one in (settings.data_dir, settings.storage_dir, path.parent, path)] == [0o700] * 3 + [0o600]
 

@@ -17,6 +17,7 @@ import pytest
 from app.base.errors import EmptyUpload, StorageFull, UploadTooLarge
 from app.base.storage import (
     INTERRUPTED_SECONDS,
+    FolderStorage,
     StoredFile,
     UploadWriter,
     clear_interrupted_uploads,
@@ -38,7 +39,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def test_a_file_is_found_under_its_sha256(tmp_path: Path) -> None:
-    stored = store_upload([CONTENT[:7], CONTENT[7:]], tmp_path, limit_bytes=1000)
+    stored = store_upload([CONTENT[:7], CONTENT[7:]], FolderStorage(tmp_path), limit_bytes=1000)
     assert stored == StoredFile(SHA256, len(CONTENT))
     assert stored_path(tmp_path, SHA256).read_bytes() == CONTENT
     assert files_in(tmp_path) == [stored_path(tmp_path, SHA256)], "no temporary file is left"
@@ -46,7 +47,7 @@ def test_a_file_is_found_under_its_sha256(tmp_path: Path) -> None:
 
 def test_the_sha256_is_the_well_known_one(tmp_path: Path) -> None:
     # FIPS 180-2, example B.1: SHA-256 of "abc".
-    stored = store_upload([b"abc"], tmp_path, limit_bytes=3)
+    stored = store_upload([b"abc"], FolderStorage(tmp_path), limit_bytes=3)
     assert stored.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
@@ -58,19 +59,23 @@ def test_a_stored_file_and_its_name_survive_a_power_cut(tmp_path: Path, monkeypa
         synced.append((os.fstat(descriptor).st_ino, target.exists()))
 
     monkeypatch.setattr(os, "fsync", note)
-    store_upload([CONTENT], tmp_path, limit_bytes=1000)
+    store_upload([CONTENT], FolderStorage(tmp_path), limit_bytes=1000)
     content, folder, name = (path.stat().st_ino for path in (target, tmp_path, target.parent))
     assert synced == [(content, False), (folder, False), (name, True)]
 
 
 def test_the_same_content_twice_is_one_file(tmp_path: Path) -> None:
-    assert store_upload([CONTENT], tmp_path, 1000) == store_upload([CONTENT], tmp_path, 1000)
+    assert store_upload([CONTENT], FolderStorage(tmp_path), 1000) == store_upload(
+        [CONTENT], FolderStorage(tmp_path), 1000
+    )
     assert len(files_in(tmp_path)) == 1
 
 
 def test_the_same_content_from_many_threads_is_one_whole_file(tmp_path: Path) -> None:
     content = os.urandom(300_000)
-    stored = in_threads(8, lambda _: store_upload([content[:100_000], content[100_000:]], tmp_path, 10**6))
+    stored = in_threads(
+        8, lambda _: store_upload([content[:100_000], content[100_000:]], FolderStorage(tmp_path), 10**6)
+    )
     assert len(set(stored)) == 1
     assert [path.read_bytes() for path in files_in(tmp_path)] == [content]
 
@@ -78,13 +83,13 @@ def test_the_same_content_from_many_threads_is_one_whole_file(tmp_path: Path) ->
 def test_local_files_of_any_size_can_be_stored(tmp_path: Path) -> None:
     source = tmp_path / "blind.csv"
     source.write_bytes(CONTENT * 60_000)  # more than one chunk
-    stored = store_file(source, tmp_path / "storage")
+    stored = store_file(source, FolderStorage(tmp_path / "storage"))
     assert stored.size_bytes == len(CONTENT) * 60_000
     assert stored_path(tmp_path / "storage", stored.sha256).read_bytes() == source.read_bytes()
 
 
 def test_a_file_of_exactly_the_limit_is_accepted(tmp_path: Path) -> None:
-    assert store_upload([CONTENT], tmp_path, limit_bytes=len(CONTENT)).size_bytes == len(CONTENT)
+    assert store_upload([CONTENT], FolderStorage(tmp_path), limit_bytes=len(CONTENT)).size_bytes == len(CONTENT)
 
 
 @pytest.mark.parametrize("name", ["", "abc", "../" + "a" * 61, "A" * 64, "g" * 64, "a" * 63 + "/"])
@@ -98,7 +103,7 @@ def test_only_a_sha256_names_a_stored_file(tmp_path: Path, name: str) -> None:
 
 def test_a_file_beyond_the_limit_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(UploadTooLarge, match="larger than the 2 KiB allowed") as refused:
-        store_upload([b"x" * 1024, b"x" * 1024, b"x"], tmp_path, limit_bytes=2048)
+        store_upload([b"x" * 1024, b"x" * 1024, b"x"], FolderStorage(tmp_path), limit_bytes=2048)
     assert refused.value.details == {"limit_bytes": 2048}
     assert files_in(tmp_path) == []
 
@@ -114,7 +119,7 @@ def test_an_endless_stream_is_cut_at_the_limit(tmp_path: Path) -> None:
             yield bytes(64 * 1024)
 
     with pytest.raises(UploadTooLarge):
-        store_upload(zeros(), tmp_path, limit_bytes=1024 * 1024)
+        store_upload(zeros(), FolderStorage(tmp_path), limit_bytes=1024 * 1024)
     assert asked == 17  # 16 × 64 KiB are 1 MiB
     assert files_in(tmp_path) == []
 
@@ -122,7 +127,7 @@ def test_an_endless_stream_is_cut_at_the_limit(tmp_path: Path) -> None:
 @pytest.mark.parametrize("chunks", [[], [b""], [b"", b""]])
 def test_an_empty_file_is_refused_and_leaves_nothing(tmp_path: Path, chunks: list[bytes]) -> None:
     with pytest.raises(EmptyUpload, match="empty"):
-        store_upload(chunks, tmp_path, limit_bytes=1000)
+        store_upload(chunks, FolderStorage(tmp_path), limit_bytes=1000)
     assert files_in(tmp_path) == []
 
 
@@ -132,12 +137,12 @@ def test_a_connection_that_breaks_leaves_nothing(tmp_path: Path) -> None:
         raise ConnectionResetError("the client is gone")
 
     with pytest.raises(ConnectionResetError):
-        store_upload(broken(), tmp_path, limit_bytes=1000)
+        store_upload(broken(), FolderStorage(tmp_path), limit_bytes=1000)
     assert files_in(tmp_path) == []
 
 
 def test_discard_leaves_nothing_and_may_be_repeated(tmp_path: Path) -> None:
-    writer = UploadWriter(tmp_path, 1000)
+    writer = UploadWriter(FolderStorage(tmp_path), 1000)
     writer.write(CONTENT)
     assert len(files_in(tmp_path)) == 1, "it is streamed to disk, not held in memory"
     writer.discard()
@@ -146,7 +151,7 @@ def test_discard_leaves_nothing_and_may_be_repeated(tmp_path: Path) -> None:
 
 
 def test_discard_after_finish_keeps_what_was_stored(tmp_path: Path) -> None:
-    writer = UploadWriter(tmp_path, 1000)
+    writer = UploadWriter(FolderStorage(tmp_path), 1000)
     writer.write(CONTENT)
     stored = writer.finish()
     writer.discard()
@@ -154,7 +159,7 @@ def test_discard_after_finish_keeps_what_was_stored(tmp_path: Path) -> None:
 
 
 def test_after_a_refusal_nothing_can_be_stored_under_the_name_of_the_whole(tmp_path: Path) -> None:
-    writer = UploadWriter(tmp_path, len(CONTENT))
+    writer = UploadWriter(FolderStorage(tmp_path), len(CONTENT))
     writer.write(CONTENT)
     with pytest.raises(UploadTooLarge):
         writer.write(b"one more")
@@ -190,8 +195,8 @@ def test_a_full_disk_is_said_and_nothing_half_stored(
         os.close(descriptor)
         return FullDisk(room=100, number=number)
 
-    monkeypatch.setattr("app.base.storage.os.fdopen", open_on_full_disk)
-    writer = UploadWriter(tmp_path, limit_bytes=1000)
+    monkeypatch.setattr("app.base.stores.writer.os.fdopen", open_on_full_disk)
+    writer = UploadWriter(FolderStorage(tmp_path), limit_bytes=1000)
     writer.write(b"x" * 60)
     with pytest.raises(StorageFull, match="Nothing was stored"):
         writer.write(b"x" * 60)
@@ -208,11 +213,11 @@ def test_a_disk_that_fills_up_at_the_last_moment_is_said_too(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     if step == "fsync":
-        monkeypatch.setattr("app.base.storage.os.fsync", full)
+        monkeypatch.setattr("app.base.stores.folder.os.fsync", full)
     else:
         monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(StorageFull):
-        store_upload([CONTENT], tmp_path, limit_bytes=1000)
+        store_upload([CONTENT], FolderStorage(tmp_path), limit_bytes=1000)
     assert files_in(tmp_path) == []
 
 
@@ -220,9 +225,9 @@ def test_other_disk_errors_are_not_called_full(tmp_path: Path, monkeypatch: pyte
     def broken(*_: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr("app.base.storage.os.fsync", broken)
+    monkeypatch.setattr("app.base.stores.folder.os.fsync", broken)
     with pytest.raises(OSError, match="Input/output error") as failed:
-        store_upload([CONTENT], tmp_path, limit_bytes=1000)
+        store_upload([CONTENT], FolderStorage(tmp_path), limit_bytes=1000)
     assert not isinstance(failed.value, StorageFull)
     assert files_in(tmp_path) == []
 
@@ -242,18 +247,18 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_really_full_disk(tiny_disk: Path) -> None:
-    small = store_upload([CONTENT], tiny_disk, limit_bytes=10**6)
+    small = store_upload([CONTENT], FolderStorage(tiny_disk), limit_bytes=10**6)
     with pytest.raises(StorageFull):
-        store_upload([bytes(100 * 1024)] * 4, tiny_disk, limit_bytes=10**6)
+        store_upload([bytes(100 * 1024)] * 4, FolderStorage(tiny_disk), limit_bytes=10**6)
     assert files_in(tiny_disk) == [stored_path(tiny_disk, small.sha256)]
-    assert store_upload([bytes(100 * 1024)], tiny_disk, limit_bytes=10**6).size_bytes == 100 * 1024, (
+    assert store_upload([bytes(100 * 1024)], FolderStorage(tiny_disk), limit_bytes=10**6).size_bytes == 100 * 1024, (
         "there is room again"
     )
 
 
 def test_uploads_that_a_killed_process_left_half_written_are_cleared_after_a_day(tmp_path: Path) -> None:
-    stored = store_upload([CONTENT], tmp_path, limit_bytes=1000)
-    abandoned, under_way = UploadWriter(tmp_path, 1000), UploadWriter(tmp_path, 1000)
+    stored = store_upload([CONTENT], FolderStorage(tmp_path), limit_bytes=1000)
+    abandoned, under_way = UploadWriter(FolderStorage(tmp_path), 1000), UploadWriter(FolderStorage(tmp_path), 1000)
     abandoned.write(b"abandoned")
     (left,) = (tmp_path / "incoming").iterdir()
     under_way.write(b"under way")

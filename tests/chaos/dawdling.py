@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 
 from app.base.config import get_settings
-from app.base.storage import check_path, stored_path
+from app.base.storage import check_name, stored_path
 from app.runs.claims import Claim
 from app.runs.validations import CheckClaim
 from workers import check, score, start
@@ -60,7 +60,7 @@ def misbehave(content: bytes) -> None:
 def content_of(claim: Claim | CheckClaim) -> bytes:
     folder = get_settings().storage_dir
     if isinstance(claim, CheckClaim):
-        return check_path(folder, claim.validation_id).read_bytes()
+        return (folder / check_name(claim.validation_id)).read_bytes()
     return stored_path(folder, claim.sha256).read_bytes()
 
 

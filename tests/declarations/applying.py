@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Engine, func, select
 
 from app.base.db import Base, reading, writing
-from app.base.storage import StoredFile
+from app.base.storage import FolderStorage, StoredFile
 from app.competitions.find import find_phase_task
 from app.declarations.apply.apply import Change, apply_phases
 from app.declarations.check import load_competitions
@@ -25,7 +25,7 @@ TABLES: list[type[Base]] = [Competition, CompetitionTask, Phase, PhaseTask, Publ
 def apply(engine: Engine, demo: Folder, now: Any = NOW) -> list[Change]:
     loaded = load_competitions(demo.phases)
     with writing(engine) as session:
-        return apply_phases(session, loaded, storage_dir=demo.folder.parent / "storage", now=now)
+        return apply_phases(session, loaded, storage=FolderStorage(demo.folder.parent / "storage"), now=now)
 
 
 def made(changes: list[Change]) -> list[str]:

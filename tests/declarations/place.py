@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlalchemy import Engine
 
 from app.base.db import reading, writing
+from app.base.storage import FolderStorage
 from app.competitions.find import find_competition
 from app.declarations.apply.apply import Change, apply_phases
 from app.declarations.check import load_competitions
@@ -39,12 +40,19 @@ class Place:
         loaded = load_competitions(self.folder.phases)
         with writing(self.engine) as session:
             return apply_phases(
-                session, loaded, storage_dir=self.storage, now=now, by="the test", overwrite_edits=overwrite_edits
+                session,
+                loaded,
+                storage=FolderStorage(self.storage),
+                now=now,
+                by="the test",
+                overwrite_edits=overwrite_edits,
             )
 
     def plan(self, now: datetime = NOW, *, overwrite_edits: bool = False) -> Plan:
         loaded = load_competitions(self.folder.phases)
-        return plan_phases(self.engine, loaded, storage_dir=self.storage, now=now, overwrite_edits=overwrite_edits)
+        return plan_phases(
+            self.engine, loaded, storage=FolderStorage(self.storage), now=now, overwrite_edits=overwrite_edits
+        )
 
     def edit(
         self,
@@ -56,10 +64,10 @@ class Place:
         now: datetime = NOW,
         note: str = "",
     ) -> Outcome:
-        return edit_values(self.engine, self.storage, Edit(DEMO, base, by, note, preview), values, now)
+        return edit_values(self.engine, FolderStorage(self.storage), Edit(DEMO, base, by, note, preview), values, now)
 
     def go_back(self, number: int, *, base: int | None = None, preview: bool = False) -> Outcome:
-        return go_back(self.engine, self.storage, Edit(DEMO, base, None, "", preview), number, NOW)
+        return go_back(self.engine, FolderStorage(self.storage), Edit(DEMO, base, None, "", preview), number, NOW)
 
     def present(self) -> Revision:
         with reading(self.engine) as session:

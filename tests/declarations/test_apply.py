@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Engine, func, select
 
 from app.base.db import reading, writing
-from app.base.storage import stored_path
+from app.base.storage import FolderStorage, stored_path
 from app.boards.leaderboard import build_leaderboard
 from app.cards.form import MethodCard
 from app.competitions.find import find_board, find_competition
@@ -105,7 +105,7 @@ def test_nothing_remains_of_an_attempt_that_fails(engine: Engine, demo: Folder) 
     loaded = load_competitions(demo.phases)
     (demo.folder / "template.csv").unlink()  # between checking and applying
     with pytest.raises(FileNotFoundError), writing(engine) as session:
-        apply_phases(session, loaded, storage_dir=demo.folder.parent / "storage", now=NOW)
+        apply_phases(session, loaded, storage=FolderStorage(demo.folder.parent / "storage"), now=NOW)
     assert set(counts(engine).values()) == {0}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from app.base.storage import FolderStorage
 from app.declarations.check import check_phases, load_competitions
 from app.declarations.edits.export import ExportImpossible, export_folder, export_zip
 from app.declarations.edits.fields import parts
@@ -27,12 +28,12 @@ from tests.declarations.place import END, LATER, Place
 
 def exported(place: Place, folder: Path) -> Path:
     """The main file of an export of what holds."""
-    return export_folder(place.present(), "demo", place.storage, folder)[-1]
+    return export_folder(place.present(), "demo", FolderStorage(place.storage), folder)[-1]
 
 
 def plan_of(place: Place, main: Path) -> Plan:
     assert [str(finding) for finding in check_phases(main, now=NOW) if finding.severity == "error"] == []
-    return plan_phases(place.engine, load_competitions(main), storage_dir=place.storage, now=NOW)
+    return plan_phases(place.engine, load_competitions(main), storage=FolderStorage(place.storage), now=NOW)
 
 
 # --------------------------------------------------------------------------------------------------------- round trips
@@ -254,7 +255,7 @@ def test_after_any_edit_the_export_is_in_order_and_changes_nothing(
 def test_zip_and_folder_hold_the_same(place: Place, tmp_path: Path) -> None:
     exported(place, tmp_path / "home")
     packed = io.BytesIO()
-    export_zip(place.present(), "demo", place.storage, packed)
+    export_zip(place.present(), "demo", FolderStorage(place.storage), packed)
     with zipfile.ZipFile(packed) as archive:
         assert {name: archive.read(name) for name in archive.namelist()} == {
             f"demo/{path.name}": path.read_bytes() for path in (tmp_path / "home").iterdir()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from app.base.storage import stored_path
+from app.base.storage import FolderStorage, stored_path
 from app.declarations.apply import templates
 from app.declarations.check import load_competitions
 from app.declarations.edits.plan import plan_phases
@@ -103,7 +103,7 @@ def test_a_plan_tells_of_it_and_stores_nothing(sqlite_engine: Engine, demo: Fold
         "            gold: demo/evaluation.csv\n            items: items.csv\n",
     )
     storage = demo.folder.parent / "elsewhere"
-    planned = plan_phases(sqlite_engine, load_competitions(demo.phases), storage_dir=storage, now=NOW)
+    planned = plan_phases(sqlite_engine, load_competitions(demo.phases), storage=FolderStorage(storage), now=NOW)
     assert f"added download 'template.csv' to {WHAT}, made from the items" in made(planned.changes)
     assert not storage.exists()
 

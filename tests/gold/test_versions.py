@@ -10,8 +10,9 @@ from sqlalchemy import Engine, select, text
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden
+from app.base.storage import UNLIMITED_BYTES, FolderStorage
 from app.competitions.find import find_competition, find_phase_task
-from app.gold.sealing import UNLIMITED_BYTES, Sealed, SealingWriter, key_id_of
+from app.gold.sealing import Sealed, SealingWriter, key_id_of
 from app.gold.versions import (
     SEALED_NAME,
     bind_gold,
@@ -34,7 +35,7 @@ def sealed(engine: Engine, content: bytes) -> Sealed:
     with reading(engine) as session:
         binding = bind_gold(session, [find_phase_task(session, *PLACE.split("/"))], is_public=False)
         keys = current_keys(session)
-    writer = SealingWriter(get_settings().sealed_dir, UNLIMITED_BYTES, what=binding, recipients=keys)
+    writer = SealingWriter(FolderStorage(get_settings().sealed_dir), UNLIMITED_BYTES, what=binding, recipients=keys)
     writer.write(content)
     writer.finish()
     return writer.sealed
@@ -67,7 +68,7 @@ def test_whoever_puts_gold_waits_for_who_came_first_and_sees_that_number_taken(p
 
 def put(engine: Engine, content: Sealed) -> str:
     folder = get_settings().sealed_dir
-    return answer_to(lambda: keep_gold(engine, folder, content, filename="gold.csv", user=None, now=NOW))
+    return answer_to(lambda: keep_gold(engine, FolderStorage(folder), content, filename="gold.csv", user=None, now=NOW))
 
 
 def somebody_waits(engine: Engine) -> bool:
@@ -86,10 +87,15 @@ def test_only_who_organises_the_competition_puts_gold_and_of_others_nothing_is_l
         grant_role(session, here, olga, Role.ORGANISER, NOW)
     folder, before = get_settings().sealed_dir, sealed(sqlite_engine, b"gold")
     with pytest.raises(Forbidden):
-        keep_gold(sqlite_engine, folder, before, filename="gold.csv", user=anna, now=NOW)
+        keep_gold(sqlite_engine, FolderStorage(folder), before, filename="gold.csv", user=anna, now=NOW)
     assert [path for path in folder.rglob("*") if path.is_file()] == []
     [version] = keep_gold(
-        sqlite_engine, folder, sealed(sqlite_engine, b"gold"), filename="C:\\gold\\gold.csv", user=olga, now=NOW
+        sqlite_engine,
+        FolderStorage(folder),
+        sealed(sqlite_engine, b"gold"),
+        filename="C:\\gold\\gold.csv",
+        user=olga,
+        now=NOW,
     )
     assert (version.number, version.created_by_id, version.filename) == (1, olga.id, "gold.csv")
 

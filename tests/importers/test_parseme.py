@@ -15,7 +15,7 @@ import yaml
 from sqlalchemy import Engine
 
 from app.base.db import reading, writing
-from app.base.storage import store_file
+from app.base.storage import FolderStorage, store_file
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.declarations.apply.apply import apply_phases
@@ -102,7 +102,7 @@ def test_there_is_nothing_to_correct_and_applying_twice_is_as_good_as_once(
     loaded = load_competitions(folder / "competition.yaml")
     for first in (True, False):
         with writing(sqlite_engine) as session:
-            changes = apply_phases(session, loaded, storage_dir=tmp_path / "storage", now=NOW)
+            changes = apply_phases(session, loaded, storage=FolderStorage(tmp_path / "storage"), now=NOW)
         assert any(change.counts for change in changes) is first
     with reading(sqlite_engine) as session:
         competition = find_competition(session, f"parseme-{edition.replace('.', '-')}")
@@ -120,7 +120,7 @@ def test_what_is_sent_to_it_is_scored_and_stands_on_its_boards(
     monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(tmp_path / "gold"))
     storage = tmp_path / "var" / "storage"
     with writing(sqlite_engine) as session:
-        apply_phases(session, load_competitions(folder / "competition.yaml"), storage_dir=storage, now=NOW)
+        apply_phases(session, load_competitions(folder / "competition.yaml"), storage=FolderStorage(storage), now=NOW)
     submission = zipped(tmp_path / "submission.zip", {"FR/test.system.cupt": FRENCH})
     run_id = submit(sqlite_engine, add_user(sqlite_engine, "ada"), submission, storage)
     score_submission(run_id)
@@ -145,7 +145,7 @@ def submit(engine: Engine, user: User, path: Path, storage: Path) -> int:
             session,
             user=user,
             phase_task=find_phase_task(session, "parseme-1-2", "post-evaluation", NAME),
-            upload=store_file(path, storage),
+            upload=store_file(path, FolderStorage(storage)),
             filename=path.name,
             track="closed",
             method="",
@@ -353,7 +353,7 @@ def test_published_results_stand_beside_what_is_sent_in(sqlite_engine: Engine, s
     assert check_phases(folder / "competition.yaml", now=NOW) == []
     with writing(sqlite_engine) as session:
         loaded = load_competitions(folder / "competition.yaml")
-        apply_phases(session, loaded, storage_dir=tmp_path / "storage", now=NOW)
+        apply_phases(session, loaded, storage=FolderStorage(tmp_path / "storage"), now=NOW)
     with reading(sqlite_engine) as session:
         competition = find_competition(session, "parseme-1-2")
         found = [

@@ -14,6 +14,7 @@ import yaml
 from sqlalchemy import Engine, func, select
 
 from app.base.db import reading, writing
+from app.base.storage import FolderStorage
 from app.competitions.find import find_board, find_competition
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
@@ -70,7 +71,7 @@ def test_it_is_applied_once_with_its_boards_and_baselines(sqlite_engine: Engine,
     loaded = load_competitions(tmp_path / "competition" / "competition.yaml")
     for first in (True, False):
         with writing(sqlite_engine) as session:
-            changes = apply_phases(session, loaded, storage_dir=tmp_path / "storage", now=NOW)
+            changes = apply_phases(session, loaded, storage=FolderStorage(tmp_path / "storage"), now=NOW)
         assert any(change.counts for change in changes) is first
     with reading(sqlite_engine) as session:
         assert session.scalar(select(func.count(Submission.id))) == 1 + 2 * 2

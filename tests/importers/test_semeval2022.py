@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
-from app.base.storage import store_file
+from app.base.storage import FolderStorage, store_file
 from app.boards.leaderboard import Leaderboard, build_leaderboard
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.declarations.apply.apply import apply_phases
@@ -267,7 +267,7 @@ def applied(imports: Callable[[str], Import], monkeypatch: pytest.MonkeyPatch) -
             loaded = load_competitions(found.server / "phases.yaml")
             for expected in (True, False):
                 with writing(engine) as session:
-                    changes = apply_phases(session, loaded, storage_dir=get_settings().storage_dir, now=NOW)
+                    changes = apply_phases(session, loaded, storage=FolderStorage(get_settings().storage_dir), now=NOW)
                 assert any(change.counts for change in changes) is expected
             (found.server / "applied").touch()
         return found
@@ -419,7 +419,7 @@ def score_in_practice(predictions: Mapping[str, Path]) -> None:
         runs = []
         for task, path in predictions.items():
             phase_task = find_phase_task(session, "semeval2022-task2", "practice", task)
-            upload = store_file(path, get_settings().storage_dir)
+            upload = store_file(path, FolderStorage(get_settings().storage_dir))
             runs.append(accept_submission(session, user=user, phase_task=phase_task, upload=upload, now=NOW).run_id)
     for run_id in runs:
         score_submission(run_id)

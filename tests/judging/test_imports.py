@@ -11,6 +11,7 @@ from sqlalchemy import Engine, func, select
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
+from app.base.storage import FolderStorage
 from app.judging.errors import CannotJudge, InvalidMarks, RoundPublished
 from app.judging.imports import Imported, import_marks, read_file
 from app.judging.marks_csv import export_csv
@@ -42,7 +43,7 @@ def bring(engine: Engine, olga: User, *lines: object, name: str = "paper", heade
     data = "\n".join([header, *map(str, lines), ""]).encode()
     with reading(engine) as session:
         _, phase_task = judging.places(session)
-        brought = read_file(session, get_settings().storage_dir, phase_task, data)
+        brought = read_file(session, FolderStorage(get_settings().storage_dir), phase_task, data)
     with writing(engine) as session:
         competition, phase_task = judging.places(session)
         return import_marks(session, competition, phase_task, brought, name=name, actor=olga, now=NOW)
@@ -188,7 +189,7 @@ def test_an_empty_file_and_a_header_alone_are_told(engine: Engine, systems: dict
     with reading(engine) as session:
         _, phase_task = judging.places(session)
         with pytest.raises(InvalidMarks):
-            read_file(session, get_settings().storage_dir, phase_task, b"")
+            read_file(session, FolderStorage(get_settings().storage_dir), phase_task, b"")
 
 
 def test_an_item_of_two_languages_needs_to_be_told_which(engine: Engine) -> None:

@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session
 
 from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
-from app.base.storage import StoredFile, store_upload
+from app.base.storage import FolderStorage, StoredFile, store_upload
 from app.boards.rows import Interval
 from app.boards.run_statistics import StatisticsOfRun, record_run_statistics
 from app.boards.statistics import Statistics, statistics_document
@@ -296,7 +296,7 @@ def _add_items(engine: Engine) -> None:
 
 
 def _add_file(engine: Engine) -> None:
-    stored = store_upload([b"blind"], get_settings().storage_dir, 10**6)
+    stored = store_upload([b"blind"], FolderStorage(get_settings().storage_dir), 10**6)
     with writing(engine) as session:
         phase_task = find_phase_task(session, COMPETITION, PHASE, TASK)
         session.add(

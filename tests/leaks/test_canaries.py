@@ -18,7 +18,7 @@ from sqlalchemy import Engine, select, update
 
 from app.base.config import get_settings
 from app.base.db import Base, get_engine, reading, writing
-from app.base.storage import store_upload
+from app.base.storage import FolderStorage, store_upload
 from app.models import Board, CompetitionTask, GoldVersion, PhaseTask, RunStatus, ScoringRun
 from app.operations.backup import make_backup
 from evergold.scoring.tasks import TASKS
@@ -79,7 +79,7 @@ def planted(
 
 
 def _ask_for_texts(engine: Engine) -> None:
-    items = store_upload([BLIND.encode()], get_settings().storage_dir, 10**6).sha256
+    items = store_upload([BLIND.encode()], FolderStorage(get_settings().storage_dir), 10**6).sha256
     column = {"metric": "exact_match", "split": "all", "title": "Exact", "decimals": 2, "percent": True}
     with writing(engine) as session:
         options = {"metrics": ["exact_match"], "value": "text"}

@@ -18,7 +18,7 @@ from sqlalchemy import JSON, Engine, insert, select, text
 
 from app.base.config import Settings, get_settings
 from app.base.db import Base, get_engine, make_engine, reading, writing
-from app.base.storage import store_upload, stored_path
+from app.base.storage import FolderStorage, store_upload, stored_path
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import find_board, find_competition
 from app.models import AuditEntry, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, User
@@ -191,7 +191,7 @@ def test_nobody_else_may_read_it(small: Settings, tmp_path: Path) -> None:
 
 
 def test_what_an_upload_left_that_was_refused_is_not_in_it(small: Settings, tmp_path: Path) -> None:
-    orphan = store_upload([b"refused"], small.storage_dir, 100)
+    orphan = store_upload([b"refused"], FolderStorage(small.storage_dir), 100)
     manifest = make_backup(small, tmp_path / "backup", now=NOW)
     assert orphan.sha256 not in {file.sha256 for file in manifest.files}
 

@@ -13,12 +13,11 @@ from sqlalchemy import Engine, String, update
 
 import app.operations.unowned
 from app.base.db import Base, writing
-from app.base.storage import store_upload, stored_path
+from app.base.storage import ASIDE, FolderStorage, store_upload, stored_path
 from app.declarations.apply.files import keep_file
 from app.models import PhaseTask, PublicFile, User
 from app.operations.unowned import (
     ASIDE_SECONDS,
-    FOLDER,
     YOUNG_SECONDS,
     Cleared,
     clear_unowned,
@@ -60,14 +59,14 @@ def ada(engine: Engine) -> User:
 
 def store(folder: Path, content: str, age_seconds: float = 0.0) -> Path:
     """A stored file that was last stored so long ago."""
-    path = stored_path(folder, store_upload([content.encode()], folder, 10**6).sha256)
+    path = stored_path(folder, store_upload([content.encode()], FolderStorage(folder), 10**6).sha256)
     then = time.time() - age_seconds
     os.utime(path, (then, then))
     return path
 
 
 def aside(folder: Path) -> list[Path]:
-    return sorted((folder / FOLDER).glob("*"))
+    return sorted((folder / ASIDE).glob("*"))
 
 
 OLD = YOUNG_SECONDS + 60.0
@@ -115,11 +114,11 @@ def test_whatever_a_table_names_is_named(engine: Engine, ada: User) -> None:
 
 def test_an_old_file_that_nothing_names_is_set_aside_and_a_week_later_gone(engine: Engine, tmp_path: Path) -> None:
     path, now = store(tmp_path, "refused", OLD), time.time()
-    assert clear_unowned(engine, tmp_path, now) == Cleared(set_aside=1)
+    assert clear_unowned(engine, FolderStorage(tmp_path), now) == Cleared(set_aside=1)
     assert not path.exists()
     assert [file.read_text() for file in aside(tmp_path)] == ["refused"]
-    assert clear_unowned(engine, tmp_path, now + ASIDE_SECONDS - 60) == Cleared()
-    assert clear_unowned(engine, tmp_path, now + ASIDE_SECONDS + 60) == Cleared(removed=1)
+    assert clear_unowned(engine, FolderStorage(tmp_path), now + ASIDE_SECONDS - 60) == Cleared()
+    assert clear_unowned(engine, FolderStorage(tmp_path), now + ASIDE_SECONDS + 60) == Cleared(removed=1)
     assert aside(tmp_path) == []
 
 
@@ -131,18 +130,18 @@ def test_young_files_named_files_and_uploads_under_way_stay(engine: Engine, ada:
         path.parent.mkdir(exist_ok=True)
         path.write_text("not ours to judge")
         os.utime(path, (0, 0))
-    assert clear_unowned(engine, tmp_path, time.time()) == Cleared()
+    assert clear_unowned(engine, FolderStorage(tmp_path), time.time()) == Cleared()
     assert all(path.exists() for path in (young, named, under_way, strange))
 
 
 def test_what_turns_out_to_be_named_is_put_back(engine: Engine, ada: User, tmp_path: Path) -> None:
     """For instance after an older database was restored."""
     path, now = store(tmp_path, "sent", OLD), time.time()
-    clear_unowned(engine, tmp_path, now)
+    clear_unowned(engine, FolderStorage(tmp_path), now)
     submit(engine, ada, content="sent")
-    assert clear_unowned(engine, tmp_path, now + 3600) == Cleared(put_back=1)
+    assert clear_unowned(engine, FolderStorage(tmp_path), now + 3600) == Cleared(put_back=1)
     assert path.read_text() == "sent"
-    assert clear_unowned(engine, tmp_path, now + 10 * ASIDE_SECONDS) == Cleared()
+    assert clear_unowned(engine, FolderStorage(tmp_path), now + 10 * ASIDE_SECONDS) == Cleared()
 
 
 def test_more_files_than_one_question_to_the_database_can_ask_for(
@@ -152,12 +151,12 @@ def test_more_files_than_one_question_to_the_database_can_ask_for(
     paths = [store(tmp_path, f"file {n}", OLD) for n in range(10)]
     for number in (2, 7):
         submit(engine, ada, content=f"file {number}")
-    assert clear_unowned(engine, tmp_path, time.time()) == Cleared(set_aside=8)
+    assert clear_unowned(engine, FolderStorage(tmp_path), time.time()) == Cleared(set_aside=8)
     assert [n for n, path in enumerate(paths) if path.exists()] == [2, 7]
 
 
 def test_a_folder_that_is_not_there_is_nothing_to_clear(engine: Engine, tmp_path: Path) -> None:
-    assert clear_unowned(engine, tmp_path / "none", time.time()) == Cleared()
+    assert clear_unowned(engine, FolderStorage(tmp_path / "none"), time.time()) == Cleared()
 
 
 # --------------------------------------------------------------------------------------------------------------- races
@@ -176,7 +175,7 @@ def test_an_upload_between_the_look_and_the_move_is_put_back(
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", upload_first)
-    assert clear_unowned(engine, tmp_path, time.time()) == Cleared()
+    assert clear_unowned(engine, FolderStorage(tmp_path), time.time()) == Cleared()
     assert path.read_text() == "sent"
 
 
@@ -192,7 +191,7 @@ def test_a_row_that_appears_between_the_look_and_the_move_brings_the_file_back(
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", submit_first)
-    assert clear_unowned(engine, tmp_path, time.time()) == Cleared()
+    assert clear_unowned(engine, FolderStorage(tmp_path), time.time()) == Cleared()
     assert path.read_text() == "sent"
 
 
@@ -216,10 +215,10 @@ def test_a_sweep_that_was_killed_after_the_move_is_completed_by_the_next(
 
     monkeypatch.setattr(Path, "rename", upload_then_die)
     with pytest.raises(Killed):
-        clear_unowned(engine, tmp_path, time.time())
+        clear_unowned(engine, FolderStorage(tmp_path), time.time())
     monkeypatch.undo()
     assert not path.exists()
-    assert clear_unowned(engine, tmp_path, time.time()) == Cleared(put_back=1)
+    assert clear_unowned(engine, FolderStorage(tmp_path), time.time()) == Cleared(put_back=1)
     assert path.read_text() == "sent"
 
 
@@ -228,8 +227,8 @@ def test_applying_again_what_is_stored_makes_it_young(engine: Engine, tmp_path: 
     source = tmp_path / "items.csv"
     source.write_text("items")
     path = store(tmp_path / "storage", "items", OLD)
-    keep_file(source, tmp_path / "storage")
-    assert clear_unowned(engine, tmp_path / "storage", time.time()) == Cleared()
+    keep_file(source, FolderStorage(tmp_path / "storage"))
+    assert clear_unowned(engine, FolderStorage(tmp_path / "storage"), time.time()) == Cleared()
     assert path.exists()
 
 
@@ -247,12 +246,12 @@ def test_uploads_and_sweeps_of_one_content_at_once_never_lose_an_accepted_file(
         def play(part: int, content: str = content, waits: list[float] = waits) -> None:
             time.sleep(waits[part])
             if part < 2:
-                submit(engine, ada, stored=store_upload([content.encode()], tmp_path, 10**6))
+                submit(engine, ada, stored=store_upload([content.encode()], FolderStorage(tmp_path), 10**6))
             else:
-                clear_unowned(engine, tmp_path, time.time())
+                clear_unowned(engine, FolderStorage(tmp_path), time.time())
 
         in_threads(4, play)
-        clear_unowned(engine, tmp_path, time.time())
+        clear_unowned(engine, FolderStorage(tmp_path), time.time())
         if not path.exists() or path.read_text() != content:
             lost.append(number)
     assert lost == []

@@ -11,6 +11,7 @@ import yaml
 from sqlalchemy import Engine, func, select, update
 
 from app.base.db import reading, writing
+from app.base.storage import FolderStorage
 from app.competitions.find import find_competition
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
@@ -33,13 +34,13 @@ def storage(tmp_path: Path) -> Path:
 def applied(sqlite_engine: Engine, storage: Path) -> Engine:
     """A database with the repository's own phases.yaml."""
     with writing(sqlite_engine) as session:
-        apply_phases(session, load_competitions(ROOT / "phases.yaml"), storage_dir=storage, now=NOW)
+        apply_phases(session, load_competitions(ROOT / "phases.yaml"), storage=FolderStorage(storage), now=NOW)
     return sqlite_engine
 
 
 def submit_demo(engine: Engine, storage: Path, now: datetime = NOW) -> list[int]:
     with writing(engine) as session:
-        return demo.submit_demo(session, storage, now)
+        return demo.submit_demo(session, FolderStorage(storage), now)
 
 
 def test_every_team_submits_to_every_task_of_both_phases_that_it_has_a_file_for(applied: Engine, storage: Path) -> None:

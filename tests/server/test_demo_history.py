@@ -11,6 +11,7 @@ from sqlalchemy import Engine, func, select, update
 
 from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
+from app.base.storage import FolderStorage
 from app.boards.leaderboard import build_leaderboard
 from app.boards.rows import Leaderboard
 from app.competitions.find import find_board, find_competition, find_phase_task
@@ -42,7 +43,7 @@ def place(sqlite_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     demo_dates.note_first_start(tmp_path, START)
     loaded = demo_dates.dated(load_competitions(ROOT / "phases.yaml"), tmp_path)
     with writing(sqlite_engine) as session:
-        apply_phases(session, loaded, storage_dir=settings.storage_dir, now=START)
+        apply_phases(session, loaded, storage=FolderStorage(settings.storage_dir), now=START)
         demo.add_accounts(session, START)
     demo.install_gold(gold)
     few = [replace(one, runs=1, enters="d") for one in cast.TEAMS if one.username in FEW]
@@ -143,7 +144,7 @@ def test_paraphrases_are_judged_once_they_are_scored_and_agreement_is_neither_no
     monkeypatch.setattr(judging, "PATIENCE_SECONDS", 0.0)
     with writing(engine) as session:
         history._add_people(session, START)
-        runs = demo.submit_demo(session, settings.storage_dir, START)
+        runs = demo.submit_demo(session, FolderStorage(settings.storage_dir), START)
         assert runs
     assert not judging.judge_paraphrases(engine, settings, START), "nothing is scored yet: the next start tries again"
     monkeypatch.setattr(judging, "PATIENCE_SECONDS", 60.0)

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import InvalidForm, PhaseNotOpen
-from app.base.storage import store_file
+from app.base.storage import FolderStorage, store_file
 from app.boards.leaderboard import Leaderboard, build_leaderboard
 from app.boards.snapshots import find_snapshot, freeze_due, official_board
 from app.competitions.find import find_board, find_competition, find_phase_task
@@ -66,7 +66,9 @@ def engine(task: Parseme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> En
     assert [finding for finding in check_phases(declaration, now=EVALUATION) if finding.severity == "error"] == []
     with writing(found) as session:
         loaded = load_competitions(declaration)
-        changes = apply_phases(session, loaded, storage_dir=get_settings().storage_dir, now=EVALUATION - HOUR)
+        changes = apply_phases(
+            session, loaded, storage=FolderStorage(get_settings().storage_dir), now=EVALUATION - HOUR
+        )
     score_baselines(changes)
     return found
 
@@ -90,7 +92,7 @@ def submit(
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         language, path = file
         archive.write(path, f"{language}/test.system.cupt")
-    upload = store_file(packed, get_settings().storage_dir)
+    upload = store_file(packed, FolderStorage(get_settings().storage_dir))
     with writing(engine) as session:
         asked = find_phase_task(session, COMPETITION, phase, TASK)
         accepted = accept_submission(session, user=user, phase_task=asked, upload=upload, track=track, now=now)

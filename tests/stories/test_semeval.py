@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import LimitReached, PhaseNotOpen
-from app.base.storage import store_file
+from app.base.storage import FolderStorage, store_file
 from app.boards.leaderboard import Leaderboard, build_leaderboard
 from app.boards.snapshots import find_snapshot, freeze_due, official_board
 from app.competitions.find import find_board, find_competition, find_phase_task
@@ -87,7 +87,7 @@ def engine(task: Semeval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> En
     assert check_phases(tmp_path / "phases.yaml", now=PRACTICE) == []
     with writing(found) as session:
         loaded = load_competitions(tmp_path / "phases.yaml")
-        apply_phases(session, loaded, storage_dir=get_settings().storage_dir, now=PRACTICE)
+        apply_phases(session, loaded, storage=FolderStorage(get_settings().storage_dir), now=PRACTICE)
     return found
 
 
@@ -95,7 +95,7 @@ def submit(engine: Engine, user: User, phase: str, file: Path, now: datetime) ->
     """A system's submission, scored by a worker."""
     from workers.score import score_submission
 
-    upload = store_file(file, get_settings().storage_dir)
+    upload = store_file(file, FolderStorage(get_settings().storage_dir))
     with writing(engine) as session:
         asked = find_phase_task(session, "semeval", phase, "detection")
         accepted = accept_submission(session, user=user, phase_task=asked, upload=upload, now=now)
@@ -176,7 +176,9 @@ def guarded(engine: Engine, task: Semeval, tmp_path: Path) -> Engine:
     declaration.write_text(PHASES.replace("    tasks:", rules, 1), encoding="utf-8")
     assert check_phases(declaration, now=PRACTICE) == []
     with writing(engine) as session:
-        apply_phases(session, load_competitions(declaration), storage_dir=get_settings().storage_dir, now=PRACTICE)
+        apply_phases(
+            session, load_competitions(declaration), storage=FolderStorage(get_settings().storage_dir), now=PRACTICE
+        )
     olga = add_user(engine, OLGA)
     with writing(engine) as session:
         grant_role(session, find_competition(session, "semeval"), olga, Role.ORGANISER, PRACTICE)

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select, update
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.base.storage import store_upload
+from app.base.storage import FolderStorage, store_upload
 from app.competitions.find import find_competition
 from app.competitions.visibility import declared_of
 from app.models import (
@@ -48,7 +48,7 @@ def file_with(*changed: int) -> str:
 
 
 def send(engine: Engine, user: User, content: str, minute: int, *, is_scored: bool = True) -> None:
-    stored = store_upload([content.encode()], get_settings().storage_dir, 10**6)
+    stored = store_upload([content.encode()], FolderStorage(get_settings().storage_dir), 10**6)
     run_id = submit(engine, user, NOW + timedelta(minutes=minute), stored=stored).run_id
     score(engine, run_id, 0.5) if is_scored else reject(engine, run_id)
 

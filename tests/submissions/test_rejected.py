@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from app.base.config import Settings
 from app.base.db import reading, writing
-from app.base.storage import store_upload, stored_path
+from app.base.storage import FolderStorage, store_upload, stored_path
 from app.models import RunStatus, ScoringRun, Submission, User
 from app.operations.backup import make_backup
 from app.operations.unowned import ASIDE_SECONDS, YOUNG_SECONDS, clear_unowned, named_in_tables
@@ -94,13 +94,13 @@ def test_the_file_is_gone_in_time_and_no_backup_misses_it(
     person = add_user(sqlite_engine, "ada")
     paths = {}
     for content, end in (("rejected", world.reject), ("scored", lambda engine, run: world.score(engine, run, 0.5))):
-        stored = store_upload([content.encode()], settings.storage_dir, 10**6)
+        stored = store_upload([content.encode()], FolderStorage(settings.storage_dir), 10**6)
         paths[content] = stored_path(settings.storage_dir, stored.sha256)
         end(sqlite_engine, submit(sqlite_engine, person, content=content).run_id)
     clear(sqlite_engine, NOW + DAYS * DAY)
     later = paths["rejected"].stat().st_mtime + YOUNG_SECONDS + 1
-    clear_unowned(sqlite_engine, settings.storage_dir, later)
-    clear_unowned(sqlite_engine, settings.storage_dir, later + ASIDE_SECONDS + 1)
+    clear_unowned(sqlite_engine, FolderStorage(settings.storage_dir), later)
+    clear_unowned(sqlite_engine, FolderStorage(settings.storage_dir), later + ASIDE_SECONDS + 1)
     assert {content: path.exists() for content, path in paths.items()} == {"rejected": False, "scored": True}
     assert list((settings.storage_dir / "unowned").iterdir()) == []
     manifest = make_backup(settings, tmp_path / "backup", now=NOW)

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, func, select
 
 from app.base.db import reading, writing
 from app.base.errors import GoldMissing, IdempotencyConflict, LimitReached, NotFound, PhaseNotOpen
-from app.base.storage import StoredFile, UploadWriter, check_path
+from app.base.storage import FolderStorage, StoredFile, UploadWriter, check_name
 from app.competitions.limits import quota
 from app.models import ScoringRun, Submission, Team, User, Validation, ValidationStatus
 from app.runs.validations import (
@@ -210,20 +210,20 @@ def test_a_file_goes_when_its_check_has_ended(engine: Engine, ada: User, tmp_pat
         store_check(tmp_path, validation_id)
     long_ago = (NOW - UNCOMMITTED - SECOND).timestamp()
     for validation_id in (waiting, nobody_s):
-        os.utime(check_path(tmp_path, validation_id), (long_ago, long_ago))
-    os.utime(check_path(tmp_path, arriving), (NOW.timestamp(), NOW.timestamp()))
+        os.utime(tmp_path / check_name(validation_id), (long_ago, long_ago))
+    os.utime(tmp_path / check_name(arriving), (NOW.timestamp(), NOW.timestamp()))
     (tmp_path / "checks" / "somebody's notes").write_text("not ours")
     with writing(engine) as session:
         assert record_valid(session, sure(claim(engine, ended)), warnings=[], now=NOW)
     with writing(engine) as session:
-        assert clear_check_files(session, tmp_path, NOW) == 2
-        assert clear_check_files(session, tmp_path, NOW) == 0
+        assert clear_check_files(session, FolderStorage(tmp_path), NOW) == 2
+        assert clear_check_files(session, FolderStorage(tmp_path), NOW) == 0
     left = {path.name for path in (tmp_path / "checks").iterdir()}
     assert left == {str(waiting), str(arriving), "somebody's notes"}
 
 
 def store_check(folder: Path, validation_id: UUID) -> None:
-    writer = UploadWriter(folder, 10**6, target=check_path(folder, validation_id))
+    writer = UploadWriter(FolderStorage(folder), 10**6, name=check_name(validation_id))
     writer.write(b"x")
     writer.finish()
 

@@ -23,7 +23,7 @@ from sqlalchemy import Engine, delete, select
 
 from app.base.config import Settings
 from app.base.db import reading, writing
-from app.base.storage import store_upload, stored_path
+from app.base.storage import FolderStorage, store_upload, stored_path
 from app.models import OutgoingMail, PublicFile, ScoringRun, Submission, User
 from app.people import auth
 from app.web.http.context import Server
@@ -91,7 +91,7 @@ class Site:
 
     def add_file(self, name: str, content: bytes, title: str = "A file") -> None:
         """A public file of the task."""
-        stored = store_upload([content], self.settings.storage_dir, 10**6)
+        stored = store_upload([content], FolderStorage(self.settings.storage_dir), 10**6)
         with writing(self.engine) as session:
             phase_task = world.the_phase_task(session)
             session.add(

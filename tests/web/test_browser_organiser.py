@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
 from app.base.db import writing
+from app.base.storage import FolderStorage
 from app.competitions.find import find_competition
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
@@ -43,7 +44,7 @@ def site(empty_site: Site, tmp_path: Path) -> Site:
         folder.change(f'"{moment}"', f'"{written(now + timedelta(days=days))}"')
     with writing(empty_site.engine) as session:
         loaded = load_competitions(folder.phases)
-        apply_phases(session, loaded, storage_dir=empty_site.settings.storage_dir, now=now)
+        apply_phases(session, loaded, storage=FolderStorage(empty_site.settings.storage_dir), now=now)
     return empty_site
 
 

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from app.base.db import reading, writing
+from app.base.storage import FolderStorage
 from app.models import CompetitionTask, Phase, PhaseTask, RunStatus, ScoringRun, Submission
 from app.server import demo
 from tests.web import markup
@@ -27,7 +28,7 @@ def runs(empty_site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> l
     open_competition(empty_site, ROOT / "phases.yaml", tmp_path / "gold", monkeypatch)
     demo.install_gold(tmp_path / "gold")
     with writing(empty_site.engine) as session:
-        demo.submit_demo(session, empty_site.settings.storage_dir, NOW)
+        demo.submit_demo(session, FolderStorage(empty_site.settings.storage_dir), NOW)
     with reading(empty_site.engine) as session:
         found = session.scalars(
             select(ScoringRun.id)

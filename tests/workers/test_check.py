@@ -18,7 +18,7 @@ from app.base import queue
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
-from app.base.storage import UploadWriter, check_path, store_upload
+from app.base.storage import FolderStorage, UploadWriter, check_name, store_upload
 from app.models import CompetitionTask, PhaseTask, ScoringRun, User, Validation, ValidationStatus
 from app.submissions.validations import KEPT, accept_validation
 from evergold.scoring.task import AnyTask
@@ -40,7 +40,7 @@ REPEATED = PREDICTION + "2,EN,zero_shot,0\none field\n"
 
 def ask(engine: Engine, user: User, content: str = PREDICTION) -> UUID:
     folder, validation_id = get_settings().storage_dir, uuid4()
-    writer = UploadWriter(folder, 10**6, target=check_path(folder, validation_id))
+    writer = UploadWriter(FolderStorage(folder), 10**6, name=check_name(validation_id))
     writer.write(content.encode())
     stored, now = writer.finish(), datetime.now(UTC)
     with writing(engine) as session:
@@ -100,7 +100,7 @@ def test_scoring_is_not_even_begun(engine: Engine, open_for_ever: User, monkeypa
 def test_with_a_blind_file_gold_is_not_opened(
     engine: Engine, open_for_ever: User, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    blind = store_upload([b"ID,Language\n1,EN\n2,EN\n3,EN\n4,EN\n"], workplace / "storage", 1000)
+    blind = store_upload([b"ID,Language\n1,EN\n2,EN\n3,EN\n4,EN\n"], FolderStorage(workplace / "storage"), 1000)
     with writing(engine) as session:
         session.execute(update(PhaseTask).values(items_sha256=blind.sha256))
     (workplace / "gold" / "gold.csv").unlink()
@@ -222,6 +222,6 @@ def test_kill_9_in_the_middle_loses_nothing(engine: Engine, open_for_ever: User,
     look_after_validations(engine, datetime.now(UTC) + timedelta(seconds=2))
     found = check(engine, validation_id)
     assert (found.status, found.attempts) == (ValidationStatus.VALID, 2)
-    assert check_path(get_settings().storage_dir, validation_id).is_file(), "the sweep's to remove"
+    assert (get_settings().storage_dir / check_name(validation_id)).is_file(), "the sweep's to remove"
     look_after_validations(engine, datetime.now(UTC))
-    assert not check_path(get_settings().storage_dir, validation_id).exists()
+    assert not (get_settings().storage_dir / check_name(validation_id)).exists()

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from app.base.config import get_settings
-from app.base.storage import store_upload
+from app.base.storage import FolderStorage, store_upload
 from app.gold.binding import Binding, GoldPlace, options_digest
 from app.runs.claims import Claim, SealedGold
 from evergold.scoring.errors import InvalidGold, InvalidItems
@@ -215,7 +215,7 @@ def test_items_come_from_gold_where_there_is_no_blind_file(folder: Path) -> None
 
 
 def test_items_come_from_the_blind_file_where_there_is_one(folder: Path) -> None:
-    blind = store_upload([b"ID,Language\n2,EN\n1,EN\n"], get_settings().storage_dir, 1000)
+    blind = store_upload([b"ID,Language\n2,EN\n1,EN\n"], FolderStorage(get_settings().storage_dir), 1000)
     items = read_items(TASK, OPTIONS, claim_with(blind.sha256), gold=None)
     assert list(items.ids) == ["2", "1"]
 

@@ -11,9 +11,10 @@ from sqlalchemy import Engine, select, update
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
+from app.base.storage import UNLIMITED_BYTES, FolderStorage
 from app.gold.binding import Binding
 from app.gold.plain import list_as_public
-from app.gold.sealing import UNLIMITED_BYTES, SealingWriter, key_id_of, unbound_line
+from app.gold.sealing import SealingWriter, key_id_of, unbound_line
 from app.gold.versions import KeysChanged, record_sealed
 from app.models import (
     CompetitionTask,
@@ -236,7 +237,7 @@ def test_what_a_worker_sealed_to_a_key_that_was_retired_meanwhile_is_not_recorde
     with writing(engine) as session:
         session.execute(update(WorkerKey).where(WorkerKey.key_id.in_(sealed_to(engine, run))).values(retired_at=NOW))
     stray = SealingWriter(
-        get_settings().sealed_dir,
+        FolderStorage(get_settings().sealed_dir),
         UNLIMITED_BYTES,
         what=SealedKind.OUTCOMES,
         recipients={key_id: bytes(key.public_key) for key_id, key in read_keys(key_file()).items()},

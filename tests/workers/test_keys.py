@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError
-from app.base.storage import stored_path
+from app.base.storage import FolderStorage, stored_path
 from app.gold.sealing import seal_packed_outcomes
 from app.gold.versions import KeysChanged, current_keys, record_sealed
 from app.models import User, WorkerKey
@@ -207,7 +207,7 @@ def test_what_was_sealed_before_a_rotation_and_is_recorded_after_it_is_refused(e
         before = current_keys(session)
     make_key(engine)
     rotated(engine)
-    sealed = seal_packed_outcomes(b"late", get_settings().sealed_dir, before)
+    sealed = seal_packed_outcomes(b"late", FolderStorage(get_settings().sealed_dir), before)
     with pytest.raises(KeysChanged), writing(engine) as session:
         record_sealed(session, sealed, NOW)
     assert issubclass(KeysChanged, EvergoldError)

@@ -16,7 +16,7 @@ from sqlalchemy import Engine, select, update
 from structlog.testing import capture_logs
 
 from app.base.db import reading, writing
-from app.base.storage import store_upload
+from app.base.storage import FolderStorage, store_upload
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import find_board, find_competition
 from app.models import CompetitionTask, PhaseTask, RunStatus, ScoreRow, ScoringRun, User
@@ -86,7 +86,7 @@ def test_the_board_shows_what_the_worker_found(engine: Engine, ada: User) -> Non
 def test_predictions_are_checked_against_the_blind_file_where_there_is_one(
     engine: Engine, ada: User, workplace: Path
 ) -> None:
-    blind = store_upload([b"ID,Language\n1,EN\n2,EN\n3,EN\n4,EN\n"], workplace / "storage", 1000)
+    blind = store_upload([b"ID,Language\n1,EN\n2,EN\n3,EN\n4,EN\n"], FolderStorage(workplace / "storage"), 1000)
     with writing(engine) as session:
         session.execute(update(PhaseTask).values(items_sha256=blind.sha256))
     run_id = upload(engine, ada)

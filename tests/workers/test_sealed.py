@@ -10,7 +10,7 @@ import pytest
 from nacl.public import PrivateKey
 
 from app.base.errors import EmptyUpload, UploadTooLarge
-from app.base.storage import stored_path
+from app.base.storage import FolderStorage, stored_path
 from app.gold.sealing import CHUNK_BYTES, SALT_BYTES, NoWorkerKey, Sealed, SealingWriter, key_id_of, unbound_line
 from app.models import SealedKind
 from tests.sealed import BINDING, a_key, sealed_in
@@ -51,7 +51,7 @@ def test_what_was_sealed_comes_back(tmp_path: Path, keys: Keys, key: PrivateKey,
 
 def test_it_may_come_in_pieces_of_any_size(tmp_path: Path, keys: Keys, key: PrivateKey) -> None:
     recipients = {key_id_of(bytes(key.public_key)): bytes(key.public_key)}
-    writer = SealingWriter(tmp_path, 10**9, what=BINDING, recipients=recipients)
+    writer = SealingWriter(FolderStorage(tmp_path), 10**9, what=BINDING, recipients=recipients)
     for piece in (b"a", b"", b"b" * 200_000, b"c" * CHUNK_BYTES):
         writer.write(piece)
     writer.finish()
@@ -185,13 +185,13 @@ def test_a_chunk_of_another_file_does_not_fit(tmp_path: Path, keys: Keys, key: P
 
 def test_without_a_key_nothing_is_sealed(tmp_path: Path) -> None:
     with pytest.raises(NoWorkerKey, match="evergold gold keygen"):
-        SealingWriter(tmp_path, 100, what=BINDING, recipients={})
+        SealingWriter(FolderStorage(tmp_path), 100, what=BINDING, recipients={})
     assert list(tmp_path.iterdir()) == []
 
 
 def test_too_much_is_refused_and_leaves_nothing(tmp_path: Path, key: PrivateKey) -> None:
     recipients = {key_id_of(bytes(key.public_key)): bytes(key.public_key)}
-    writer = SealingWriter(tmp_path, 1024, what=BINDING, recipients=recipients)
+    writer = SealingWriter(FolderStorage(tmp_path), 1024, what=BINDING, recipients=recipients)
     writer.write(b"x" * 1024)
     with pytest.raises(UploadTooLarge, match="1 KiB allowed"):
         writer.write(b"x")
@@ -200,7 +200,7 @@ def test_too_much_is_refused_and_leaves_nothing(tmp_path: Path, key: PrivateKey)
 
 def test_nothing_is_no_gold(tmp_path: Path, key: PrivateKey) -> None:
     recipients = {key_id_of(bytes(key.public_key)): bytes(key.public_key)}
-    writer = SealingWriter(tmp_path, 1024, what=BINDING, recipients=recipients)
+    writer = SealingWriter(FolderStorage(tmp_path), 1024, what=BINDING, recipients=recipients)
     with pytest.raises(EmptyUpload):
         writer.finish()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 
 from app.base.db import reading
 from app.base.queue import STATISTICS_TASK
-from app.base.storage import store_upload, stored_path
+from app.base.storage import FolderStorage, store_upload, stored_path
 from app.models import RunStatus, User, Worker
 from app.runs.sweep import UNCLAIMED_SECONDS
 from app.runs.workers import SILENT_SECONDS
@@ -149,15 +149,15 @@ def test_while_the_broker_is_away_leases_are_swept_and_nothing_counts_as_sent(
 
 
 def test_what_was_stored_for_nothing_is_taken_away(engine: Engine, tmp_path: Path) -> None:
-    refused = stored_path(tmp_path, store_upload([b"refused"], tmp_path, 100).sha256)
+    refused = stored_path(tmp_path, store_upload([b"refused"], FolderStorage(tmp_path), 100).sha256)
     half_written = tmp_path / "incoming" / "tmp1"
     half_written.write_text("half")
     for path in (refused, half_written):
         os.utime(path, (0, 0))
     with capture_logs() as logged:
-        clear_storage(engine, tmp_path, time.time())
-        clear_storage(engine, tmp_path, time.time())
-        clear_storage(engine, tmp_path / "none", time.time())
+        clear_storage(engine, FolderStorage(tmp_path), time.time())
+        clear_storage(engine, FolderStorage(tmp_path), time.time())
+        clear_storage(engine, FolderStorage(tmp_path / "none"), time.time())
     assert not refused.exists()
     assert not half_written.exists()
     assert [(entry["event"], entry["interrupted"], entry["set_aside"]) for entry in logged] == [
@@ -168,7 +168,7 @@ def test_what_was_stored_for_nothing_is_taken_away(engine: Engine, tmp_path: Pat
 def test_storage_that_cannot_be_changed_does_not_stop_the_sweep(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = stored_path(tmp_path, store_upload([b"refused"], tmp_path, 100).sha256)
+    path = stored_path(tmp_path, store_upload([b"refused"], FolderStorage(tmp_path), 100).sha256)
     os.utime(path, (0, 0))
 
     def read_only(*_: object) -> Path:
@@ -176,7 +176,7 @@ def test_storage_that_cannot_be_changed_does_not_stop_the_sweep(
 
     monkeypatch.setattr(Path, "rename", read_only)
     with capture_logs() as logged:
-        clear_storage(engine, tmp_path, time.time())
+        clear_storage(engine, FolderStorage(tmp_path), time.time())
     assert [entry["event"] for entry in logged] == ["storage_not_cleared"]
 
 

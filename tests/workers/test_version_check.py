@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select, update
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.base.storage import store_upload
+from app.base.storage import FolderStorage, store_upload
 from app.competitions.find import find_phase_task
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
@@ -106,7 +106,7 @@ def test_gold_that_does_not_fit_the_items_is_told_by_the_names_that_everybody_ha
 
 
 def give_items(engine: Engine, content: str) -> None:
-    items = store_upload([content.encode()], get_settings().storage_dir, 10**6).sha256
+    items = store_upload([content.encode()], FolderStorage(get_settings().storage_dir), 10**6).sha256
     with writing(engine) as session:
         session.execute(update(PhaseTask).values(items_sha256=items))
 
@@ -224,5 +224,5 @@ def test_baselines_that_waited_are_submitted_and_sent_as_their_gold_is_in_use(
 def runs_of_apply(engine: Engine, folder: Competition) -> list[int]:
     with writing(engine) as session:
         loaded = load_competitions(folder.phases)
-        changes = apply_phases(session, loaded, storage_dir=get_settings().storage_dir, now=DECLARED_NOW)
+        changes = apply_phases(session, loaded, storage=FolderStorage(get_settings().storage_dir), now=DECLARED_NOW)
     return [change.run_id for change in changes if change.run_id is not None]

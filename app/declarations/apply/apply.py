@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, func, select, text
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError
-from app.base.storage import StoredFile
+from app.base.storage import Storage, StoredFile
 from app.competitions.changed import boards_changed
 from app.competitions.visibility import CLOSE
 from app.declarations.apply.baselines import apply_baselines
@@ -65,7 +65,7 @@ def apply_phases(
     session: Session,
     loaded: Sequence[LoadedCompetition],
     *,
-    storage_dir: Path,
+    storage: Storage,
     now: datetime,
     by: User | str | None = None,
     overwrite_edits: bool = False,
@@ -78,7 +78,7 @@ def apply_phases(
     the caller rolls back, and no file is stored. Raises ImpossibleChange, StorageFull, OSError; roll back then, too.
     """
     lock_declarations(session)
-    work = Work(session, storage_dir, now, Changes(), is_plan)
+    work = Work(session, storage, now, Changes(), is_plan)
     for position, competition in enumerate(loaded):
         with ExitStack() as stack:
             heeded = choose_declaration(work, competition, stack, overwrite_edits=overwrite_edits)

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.base.db import Base
-from app.base.storage import StoredFile
+from app.base.storage import Storage, StoredFile
 from app.base.times import in_utc
 
 #: Longer texts are not repeated in a sentence.
@@ -87,7 +87,7 @@ class Work:
     """What one run of `apply_phases` works with."""
 
     session: Session
-    storage_dir: Path
+    storage: Storage
     now: datetime
     changes: Changes
     is_plan: bool = False  # everything is rolled back: no file is stored

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from sqlalchemy import select
 
-from app.base.storage import StoredFile, keep_young, store_file, store_upload, stored_path
+from app.base.storage import Storage, StoredFile, keep_young, store_file, store_upload, stored_name
 from app.declarations.apply.changes import Work
 from app.declarations.apply.templates import TITLE, made_template
 from app.declarations.downloads import declared_downloads
@@ -76,19 +76,19 @@ def _apply_access(work: Work, phase_task: PhaseTask, offered: Sequence[_Offered]
 def keep(work: Work, path: Path) -> StoredFile:
     """A declared file, stored; read once, however many name it. A plan stores nothing."""
     if path not in work.kept:
-        work.kept[path] = _looked_at(path) if work.is_plan else keep_file(path, work.storage_dir)
+        work.kept[path] = _looked_at(path) if work.is_plan else keep_file(path, work.storage)
     return work.kept[path]
 
 
-def keep_file(path: Path, storage_dir: Path) -> StoredFile:
+def keep_file(path: Path, storage: Storage) -> StoredFile:
     """Like `store_file`, without writing what is stored already: applying again is quick."""
     file = _looked_at(path)
-    return file if _is_kept(file, storage_dir) else store_file(path, storage_dir)
+    return file if _is_kept(file, storage) else store_file(path, storage)
 
 
-def _is_kept(file: StoredFile, storage_dir: Path) -> bool:
-    kept = stored_path(storage_dir, file.sha256)
-    return kept.is_file() and kept.stat().st_size == file.size_bytes and keep_young(storage_dir, file.sha256)
+def _is_kept(file: StoredFile, storage: Storage) -> bool:
+    kept = storage.find(stored_name(file.sha256))
+    return kept is not None and kept.size_bytes == file.size_bytes and keep_young(storage, file.sha256)
 
 
 def _looked_at(path: Path) -> StoredFile:
@@ -112,8 +112,8 @@ def _made(
     file = StoredFile(hashlib.sha256(content).hexdigest(), len(content))
     if any(one.name == name or one.file == file for one in offered):
         return
-    if not work.is_plan and not _is_kept(file, work.storage_dir):
-        store_upload([content], work.storage_dir, limit_bytes=len(content))
+    if not work.is_plan and not _is_kept(file, work.storage):
+        store_upload([content], work.storage, limit_bytes=len(content))
     items = next(one for one in offered if one.name == PurePosixPath(declared.items or "").name)
     yield _Offered(name, TITLE, file, items.available, items.audience, ", made from the items")
 

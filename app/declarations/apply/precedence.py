@@ -119,7 +119,7 @@ def _present(work: Work, newest: Revision, stack: ExitStack) -> LoadedCompetitio
     except ValidationError:
         return None
     files = {file.path: file.sha256 for file in newest.files}
-    main = stack.enter_context(laid_out(newest.document, files, work.storage_dir))
+    main = stack.enter_context(laid_out(newest.document, files, work.storage))
     if not all((main.parent / path).exists() for path in files):
         return None
     return LoadedCompetition(declared, main.parent, newest.document)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
 from app.base.config import get_settings
-from app.base.storage import StoredFile
+from app.base.storage import StoredFile, storage_of
 from app.declarations.apply.baselines import apply_baselines
 from app.declarations.apply.changes import Changes, Work
 from app.declarations.model import BaselineDeclaration, CompetitionDeclaration
@@ -30,7 +30,7 @@ def submit_waiting_baselines(session: Session, phase_task: PhaseTask, now: datet
         return []
     files = {file.path: StoredFile(file.sha256, file.size_bytes) for file in revision.files}
     declared = [one for one in _declared(revision.document, phase.name, task.name) if one.file in files]
-    work = Work(session, get_settings().storage_dir, now, Changes())
+    work = Work(session, storage_of(get_settings()), now, Changes())
     what = f"'{task.name}' in phase '{phase.name}' of '{phase.competition.name}'"
     apply_baselines(work, phase.competition, phase_task, declared, files.__getitem__, what)
     return [change.run_id for change in work.changes.made if change.run_id is not None]

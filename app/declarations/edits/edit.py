@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
 
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm
+from app.base.storage import Storage
 from app.base.times import in_utc
 from app.competitions.find import find_competition
 from app.declarations.apply.apply import Change, apply_declaration, lock_declarations
@@ -89,7 +89,7 @@ class Outcome:
         return any(change.counts for change in self.changes)
 
 
-def edit_values(engine: Engine, storage_dir: Path, edit: Edit, values: Mapping[str, Value], now: datetime) -> Outcome:
+def edit_values(engine: Engine, storage: Storage, edit: Edit, values: Mapping[str, Value], now: datetime) -> Outcome:
     """Set values by their names (None: take them away), see `app.declarations.edits.fields`.
 
     Raises NotFound, Forbidden, EditConflict, InvalidForm (fields: name -> sentence), and what `apply_phases` raises.
@@ -98,16 +98,16 @@ def edit_values(engine: Engine, storage_dir: Path, edit: Edit, values: Mapping[s
         present = _base(session, edit)
     accepted, faults = sorted_values(present.document, values)
     wanted = Wanted(with_values(present.document, accepted), present, RevisionSource.EDIT, faults)
-    return _bring(engine, storage_dir, edit, present.number, wanted, now)
+    return _bring(engine, storage, edit, present.number, wanted, now)
 
 
-def go_back(engine: Engine, storage_dir: Path, edit: Edit, number: int, now: datetime) -> Outcome:
+def go_back(engine: Engine, storage: Storage, edit: Edit, number: int, now: datetime) -> Outcome:
     """Apply an earlier revision with its files, as a new one. Raises as `edit_values` does."""
     with reading(engine) as session:
         present = _base(session, edit)
         earlier = find_revision(session, find_competition(session, edit.competition), number)
     wanted = Wanted(earlier.document, earlier, RevisionSource.UNDO)
-    return _bring(engine, storage_dir, edit, present.number, wanted, now)
+    return _bring(engine, storage, edit, present.number, wanted, now)
 
 
 def _base(session: Session, edit: Edit) -> Revision:
@@ -133,19 +133,19 @@ class Wanted:
     faults: Mapping[str, str] = field(default_factory=dict)
 
 
-def _bring(engine: Engine, storage_dir: Path, edit: Edit, base: int, wanted: Wanted, now: datetime) -> Outcome:
+def _bring(engine: Engine, storage: Storage, edit: Edit, base: int, wanted: Wanted, now: datetime) -> Outcome:
     """base: what it was made from; that is looked at again under the lock."""
-    files = stored_files(wanted.files_of, storage_dir)
+    files = stored_files(wanted.files_of, storage)
     with reading(engine) as session:
         sealed = places_with_gold(session)
-    with _checked(wanted, files, storage_dir, now, sealed) as (loaded, warnings):
+    with _checked(wanted, files, storage, now, sealed) as (loaded, warnings):
         named = {path: files[path] for path in declared_files(loaded.declaration)}
         meant = fingerprint(loaded.declaration, named)
         is_preview = edit.is_preview or (edit.previewed is not None and edit.previewed != meant)
         try:
             with writing(engine) as session:
                 lock_declarations(session)
-                work = Work(session, storage_dir, now, Changes(), is_preview)
+                work = Work(session, storage, now, Changes(), is_preview)
                 number, found = _apply(work, edit, base, loaded, wanted.source)
                 said = [finding.message for finding in warnings]
                 outcome = Outcome(base, number, work.changes.made, found, said, meant)
@@ -187,10 +187,10 @@ def _record(
 
 @contextmanager
 def _checked(
-    wanted: Wanted, files: Mapping[str, str], storage_dir: Path, now: datetime, sealed: Collection[tuple[str, str, str]]
+    wanted: Wanted, files: Mapping[str, str], storage: Storage, now: datetime, sealed: Collection[tuple[str, str, str]]
 ) -> Iterator[tuple[LoadedCompetition, list[Finding]]]:
     """The document as a checked file would be, with warnings; raises InvalidForm with every error by its path."""
-    with laid_out(wanted.document, files, storage_dir) as main:
+    with laid_out(wanted.document, files, storage) as main:
         faults = dict(wanted.faults)
         loaded: list[LoadedCompetition] = []
         warnings: list[Finding] = []

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from app.base.errors import EvergoldError
-from app.base.storage import CHUNK_BYTES, stored_path
+from app.base.storage import CHUNK_BYTES, Storage, has_file, local_file
 from app.base.times import in_utc
 from app.declarations.edits.yaml_text import declaration_text
 from app.declarations.revisions.folder import main_file, write_out
@@ -34,32 +34,32 @@ def revision_text(revision: Revision, competition: str) -> str:
     return declaration_text(revision.document, _comment(revision, competition))
 
 
-def export_folder(revision: Revision, competition: str, storage_dir: Path, folder: Path) -> list[Path]:
+def export_folder(revision: Revision, competition: str, storage: Storage, folder: Path) -> list[Path]:
     """Write the folder; raises ExportImpossible where it exists and is not empty, or where a file is gone."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ExportImpossible(f"{folder} exists already and is not empty: nothing is written over it.")
-    files = stored_files(revision, storage_dir)
-    return write_out(revision.document, files, storage_dir, folder, _comment(revision, competition))
+    files = stored_files(revision, storage)
+    return write_out(revision.document, files, storage, folder, _comment(revision, competition))
 
 
-def export_zip(revision: Revision, competition: str, storage_dir: Path, target: IO[bytes]) -> None:
+def export_zip(revision: Revision, competition: str, storage: Storage, target: IO[bytes]) -> None:
     """Write a zip with one folder, called as the competition; raises ExportImpossible where a file is gone."""
-    files = stored_files(revision, storage_dir)
+    files = stored_files(revision, storage)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_entry(f"{competition}/{main_file(files)}"), revision_text(revision, competition))
         for path in sorted(files):
             entry = _entry(f"{competition}/{Path(path).as_posix()}")
             with (
-                stored_path(storage_dir, files[path]).open("rb") as content,
+                local_file(storage, files[path]).open("rb") as content,
                 archive.open(entry, "w", force_zip64=True) as copy,
             ):
                 shutil.copyfileobj(content, copy, CHUNK_BYTES)
 
 
-def stored_files(revision: Revision, storage_dir: Path) -> dict[str, str]:
+def stored_files(revision: Revision, storage: Storage) -> dict[str, str]:
     """sha256 by path; raises ExportImpossible unless all of them are in storage."""
     files = {file.path: file.sha256 for file in revision.files}
-    gone = sorted(path for path, sha256 in files.items() if not stored_path(storage_dir, sha256).is_file())
+    gone = sorted(path for path, sha256 in files.items() if not has_file(storage, sha256))
     if gone:
         raise ExportImpossible(f"Storage has lost {len(gone)} of the files, {gone[0]} among them: restore a backup.")
     return files

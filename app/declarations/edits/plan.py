@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from sqlalchemy import Engine
 
 from app.base.db import writing
+from app.base.storage import Storage
 from app.declarations.apply.apply import Change, apply_phases, lock_declarations
 from app.declarations.check import LoadedCompetition
 from app.declarations.edits.effects import Effect, effects, standings
@@ -44,7 +44,7 @@ def plan_phases(
     engine: Engine,
     loaded: Sequence[LoadedCompetition],
     *,
-    storage_dir: Path,
+    storage: Storage,
     now: datetime,
     overwrite_edits: bool = False,
 ) -> Plan:
@@ -55,7 +55,7 @@ def plan_phases(
             lock_declarations(session)
             before = standings(session, names, now)
             changes = apply_phases(
-                session, loaded, storage_dir=storage_dir, now=now, overwrite_edits=overwrite_edits, is_plan=True
+                session, loaded, storage=storage, now=now, overwrite_edits=overwrite_edits, is_plan=True
             )
             planned = Plan(changes, effects(before, standings(session, names, now)))
             raise RolledBack

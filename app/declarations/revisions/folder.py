@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from app.base.storage import stored_path
+from app.base.storage import Storage, local_file
 from app.declarations.edits.yaml_text import declaration_text
 
 MAIN_FILE = "competition.yaml"
 
 
 @contextmanager
-def laid_out(document: dict[str, Any], files: Mapping[str, str], storage_dir: Path) -> Iterator[Path]:
+def laid_out(document: dict[str, Any], files: Mapping[str, str], storage: Storage) -> Iterator[Path]:
     """The main file in a folder that is there for this block only; files: sha256 by path, as links into storage."""
     with tempfile.TemporaryDirectory(prefix="evergold-") as name:
         folder = Path(name)
@@ -24,14 +24,14 @@ def laid_out(document: dict[str, Any], files: Mapping[str, str], storage_dir: Pa
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             if not target.is_symlink():  # two spellings of one path
-                target.symlink_to(stored_path(storage_dir, sha256).absolute())
+                target.symlink_to(local_file(storage, sha256).absolute())
         main = folder / main_file(files)
         main.write_text(declaration_text(document), encoding="utf-8", newline="\n")
         yield main
 
 
 def write_out(
-    document: dict[str, Any], files: Mapping[str, str], storage_dir: Path, folder: Path, comment: str
+    document: dict[str, Any], files: Mapping[str, str], storage: Storage, folder: Path, comment: str
 ) -> list[Path]:
     """The same for good, with copies; the files in the order in which they were written. The caller has looked whether
     anything is there already."""
@@ -39,7 +39,7 @@ def write_out(
     for path, sha256 in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(stored_path(storage_dir, sha256), target)
+        shutil.copyfile(local_file(storage, sha256), target)
         written.append(target)
     main = folder / main_file(files)
     main.parent.mkdir(parents=True, exist_ok=True)

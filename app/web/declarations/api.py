@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO, Annotated
 
 from fastapi import Query
@@ -13,7 +12,7 @@ from sqlalchemy import Engine
 
 from app.base import links
 from app.base.db import reading
-from app.base.storage import CHUNK_BYTES
+from app.base.storage import CHUNK_BYTES, Storage, storage_of
 from app.competitions.find import organised
 from app.declarations.edits.edit import Edit, edit_values, go_back
 from app.declarations.edits.export import export_zip
@@ -98,7 +97,7 @@ def export_declaration(
 def _zip_answer(server: Server, revision: Revision, competition: str) -> StreamingResponse:
     archive = tempfile.SpooledTemporaryFile(_SPOOLED_BYTES)  # noqa: SIM115 - closed when it was sent
     try:
-        export_zip(revision, competition, server.settings.storage_dir, archive)
+        export_zip(revision, competition, storage_of(server.settings), archive)
     except BaseException:
         archive.close()
         raise
@@ -174,5 +173,5 @@ def apply_revision(
     return outcome_out(go_back(*_server(server), edit, number, server.clock()))
 
 
-def _server(server: Server) -> tuple[Engine, Path]:
-    return server.engine, server.settings.storage_dir
+def _server(server: Server) -> tuple[Engine, Storage]:
+    return server.engine, storage_of(server.settings)

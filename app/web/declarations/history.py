@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import reading
 from app.base.errors import EvergoldError
+from app.base.storage import storage_of
 from app.competitions.find import organised
 from app.declarations.edits.edit import NOTE_CHARACTERS, Outcome, go_back
 from app.declarations.edits.export import revision_text
@@ -105,7 +106,7 @@ def send_back(
     request: Request, server: ServerHere, user: SentForm, competition: str, number: RowId, form: SentFields
 ) -> Response:
     edit = edit_of(competition, user, form, revision_number(form.get("base")))
-    outcome = go_back(server.engine, server.settings.storage_dir, edit, number, server.clock())
+    outcome = go_back(server.engine, storage_of(server.settings), edit, number, server.clock())
     if outcome.revision is not None:
         return RedirectResponse(links.history(competition, outcome.revision), 303)
     return _page(request, server, user, competition, number, form, outcome)

@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import reading
 from app.base.errors import EvergoldError, InvalidForm
+from app.base.storage import storage_of
 from app.competitions.find import organised
 from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, EditConflict, Outcome, edit_values
 from app.declarations.edits.fields import Part, Value, format_value, rule_parts, text_parts, typed_values
@@ -80,7 +81,7 @@ def _edit(
 ) -> Response:
     seen = _seen(server, user, competition, revision_number(form.get("base")))
     values, edit = _values(seen, page, form), edit_of(competition, user, form, seen.base.number)
-    outcome = edit_values(server.engine, server.settings.storage_dir, edit, values, server.clock())
+    outcome = edit_values(server.engine, storage_of(server.settings), edit, values, server.clock())
     if outcome.revision is not None:
         return RedirectResponse(links.history(competition, outcome.revision), 303)
     return _page(request, page, seen, form, values, outcome=outcome)

@@ -9,6 +9,7 @@ from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
 
 from app.base.db import reading, writing
+from app.base.storage import storage_of
 from app.competitions.find import organised
 from app.exports.participants import list_participants, participants_csv
 from app.exports.prediction_zip import packed, zip_chunks
@@ -66,7 +67,7 @@ def export_predictions(
         submissions = submissions_to_export(session, found, wanted, user, now)
     details = {"phase": phase, "task": task, "only": only, "submissions": len(submissions)}
     _record(server, user, "export.predictions", found, details)
-    files = packed(submissions, server.settings.storage_dir)
+    files = packed(submissions, storage_of(server.settings))
     chunks = (chunk for chunk in zip_chunks(files, now) if chunk)
     name = "-".join(part for part in (found.name, phase, task, only, "predictions") if part and part != "all")
     return StreamingResponse(chunks, media_type="application/zip", headers=_headers(f"{name}.zip"))

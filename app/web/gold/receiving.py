@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import NoReturn
 
 from anyio.to_thread import run_sync
@@ -17,7 +16,7 @@ from fastapi import Request
 from app.base.db import reading
 from app.base.errors import InvalidForm
 from app.base.queue import send_gold_check
-from app.base.storage import StoredFile
+from app.base.storage import Storage, StoredFile, sealed_storage_of
 from app.competitions.find import find_competition, find_phase_task, organised_task
 from app.gold.binding import Binding
 from app.gold.sealing import Sealed, SealingWriter
@@ -52,7 +51,7 @@ async def receive_gold(
 
     upload = await receive_upload(
         incoming_of(request),
-        folder=sealing.folder,
+        storage=sealing.storage,
         limit_bytes=UPLOAD_LIMIT_BYTES,
         fields=FIELDS | more_fields,
         before_file=begin,
@@ -66,7 +65,7 @@ async def receive_gold(
         user=user,
         now=server.clock(),
     )
-    for version in await run_sync(keep, server.engine, sealing.folder, sealing.sealed):
+    for version in await run_sync(keep, server.engine, sealing.storage, sealing.sealed):
         await run_sync(send_gold_check, version.id)
 
 
@@ -77,7 +76,7 @@ class _Sealing:
     binding: what gold of every phase that asks this task would be bound to; phase: the one in the address.
     """
 
-    folder: Path
+    storage: Storage
     keys: Mapping[str, bytes]
     binding: Binding
     phase: str
@@ -85,7 +84,7 @@ class _Sealing:
 
     def begin(self, fields: Mapping[str, str]) -> None:
         limit_bytes, binding = UPLOAD_LIMIT_BYTES, self._bound(fields)
-        self._writer = SealingWriter(self.folder, limit_bytes, what=binding, recipients=self.keys)
+        self._writer = SealingWriter(self.storage, limit_bytes, what=binding, recipients=self.keys)
 
     def check_unchanged(self, fields: Mapping[str, str]) -> None:
         """What the file is bound to is fixed by now."""
@@ -134,7 +133,7 @@ def _check(server: Server, user: User, target: Target) -> _Sealing:
         also = [find_phase_task(session, target.competition, name, target.task) for name in others]
         keys = recipients(session, server.settings.sealing_keys)
         binding = bind_gold(session, [phase_task, *also], is_public=False)
-    return _Sealing(server.settings.sealed_dir, keys, binding, target.phase)
+    return _Sealing(sealed_storage_of(server.settings), keys, binding, target.phase)
 
 
 def _names_in(text: str) -> list[str]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import structlog
 from fastapi import Path, Request, Response
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, RedirectResponse
 
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, NotFound
-from app.base.storage import stored_path
+from app.base.storage import local_file, storage_of, stored_name
+from app.base.text import attachment
 from app.competitions.find import find_phase_task
 from app.models import Audience
 from app.submissions.download_log import record_download
@@ -34,6 +34,7 @@ FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file, byte by byte.", "content": _BYTES},
     206: {"description": "The part that the Range header asks for.", "content": _BYTES},
     304: {"description": "You have it already (If-None-Match)."},
+    307: {"description": "The file at the store's own address, for some minutes; public files only."},
 }
 router = api_router("competitions")
 
@@ -83,12 +84,16 @@ def stored_file_response(request: Request, server: Server, sha256: str, name: st
     headers = {"ETag": f'"{sha256}"', "Cache-Control": "public, no-cache" if is_public else "private, no-cache"}
     if is_known(request, headers["ETag"]):
         return not_modified(headers)
-    path = stored_path(server.settings.storage_dir, sha256)
-    if not path.is_file():
+    storage = storage_of(server.settings)
+    if is_public and (address := storage.address(stored_name(sha256), name)):
+        return RedirectResponse(address, 307, {"Cache-Control": "no-store"})  # it is good for minutes only
+    try:
+        path = local_file(storage, sha256)
+    except FileNotFoundError:
         log.error("stored_file_missing", sha256=sha256)
-        raise NotFound("This file is not in the server's storage any more; please tell the organisers.")
+        raise NotFound("This file is not in the server's storage any more; please tell the organisers.") from None
     check_range(request.headers.get("range"), path.stat().st_size)
-    headers["Content-Disposition"] = _attachment(name)
+    headers["Content-Disposition"] = attachment(name)
     return FileResponse(path, headers=headers, media_type="application/octet-stream")
 
 
@@ -102,8 +107,3 @@ def check_range(header: str | None, size_bytes: int) -> None:
     is_part = first.isdigit() and int(first) < size_bytes and (not last or int(first) <= int(last))
     if not (is_tail or is_part):
         raise RangeNotSatisfiable(f"The file has {size_bytes} bytes; ask for one part of them.", size_bytes=size_bytes)
-
-
-def _attachment(name: str) -> str:
-    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._- ") else "_" for c in name)
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

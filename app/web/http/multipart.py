@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NoReturn, Protocol
 
 from anyio.to_thread import run_sync
 from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
 
 from app.base.errors import EmptyUpload, EvergoldError, InvalidForm, UploadTooLarge
-from app.base.storage import StoredFile, UploadWriter
+from app.base.storage import Storage, StoredFile, UploadWriter
 from app.base.text import readable_size
 
 FILE_FIELD = "file"
@@ -81,7 +80,7 @@ class _Form:
 async def receive_upload(
     incoming: Incoming,
     *,
-    folder: Path,
+    storage: Storage,
     limit_bytes: int,
     fields: frozenset[str],
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
@@ -91,9 +90,9 @@ async def receive_upload(
     """The upload, stored. `fields`: the names allowed besides `file`; `before_file` sees those that came before it,
     `before_storing` all of them, while nothing is kept yet.
 
-    into: what takes the file instead of a plain writer in `folder`.
+    into: what takes the file instead of a plain writer to `storage`.
     """
-    writer = into or UploadWriter(folder, limit_bytes)
+    writer = into or UploadWriter(storage, limit_bytes)
     try:
         check_declared_size(incoming.content_length, limit_bytes)
         parser, form = _parser(incoming.content_type), _Form(fields, before_file)

@@ -8,6 +8,7 @@ from fastapi import Path, Query, Request, Response
 
 from app.base import links
 from app.base.db import reading, writing
+from app.base.storage import storage_of
 from app.competitions.find import find_competition, organised
 from app.judging.annotators import appoint, dismiss
 from app.judging.marks_csv import export_csv
@@ -94,8 +95,8 @@ def start_round(
         tuple(form.submissions),
         tuple((one.language, one.username) for one in form.annotators),
     )
-    folder = server.settings.storage_dir
-    name = start_judging(server.engine, folder, (competition, phase, task), wanted, user=user, now=server.clock())
+    storage = storage_of(server.settings)
+    name = start_judging(server.engine, storage, (competition, phase, task), wanted, user=user, now=server.clock())
     response.headers["Location"] = links.api_judging(competition, name)
     return _results(server, user, competition, name)
 

@@ -9,6 +9,7 @@ from anyio.to_thread import run_sync
 from fastapi import Request
 
 from app.base.db import reading
+from app.base.storage import storage_of
 from app.competitions.find import organised_task
 from app.judging.imports import IMPORT_LIMIT_BYTES, Imported
 from app.judging.organising import import_file
@@ -34,15 +35,15 @@ async def receive_marks(
 ) -> Imported:
     """What came of it. fields: those that a form sends besides the file; its `round` stands for `round_name`."""
     await run_sync(_check, server, user, target)
-    folder = server.settings.storage_dir
+    storage = storage_of(server.settings)
     upload = await receive_upload(
         incoming_of(request),
-        folder=folder,
+        storage=storage,
         limit_bytes=IMPORT_LIMIT_BYTES,
         fields=fields,
         before_file=before_file,
     )
-    bring = partial(import_file, server.engine, folder, user=user, now=server.clock())
+    bring = partial(import_file, server.engine, storage, user=user, now=server.clock())
     place, name = (target.competition, target.phase, target.task), upload.fields.get(ROUND_FIELD, round_name)
     return await run_sync(bring, place, name, upload.file.sha256)
 

@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import reading
 from app.base.errors import EvergoldError, InvalidForm
+from app.base.storage import storage_of
 from app.competitions.find import find_phase_task, organised
 from app.judging.imports import IMPORT_LIMIT_BYTES
 from app.judging.organising import WantedRound, start_judging
@@ -147,8 +148,8 @@ def send_start(
     task: str,
     form: Annotated[StartForm, Form()],
 ) -> Response:
-    place, folder = (competition, phase, task), server.settings.storage_dir
-    started = start_judging(server.engine, folder, place, form.wanted(), user=user, now=server.clock())
+    place, storage = (competition, phase, task), storage_of(server.settings)
+    started = start_judging(server.engine, storage, place, form.wanted(), user=user, now=server.clock())
     return RedirectResponse(links.judging(competition, started), 303)
 
 

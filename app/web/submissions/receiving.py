@@ -21,6 +21,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 from app.base.db import reading
 from app.base.errors import LimitReached, PhaseNotOpen
 from app.base.queue import send_run
+from app.base.storage import storage_of
 from app.base.together import write_together
 from app.cards.edits import field_names, sent_card
 from app.cards.form import CardForm
@@ -103,7 +104,7 @@ async def receive_submission(
     incoming, arrived_at = incoming_of(request), list[datetime]()
     upload = await receive_upload(
         replace(incoming, chunks=_noting_the_end(incoming.chunks, request, server, arrived_at)),
-        folder=server.settings.storage_dir,
+        storage=storage_of(server.settings),
         limit_bytes=expected.limit_bytes,
         fields=more_fields | UPLOAD_FIELDS | field_names(expected.form),
         before_file=before_file,

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading
-from app.base.errors import EvergoldError, Forbidden, NotFound
-from app.base.storage import stored_path
+from app.base.errors import EvergoldError, Forbidden, NotFound, StorageAway, StorageDamaged
+from app.base.storage import local_file, storage_of
 from app.cards.form import CardForm, card_of
 from app.cards.kept import card_of_submission, form_of
 from app.cards.systems import NAME_CHARACTERS, NAME_FIELD, card_of_system, systems_of_team
@@ -250,8 +250,8 @@ def _previews(server: Server, files: Sequence[FileAccess], items_sha256: str | N
 
 def _preview(server: Server, file: PublicFile, items_sha256: str | None) -> Preview | None:
     try:
-        with stored_path(server.settings.storage_dir, file.sha256).open("rb") as stored:
+        with local_file(storage_of(server.settings), file.sha256).open("rb") as stored:
             start = stored.read(PREVIEW_BYTES).decode("utf-8-sig", errors="replace")
-    except OSError:
+    except (OSError, StorageAway, StorageDamaged):
         return None
     return Preview(file, start.splitlines()[:PREVIEW_LINES], is_input=file.sha256 == items_sha256)

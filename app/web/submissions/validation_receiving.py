@@ -14,7 +14,7 @@ from fastapi import Request
 from app.base.config import MEBIBYTE
 from app.base.db import reading, writing
 from app.base.queue import send_validation
-from app.base.storage import UploadWriter, check_path
+from app.base.storage import UploadWriter, check_name, storage_of
 from app.cards.edits import field_names
 from app.cards.kept import form_of
 from app.competitions.find import find_phase_task
@@ -56,22 +56,22 @@ async def receive_validation(
 ) -> ReceivedValidation:
     """`more_fields`: what a form sends besides, which is not kept; `before_file` sees them before the file."""
     limit_bytes, of_card = await run_sync(_refuse_early, request, server, user, target, idempotency_key)
-    folder, validation_id = server.settings.storage_dir, uuid4()
-    path = check_path(folder, validation_id)
+    storage, validation_id = storage_of(server.settings), uuid4()
+    name = check_name(validation_id)
     upload = await receive_upload(
         incoming_of(request),
-        folder=folder,
+        storage=storage,
         limit_bytes=limit_bytes,
         fields=more_fields | of_card,
         before_file=before_file,
-        into=UploadWriter(folder, limit_bytes, target=path),
+        into=UploadWriter(storage, limit_bytes, name=name),
     )
     received = None
     try:
         received = await run_sync(_accept, server, user, target, upload, idempotency_key, validation_id)
     finally:
         if received is None or not received.created:  # refused, or an earlier one's
-            await run_sync(partial(path.unlink, missing_ok=True))
+            await run_sync(partial(storage.remove, name))
     return received
 
 

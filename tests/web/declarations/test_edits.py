@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import select
 
 from app.base.db import reading, writing
+from app.base.storage import FolderStorage
 from app.competitions.find import find_competition
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
@@ -37,7 +38,7 @@ def folder(empty_site: Site, tmp_path: Path) -> Folder:
     made = make_competition(tmp_path / "demo")
     with writing(empty_site.engine) as session:
         loaded = load_competitions(made.phases)
-        apply_phases(session, loaded, storage_dir=empty_site.settings.storage_dir, now=NOW)
+        apply_phases(session, loaded, storage=FolderStorage(empty_site.settings.storage_dir), now=NOW)
     return made
 
 
@@ -159,7 +160,7 @@ def test_what_is_taken_home_is_in_order_and_changes_nothing(empty_site: Site, ol
     main = home / "demo" / "competition.yaml"
     assert [finding for finding in check_phases(main, now=NOW) if finding.severity == "error"] == []
     planned = plan_phases(
-        empty_site.engine, load_competitions(main), storage_dir=empty_site.settings.storage_dir, now=NOW
+        empty_site.engine, load_competitions(main), storage=FolderStorage(empty_site.settings.storage_dir), now=NOW
     )
     assert (planned.changes, planned.effects) == ([], [])
 

@@ -8,6 +8,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
@@ -18,6 +19,7 @@ from sqlalchemy import select, update
 
 from app.base.db import writing
 from app.base.links import API
+from app.base.storage import FolderStorage, store_upload
 from app.competitions.find import find_competition
 from app.exports.prediction_zip import Packed, packed, safe_name, team_folders, zip_chunks
 from app.exports.predictions import ExportedSubmission
@@ -192,9 +194,10 @@ def test_nobody_else_gets_any_of_it(site: Site, ada: Person, olga: Person) -> No
 def test_the_zip_is_made_piece_by_piece(tmp_path: Path) -> None:
     """Of a file of 8 MiB that cannot be made smaller, no more than a piece is held at a time."""
     content = os.urandom(2**23)
-    (tmp_path / "large").write_bytes(content)
-    one = exported("Ada", 1, size_bytes=len(content))
-    pieces = list(zip_chunks([Packed(one, f"Ada/{one.id}/x.csv", tmp_path / "large")], NOW))
+    storage = FolderStorage(tmp_path)
+    stored = store_upload([content], storage, len(content))
+    one = replace(exported("Ada", 1, size_bytes=len(content)), sha256=stored.sha256)
+    pieces = list(zip_chunks([Packed(one, f"Ada/{one.id}/x.csv", storage)], NOW))
     assert max(map(len, pieces)) < 2**19
     found = zipfile.ZipFile(io.BytesIO(b"".join(pieces)))
     assert found.read(f"Ada/{one.id}/x.csv") == content
@@ -255,7 +258,7 @@ def test_teams_have_folders_of_their_own_on_every_file_system() -> None:
 def test_a_file_called_like_our_card_does_not_take_its_place(tmp_path: Path) -> None:
     (tmp_path / "00").mkdir()
     (tmp_path / "00" / ("0" * 64)).write_bytes(b"mine")
-    files = packed([exported("Ada", 1, "Card.JSON")], tmp_path)
+    files = packed([exported("Ada", 1, "Card.JSON")], FolderStorage(tmp_path))
     found = zipfile.ZipFile(io.BytesIO(b"".join(zip_chunks(files, NOW))))
     folder = f"Ada/{files[0].submission.id}"
     assert found.read(f"{folder}/file-Card.JSON") == b"mine"

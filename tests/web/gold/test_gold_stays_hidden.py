@@ -12,6 +12,7 @@ from sqlalchemy import delete, select, update
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
+from app.base.storage import FolderStorage
 from app.competitions.find import find_competition
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
@@ -41,7 +42,7 @@ def olga(empty_site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     empty_site.set_clock(NOW)
     with writing(empty_site.engine) as session:
         loaded = load_competitions(make_competition(tmp_path / "demo").phases)
-        apply_phases(session, loaded, storage_dir=empty_site.settings.storage_dir, now=NOW)
+        apply_phases(session, loaded, storage=FolderStorage(empty_site.settings.storage_dir), now=NOW)
     make_key(empty_site.engine)
     person = empty_site.person("olga")
     with writing(empty_site.engine) as session:

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from app.base import storage
 from app.base.errors import EvergoldError
+from app.base.storage import FolderStorage
 from app.web.http import bodies
 from app.web.http.multipart import Incoming, Upload, receive_upload
 from tests import lanes
@@ -356,7 +357,9 @@ async def received(chunks: list[bytes], folder: Path) -> Upload:
             yield chunk
 
     fields = frozenset({"method", "description"})
-    return await receive_upload(Incoming(stream(), TYPE, None), folder=folder, limit_bytes=10**6, fields=fields)
+    return await receive_upload(
+        Incoming(stream(), TYPE, None), storage=FolderStorage(folder), limit_bytes=10**6, fields=fields
+    )
 
 
 @settings(deadline=None, max_examples=lanes.examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import select
 
 from app.base.db import reading, writing
-from app.base.storage import check_path
+from app.base.storage import FolderStorage, check_name
 from app.models import ScoringRun, Validation
 from app.runs.validations import claim_validation, record_invalid, record_valid
 from app.submissions.validations import AT_ONCE, clear_check_files
@@ -48,7 +48,7 @@ def asked(person: Person, content: bytes = CONTENT) -> dict[str, Any]:
 
 
 def check_file_of(site: Site, validation: dict[str, Any]) -> Path:
-    return check_path(site.settings.storage_dir, UUID(validation["id"]))
+    return site.settings.storage_dir / check_name(UUID(validation["id"]))
 
 
 def end(site: Site, validation_id: str, problems: list[Problem] | None = None) -> None:
@@ -81,7 +81,7 @@ def test_its_file_goes_when_it_has_ended_and_takes_no_submission_s_along(site: S
     document = asked(ada, CONTENT)
     end(site, document["id"], WRONG)
     with writing(site.engine) as session:
-        assert clear_check_files(session, site.settings.storage_dir, NOW) == 1
+        assert clear_check_files(session, FolderStorage(site.settings.storage_dir), NOW) == 1
     assert not check_file_of(site, document).exists()
     assert file_of(site, CONTENT).read_bytes() == CONTENT, "the same content, submitted"
     assert len(ada.client.get(document["links"]["self"]).json()["problems"]) == 2, "the answer stays for a day"

@@ -1,0 +1,75 @@
+"""Copies of a bucket's files on this machine's disk, by name, up to a bound: what was used longest ago goes first."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from app.base.permissions import make_folder, share_file
+from app.base.stores.names import INCOMING
+
+#: What was used within this time stays whatever the bound: a run that asked for it may be about to open it.
+USED_SECONDS = 600.0
+#: Counting what is there takes time: done again after a process has added this part of the bound.
+_COUNTED_EVERY = 16
+
+
+class Cache:
+    """A folder that any process may empty at any time, though never under a run that is about to read."""
+
+    def __init__(self, folder: Path, limit_bytes: int) -> None:
+        self.folder = folder
+        self._limit_bytes = limit_bytes
+        self._uncounted_bytes = limit_bytes  # of earlier processes, nobody knows
+
+    def path(self, name: str) -> Path | None:
+        """Where the copy lies, which counts as used now; None where there is none."""
+        path = self.folder / name
+        try:
+            os.utime(path)
+        except FileNotFoundError:
+            return None
+        except PermissionError:  # another user's: its own uses keep it
+            return path
+        return path
+
+    def take(self, file: Path, name: str) -> Path:
+        """Keep a whole file under this name."""
+        target = self.folder / name
+        make_folder(target.parent, self.folder)
+        with file.open("rb") as content:
+            share_file(content.fileno(), self.folder)
+            size_bytes = os.fstat(content.fileno()).st_size
+        file.replace(target)
+        self._uncounted_bytes += size_bytes
+        if self._uncounted_bytes >= self._limit_bytes / _COUNTED_EVERY:
+            self._uncounted_bytes = 0
+            self.shrink(time.time())
+        return target
+
+    def forget(self, name: str) -> None:
+        (self.folder / name).unlink(missing_ok=True)
+
+    def shrink(self, now: float) -> int:
+        """Remove what was used longest ago until the bound holds; returns how many files."""
+        copies = sorted(self._copies())
+        excess, removed = sum(size for _, size, _ in copies) - self._limit_bytes, 0
+        for used_at, size_bytes, path in copies:
+            if excess <= 0 or used_at > now - USED_SECONDS:
+                break
+            path.unlink(missing_ok=True)
+            excess -= size_bytes
+            removed += 1
+        return removed
+
+    def _copies(self) -> list[tuple[float, int, Path]]:
+        """When used, how large, where."""
+        found = []
+        for path in self.folder.rglob("*"):
+            with suppress(FileNotFoundError):
+                if path.is_file() and INCOMING not in path.parts:
+                    status = path.stat()
+                    found.append((status.st_mtime, status.st_size, path))
+        return found

@@ -1,0 +1,75 @@
+"""Which storage a process has: what its settings say, made once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from app.base.config import MEBIBYTE, InvalidSettings, Settings
+from app.base.stores.folder import FolderStorage
+from app.base.stores.interface import Storage
+from app.base.stores.s3_settings import S3Settings
+
+Kind = Literal["storage", "sealed"]
+
+
+def storage_of(settings: Settings) -> Storage:
+    """Of uploads and public files."""
+    return _present(settings, "storage", settings.storage_dir)
+
+
+def sealed_storage_of(settings: Settings) -> Storage:
+    """Of what only workers can open."""
+    return _present(settings, "sealed", settings.sealed_dir)
+
+
+def both_of(settings: Settings, place: str) -> dict[Kind, Storage]:
+    """Both storages at one of the places that settings may name, whether it is in use or not."""
+    folders: dict[Kind, Path] = {"storage": settings.storage_dir, "sealed": settings.sealed_dir}
+    return {kind: _made(place, kind, folder, settings.cache_dir) for kind, folder in folders.items()}
+
+
+def _present(settings: Settings, kind: Kind, folder: Path) -> Storage:
+    new = _made(settings.storage, kind, folder, settings.cache_dir)
+    if not settings.storage_before:
+        return new
+    from app.base.stores.moving import MovingStorage
+
+    return MovingStorage(new, _made(settings.storage_before, kind, folder, settings.cache_dir))
+
+
+def _made(place: str, kind: Kind, folder: Path, cache_dir: Path) -> Storage:
+    return FolderStorage(folder) if place == "folder" else _in_bucket(kind, cache_dir)
+
+
+@lru_cache(maxsize=2)
+def _in_bucket(kind: Kind, cache_dir: Path) -> Storage:
+    """Imported only here: the library costs every process some megabytes."""
+    from app.base.stores.bucket import Bucket
+    from app.base.stores.bucket_storage import BucketStorage
+    from app.base.stores.cache import Cache
+    from app.base.stores.presigned import Signer
+
+    settings = s3_settings()
+    cache = Cache(cache_dir / kind, settings.cache_mebibytes * MEBIBYTE)
+    cache.folder.mkdir(parents=True, exist_ok=True)
+    prefix = f"{settings.prefix.strip('/')}/{kind}/".lstrip("/")
+    signer = Signer(settings) if settings.public_endpoint and kind == "storage" else None
+    return BucketStorage(Bucket(settings), prefix, cache, signer)
+
+
+def s3_settings() -> S3Settings:
+    """How to reach the bucket; raises InvalidSettings where that is not said."""
+    try:
+        settings = S3Settings()
+    except ValidationError as error:
+        names = ", ".join(f"EVERGOLD_S3_{str(one['loc'][0]).upper()}: {one['msg']}" for one in error.errors())
+        raise InvalidSettings(f"The settings cannot be used: {names}.") from None
+    if not settings.bucket:
+        raise InvalidSettings("The settings cannot be used: EVERGOLD_STORAGE is s3, and EVERGOLD_S3_BUCKET is empty.")
+    if bool(settings.access_key_id.get_secret_value()) != bool(settings.secret_access_key.get_secret_value()):
+        raise InvalidSettings("The settings cannot be used: of the two EVERGOLD_S3_…_KEY… there is only one.")
+    return settings
