@@ -115,6 +115,7 @@ def _forget_settings() -> None:
         ("app.base.config", "get_settings"),
         ("app.base.db", "get_engine"),
         ("app.base.queue", "_sender"),
+        ("app.base.stores.places", "_in_bucket"),
     ):
         if module in sys.modules:
             getattr(sys.modules[module], function).cache_clear()

@@ -20,6 +20,7 @@ from structlog.contextvars import bound_contextvars
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
+from app.base.errors import StorageAway
 from app.base.queue import STATISTICS_TASK
 from app.boards.leaderboard import entry_sources, has_ladder, whole_board
 from app.boards.power import record_power
@@ -47,7 +48,7 @@ log = structlog.get_logger(__name__)
 #: Every two of so many rows are compared; on longer boards there are intervals alone.
 MOST_COMPARED = 100
 #: What this machine lacks, and another may have.
-LACKING = (NoKeyForIt, KeyFileBroken, FileNotFoundError)
+LACKING = (NoKeyForIt, KeyFileBroken, FileNotFoundError, StorageAway)
 
 
 @app.task(name=STATISTICS_TASK)

@@ -30,6 +30,7 @@ from evergold.scoring.tasks import get_task
 from workers.confined import confined
 from workers.device import ready_for
 from workers.faults import logged, named
+from workers.fetching import fetch
 from workers.gold import gold_of, read_items
 from workers.lease import kept_alive, patiently
 from workers.overrun import Bound, Ending, in_time, is_fresh_process, is_out_of_memory, memory_bound
@@ -60,9 +61,10 @@ def _check(engine: Engine, claim: CheckClaim, settings: Settings) -> Ending:
         with (
             kept_alive(engine, claim, settings.lease_seconds),
             in_time(settings.check_limit_seconds, late),
-            confined(),
         ):
-            outcome = _outcome(claim)
+            fetch(claim)
+            with confined():
+                outcome = _outcome(claim)
         name, recorded = (
             type(outcome).__name__,
             patiently(partial(_record, engine, claim, outcome), settings.lease_seconds),

@@ -3,12 +3,14 @@ crashes left behind is put right, for versions of gold, too."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 
 from sqlalchemy import Engine
 
 from app.base.config import get_settings
-from app.base.db import writing
+from app.base.db import reading, writing
+from app.base.errors import StorageAway
 from app.base.queue import send_gold_check, send_validation
 from app.base.storage import storage_of
 from app.gold.checks import unanswered_checks
@@ -20,8 +22,9 @@ from evergold.scoring.tasks import needs_gpu
 
 def look_after_validations(engine: Engine, now: datetime) -> int:
     """Once; how many of them workers were told about again."""
-    with writing(engine) as session:
+    with suppress(StorageAway), reading(engine) as session:  # the next sweep clears them
         clear_check_files(session, storage_of(get_settings()), now)
+    with writing(engine) as session:
         forget_validations(session, now)
         unserved = unserved_task_types(session, now)
         waiting = requeue_lost_checks(session, attempts=get_settings().attempts, now=now, unserved=unserved)

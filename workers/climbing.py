@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 
 from sqlalchemy import Engine
@@ -9,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
+from app.base.errors import StorageAway, StorageDamaged
 from app.base.storage import local_file, storage_of
 from app.models import LineChange
 from app.submissions.climbing import Unmeasured, mail_organisers, unmeasured
@@ -19,7 +21,10 @@ def watch_climbing(engine: Engine, now: datetime) -> int:
     """Measure what is not measured yet, and tell organisers; how many alerts there were."""
     with reading(engine) as session:
         waiting = unmeasured(session, now)
-    measured = [_measured(one) for one in waiting]  # files are read outside any transaction
+    try:
+        measured = [_measured(one) for one in waiting]  # files are read outside any transaction
+    except StorageAway:  # the next sweep measures them
+        return 0
     if not measured:
         return 0
     try:
@@ -35,7 +40,8 @@ def _measured(one: Unmeasured) -> LineChange:
     storage = storage_of(get_settings())
     change = None
     if one.previous_sha256 is not None:
-        change = changed_lines(local_file(storage, one.sha256), local_file(storage, one.previous_sha256))
+        with suppress(FileNotFoundError, StorageDamaged):  # it cannot be said any more
+            change = changed_lines(local_file(storage, one.sha256), local_file(storage, one.previous_sha256))
     return LineChange(
         submission_id=one.submission_id,
         previous_id=one.previous_id,

@@ -14,12 +14,21 @@ from typing import Any
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.base.errors import StorageFull
+from app.base.errors import StorageAway, StorageDamaged, StorageFull
 from evergold.scoring.errors import InvalidFile, InvalidOptions, Problem, UnknownTask, shorten
 from workers.gold_errors import GoldNotFound, SealBroken
 
 #: Their text is ours and about names, settings and the machine.
-_SAY_NO_GOLD = (GoldNotFound, SealBroken, InvalidOptions, UnknownTask, StorageFull, OSError)
+_SAY_NO_GOLD = (
+    GoldNotFound,
+    SealBroken,
+    InvalidOptions,
+    UnknownTask,
+    StorageFull,
+    StorageAway,
+    StorageDamaged,
+    OSError,
+)
 
 log = structlog.get_logger(__name__)
 

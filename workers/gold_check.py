@@ -12,6 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from app.base.config import get_settings
+from app.base.errors import StorageAway, StorageDamaged
 from app.base.storage import has_file, sealed_storage_of
 from app.gold.plain import is_listed_public
 from app.gold.versions import list_gold, place_of
@@ -104,7 +105,7 @@ def _check(phase_task: PhaseTask, what: str, opening: Callable[[AnyTask, Options
         options = read_options(task, phase_task.options_of(phase_task.task))
         opened = opening(task, options)
         problems = items_misfits(task, options, opened, phase_task.items_sha256)
-    except (ScoringError, GoldNotFound, SealBroken, OSError) as error:
+    except (ScoringError, GoldNotFound, SealBroken, StorageAway, StorageDamaged, OSError) as error:
         return Checked(what, str(error))
     if problems:
         return Checked(what, "; ".join(map(str, problems)))

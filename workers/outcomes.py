@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from app.base.config import get_settings
 from app.base.db import reading
-from app.base.errors import StorageFull
+from app.base.errors import StorageAway, StorageFull
 from app.base.storage import local_file, sealed_storage_of
 from app.gold.sealing import Sealed, forget_sealed, seal_packed_outcomes
 from app.models import ScoringRun, SealedFile, SealedKind
@@ -42,7 +42,7 @@ def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | N
     packed = zlib.compress(json.dumps(outcomes, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode())
     try:
         return seal_packed_outcomes(packed, sealed_storage_of(get_settings()), recipients)
-    except (OSError, StorageFull) as error:
+    except (OSError, StorageFull, StorageAway) as error:
         log.error("outcomes_not_stored", error=str(error))
         return None
 

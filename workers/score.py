@@ -18,6 +18,7 @@ from structlog.contextvars import bound_contextvars
 
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
+from app.base.errors import StorageAway
 from app.base.storage import local_file, storage_of
 from app.runs.claims import Claim, claim_run
 from app.runs.item_results import packed_results
@@ -29,7 +30,6 @@ from evergold.scoring.errors import (
     InvalidOptions,
     InvalidPrediction,
     Problem,
-    ScoringError,
     UnknownTask,
 )
 from evergold.scoring.excerpts import with_excerpts
@@ -40,6 +40,7 @@ from evergold.scoring.tasks import TASKS, get_task
 from workers.confined import confined
 from workers.device import NoSuchDevice, ready_for
 from workers.faults import logged, named
+from workers.fetching import fetch
 from workers.gold import gold_of, read_items
 from workers.keys import NoKeyForIt
 from workers.lease import kept_alive, patiently
@@ -57,8 +58,8 @@ from workers.progress import ClaimLost, Progress, telling
 
 log = structlog.get_logger(__name__)
 
-#: What this machine lacks, and another may have.
-LACKING = (UnknownTask, MissingPackage, ModelNotFound, BrokenModel, NoSuchDevice, NoKeyForIt)
+#: What this machine lacks, and another may have; what is away may be back by then.
+LACKING = (UnknownTask, MissingPackage, ModelNotFound, BrokenModel, NoSuchDevice, NoKeyForIt, StorageAway)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,10 @@ def _score(engine: Engine, claim: Claim, settings: Settings) -> Ending:
             kept_alive(engine, claim, settings.lease_seconds),
             in_time(allowed_seconds, late),
             telling(engine, claim) as progress,
-            confined(),
         ):
-            outcome = _outcome(claim, progress)
+            fetch(claim)
+            with confined():
+                outcome = _outcome(claim, progress)
         name, recorded = (
             type(outcome).__name__,
             patiently(partial(_record, engine, claim, outcome), settings.lease_seconds),
@@ -198,7 +200,7 @@ def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction, a
     return recorded
 
 
-def _put_back(engine: Engine, claim: Claim, lacking: ScoringError) -> bool:
+def _put_back(engine: Engine, claim: Claim, lacking: Exception) -> bool:
     """What is lacking is said as it is: it names packages and models, never gold."""
     reason = f"{worker_name()} cannot score it: {lacking}"
     with writing(engine) as session:

@@ -27,6 +27,7 @@ from app.base.storage import Storage, clear_interrupted_uploads, sealed_storage_
 from app.boards.snapshots import freeze_due
 from app.competitions.deletion import delete_due
 from app.models import RunStatus, ScoringRun
+from app.operations.election import Election
 from app.operations.health import SWEEP, beat
 from app.operations.unowned import Cleared, clear_unowned
 from app.rescoring.pace import look_after_rescorings, rescoring_runs_to_announce
@@ -166,9 +167,13 @@ def main() -> None:
     prepare_folders(settings)
     engine = get_engine(settings.database_address)
     clear_at, looked_until = time.monotonic(), START
+    election = Election(engine)
     with posting(engine, settings):
         while not stop.is_set():
             try:
+                if not election.is_won():  # another machine's sweep does the work, until it ends or loses the database
+                    stop.wait(settings.sweep_seconds)
+                    continue
                 sweep(engine, datetime.now(UTC))
                 looked_until = check_standings(engine, looked_until)
                 if time.monotonic() >= clear_at:

@@ -15,6 +15,7 @@ from sqlalchemy import Engine
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
+from app.base.errors import StorageAway
 from app.base.queue import send_run
 from app.declarations.apply.waiting import submit_waiting_baselines
 from app.gold.checks import (
@@ -32,6 +33,7 @@ from evergold.scoring.tasks import get_task, needs_gpu
 from workers.celery_app import app
 from workers.confined import confined
 from workers.faults import logged, named, without_gold
+from workers.fetching import fetch_gold
 from workers.gold import open_sealed_gold, read_sealed_gold
 from workers.gold_errors import GoldNotFound, SealBroken
 from workers.gold_fit import items_misfits
@@ -40,7 +42,7 @@ from workers.keys import KeyFileBroken, NoKeyForIt
 log = structlog.get_logger(__name__)
 
 #: What this machine lacks, and another may have.
-LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken)
+LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken, StorageAway)
 
 
 @app.task(name="workers.version_check.check_gold_version")
@@ -59,8 +61,11 @@ def check_version(engine: Engine, version_id: int) -> None:
     if version is None:
         return
     try:
+        with reading(engine) as session:
+            sealed = sealed_gold(session, version.id)
+        fetch_gold(sealed, version.phase_task.items_sha256)
         with confined():
-            problems, omitted = _problems(engine, version)
+            problems, omitted = _problems(version, sealed)
     except LACKING as lacking:
         with writing(engine) as session:
             leave_check_to_others(session, version_id, str(lacking))
@@ -77,10 +82,8 @@ def check_version(engine: Engine, version_id: int) -> None:
         _record_valid(engine, version_id)
 
 
-def _problems(engine: Engine, version: GoldVersion) -> tuple[Sequence[Problem], int]:
+def _problems(version: GoldVersion, sealed: SealedGold) -> tuple[Sequence[Problem], int]:
     """What is wrong, with how many more, in words without gold."""
-    with reading(engine) as session:
-        sealed = sealed_gold(session, version.id)
     task_type, phase_task = version.phase_task.task.task_type, version.phase_task
     try:
         task = get_task(task_type)

@@ -12,6 +12,7 @@ from app.base.stores.names import (
     CHECKS as CHECKS,
     Kept as Kept,
     StoredFile as StoredFile,
+    aside_digest as aside_digest,
     aside_name as aside_name,
     check_name as check_name,
     digest_of as digest_of,
@@ -27,6 +28,7 @@ from app.base.stores.stored import (
     lent_file as lent_file,
     local_file as local_file,
     remove_file as remove_file,
+    sha256_of as sha256_of,
 )
 from app.base.stores.writer import (
     CHUNK_BYTES as CHUNK_BYTES,

@@ -25,6 +25,7 @@ from app.cli import (
     runs,
     server,
     standings,
+    storage,
     workers,
 )
 from evergold.cli.output import EXPLAINED, CommandError
@@ -43,6 +44,7 @@ for part in (
     rows,
     runs,
     standings,
+    storage,
     climbers,
     server,
     account,

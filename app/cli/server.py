@@ -91,7 +91,7 @@ def worker(
 
 @commands.command(rich_help_panel=PANEL)
 def sweep(data_dir: DataDirOption = None) -> None:
-    """Run the sweep alone: it finds runs whose worker was lost. One is enough; more do no harm."""
+    """Run the sweep alone: it finds runs whose worker was lost. One is enough; of more, the database elects one."""
     from app.server.programs import sweep_command
 
     use_settings(data_dir)

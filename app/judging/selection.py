@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
-from app.base.errors import InvalidForm
+from app.base.errors import InvalidForm, StorageDamaged
 from app.base.storage import Storage, local_file
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import boards_of
@@ -118,13 +118,13 @@ def read_material(storage: Storage, phase_task: PhaseTask, submissions: Sequence
     try:
         options = read_options(task, phase_task.options_of(phase_task.task))
         items = task.read_items(local_file(storage, items_sha256), options)
-    except (InvalidFile, InvalidOptions, OSError) as fault:
+    except (InvalidFile, InvalidOptions, OSError, StorageDamaged) as fault:
         raise CannotJudge(f"The blind file cannot be read: {_said(fault)}") from fault
     paraphrases = {}
     for submission in submissions:
         try:
             read = task.read_prediction(local_file(storage, submission.sha256), items, options)
-        except (InvalidFile, OSError) as fault:
+        except (InvalidFile, OSError, StorageDamaged) as fault:
             raise CannotJudge(f"Submission {submission.id} cannot be read: {_said(fault)}") from fault
         paraphrases[submission.id] = {language: _plain(texts) for language, texts in read.languages.items()}
     sentences = {language: _plain(file.sentence_of) for language, file in items.languages.items()}

@@ -6,7 +6,6 @@ and plain gold are no part of it.
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ import app.models  # noqa: F401 - fills Base.metadata
 from app.base.config import Settings
 from app.base.db import Base, get_engine
 from app.base.errors import StorageDamaged
-from app.base.storage import Storage, lent_file, sealed_storage_of, storage_of
+from app.base.storage import Storage, lent_file, sealed_storage_of, sha256_of, storage_of
 from app.operations.backup_files import Target, writing_to
 from app.operations.backup_format import (
     MANIFEST,
@@ -98,7 +97,7 @@ def _dump(connection: Connection, table: Table, place: Path, into: Target, named
             )
             rows += 1
     described = BackupTable(
-        name=table.name, columns=columns, rows=rows, sha256=_sha256(path), size_bytes=path.stat().st_size
+        name=table.name, columns=columns, rows=rows, sha256=sha256_of(path), size_bytes=path.stat().st_size
     )
     into.add(described.file, path)
     path.unlink()
@@ -123,13 +122,8 @@ def _copy_files(settings: Settings, named: Named, into: Target) -> tuple[list[Ba
 
 
 def _copy(folder: Folder, sha256: str, path: Path, into: Target) -> BackupFile:
-    if _sha256(path) != sha256:
+    if sha256_of(path) != sha256:
         raise StorageDamaged(f"{folder}/{sha256} is damaged")
     copied = BackupFile(folder=folder, sha256=sha256, size_bytes=path.stat().st_size)
     into.add(copied.file, path)
     return copied
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

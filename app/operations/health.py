@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 from app.base.config import Settings
 from app.base.db import reading
 from app.base.queue import broker_settings
+from app.base.stores.places import bucket_answers
 from app.models import CompetitionTask, Heartbeat, RunStatus, ScoringRun, Worker
 from app.runs.claims import with_task
 from app.runs.workers import live_workers, unserved_task_types
@@ -58,7 +59,16 @@ def parts(engine: Engine, settings: Settings, now: datetime) -> list[Part]:
         names = ("migrations", "sweep", "queue", "workers")
         of_database = [Part("database", False, "does not answer"), *(Part(name, False, UNKNOWN) for name in names)]
     answers = broker_answers(settings)
-    return [*of_database, Part("broker", answers, "answers" if answers else "does not answer")]
+    broker = Part("broker", answers, "answers" if answers else "does not answer")
+    return [*of_database, broker, *_storage(settings)]
+
+
+def _storage(settings: Settings) -> list[Part]:
+    """Nothing where files lie in a folder: that it is there, every upload shows."""
+    if "s3" not in (settings.storage, settings.storage_before):
+        return []
+    answers = bucket_answers()
+    return [Part("storage", answers, "answers" if answers else "does not answer: nothing can be sent or scored")]
 
 
 def _in_database(session: Session, settings: Settings, now: datetime) -> list[Part]:

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 import app.models  # noqa: F401 - fills Base.metadata
 from app.base.db import Base, reading
-from app.base.storage import ASIDE, Kept, Storage, aside_name, digest_of, stored_name
+from app.base.storage import ASIDE, Kept, Storage, aside_digest, aside_name, digest_of, stored_name
 
 #: Younger files may belong to an upload, or to an `evergold apply`, that has not committed yet.
 YOUNG_SECONDS = 24 * 3600
@@ -100,7 +100,7 @@ def _set_aside(storage: Storage, digest: str, now: float) -> str | None:
 def _look_again(engine: Engine, storage: Storage, now: float) -> tuple[int, int]:
     """At what was set aside: (put back, removed)."""
     put_back = removed = 0
-    asides = (kept for kept in storage.listed(f"{ASIDE}/") if kept.name.count(".") == 2)
+    asides = (kept for kept in storage.listed(f"{ASIDE}/") if aside_digest(kept.name))
     for files in _batches(asides):
         named = named_in_tables(engine, {_digest(kept.name) for kept in files})
         for kept in files:

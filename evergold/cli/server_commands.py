@@ -33,6 +33,7 @@ SERVER_COMMANDS = frozenset(
         "serve",
         "set",
         "standings",
+        "storage",
         "sweep",
         "undo",
         "web",

@@ -101,7 +101,7 @@ def _client(settings: S3Settings) -> S3Store:
         checksum_algorithm="SHA256",
         client_options={
             "allow_http": settings.endpoint.startswith("http://"),
-            "connect_timeout": timedelta(seconds=_CONNECT_SECONDS),
+            "connect_timeout": timedelta(seconds=min(_CONNECT_SECONDS, settings.timeout_seconds)),
             "read_timeout": timedelta(seconds=settings.timeout_seconds),
             "timeout": timedelta(seconds=_REQUEST_SECONDS),
         },

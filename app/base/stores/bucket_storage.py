@@ -41,7 +41,7 @@ class BucketStorage:
 
     def keep(self, file: Path, name: str, stored: StoredFile) -> None:
         self._bucket.put(self._prefix + name, file, stored.size_bytes)
-        self._cache.take(file, name)
+        self._cache.take(file, name, is_used=False)
 
     def path(self, name: str, sha256: str) -> Path:
         return self._cache.path(name) or self._cache.take(self._fetched(name, sha256), name)

@@ -35,13 +35,15 @@ class Cache:
             return path
         return path
 
-    def take(self, file: Path, name: str) -> Path:
-        """Keep a whole file under this name."""
+    def take(self, file: Path, name: str, *, is_used: bool = True) -> Path:
+        """Keep a whole file under this name. is_used: somebody is about to read it; else it may go at once."""
         target = self.folder / name
         make_folder(target.parent, self.folder)
         with file.open("rb") as content:
             share_file(content.fileno(), self.folder)
             size_bytes = os.fstat(content.fileno()).st_size
+        used_at = time.time() - (0 if is_used else USED_SECONDS)
+        os.utime(file, (used_at, used_at))
         file.replace(target)
         self._uncounted_bytes += size_bytes
         if self._uncounted_bytes >= self._limit_bytes / _COUNTED_EVERY:

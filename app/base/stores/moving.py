@@ -54,7 +54,7 @@ class MovingStorage:
         return self.new.renew(name)
 
     def rename(self, name: str, to: str) -> Kept | None:
-        return self.new.rename(name, to)
+        return self.new.rename(name, to) or self.old.rename(name, to)
 
     def remove(self, name: str) -> None:
         self.new.remove(name)

@@ -49,6 +49,13 @@ def check_name(validation_id: UUID) -> str:
     return f"{CHECKS}/{validation_id}"
 
 
+def aside_digest(name: str) -> str | None:
+    """The sha256 of what was set aside under this name; None for whatever else lies there."""
+    folder, _, rest = name.partition("/")
+    digest, _, since = rest.partition(".")
+    return digest if folder == ASIDE and since.count(".") == 1 and is_sha256(digest) else None
+
+
 def aside_name(digest: str, now: float, mark: str) -> str:
     """Of a file that was set aside now. mark: tells those apart that were at the same second."""
     return f"{ASIDE}/{digest}.{int(now)}.{mark}"

@@ -14,6 +14,8 @@ from app.base.stores.interface import Storage
 from app.base.stores.s3_settings import S3Settings
 
 Kind = Literal["storage", "sealed"]
+#: How long a page that says how the server is may wait for the store.
+_ASKED_SECONDS = 2.0
 
 
 def storage_of(settings: Settings) -> Storage:
@@ -59,6 +61,18 @@ def _in_bucket(kind: Kind, cache_dir: Path) -> Storage:
     prefix = f"{settings.prefix.strip('/')}/{kind}/".lstrip("/")
     signer = Signer(settings) if settings.public_endpoint and kind == "storage" else None
     return BucketStorage(Bucket(settings), prefix, cache, signer)
+
+
+def bucket_answers() -> bool:
+    """Whether the bucket can be reached now; asked once, for seconds."""
+    from app.base.errors import StorageAway
+    from app.base.stores.bucket import Bucket
+
+    try:
+        Bucket(s3_settings().model_copy(update={"timeout_seconds": _ASKED_SECONDS, "tries": 1})).find("anything")
+    except StorageAway:
+        return False
+    return True
 
 
 def s3_settings() -> S3Settings:

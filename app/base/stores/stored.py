@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -27,6 +28,12 @@ def keep_young(storage: Storage, sha256: str) -> bool:
     """Whether this is stored; if so, its age begins anew, as if it had been stored now (see
     `app.operations.unowned`)."""
     return storage.renew(stored_name(sha256))
+
+
+def sha256_of(path: Path) -> str:
+    """Of a file on this machine's disk, whatever it is called."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def remove_file(storage: Storage, sha256: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -24,7 +24,8 @@ def laid_out(document: dict[str, Any], files: Mapping[str, str], storage: Storag
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             if not target.is_symlink():  # two spellings of one path
-                target.symlink_to(local_file(storage, sha256).absolute())
+                with suppress(FileNotFoundError):  # who reads the declaration says that it is missing
+                    target.symlink_to(local_file(storage, sha256).absolute())
         main = folder / main_file(files)
         main.write_text(declaration_text(document), encoding="utf-8", newline="\n")
         yield main
