@@ -44,6 +44,10 @@ NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
 DAY, HOUR, SECOND = timedelta(days=1), timedelta(hours=1), timedelta(seconds=1)
 
 COMPETITION, PHASE, TASK = "idioms", "evaluation", "detection"
+#: What becomes COMPETITION where `tests.rich_world` has made it.
+PREPARED = "prepared"
+#: The phase that went before in it.
+EARLIER_PHASE = "earlier"
 ZERO_SHOT, ONE_SHOT = "zero_shot/all", "one_shot/all"
 
 
@@ -60,20 +64,23 @@ def add_competition(
     gold: str | None = "gold.csv",
     options: Mapping[str, Any] | None = None,
 ) -> None:
-    """A competition with one task, one phase, and a board for zero-shot and one for one-shot."""
+    """A competition with one task, one phase, and a board for zero-shot and one for one-shot.
+
+    Where `tests.rich_world` has prepared one that a phase has gone before in, it is this one.
+    """
     with writing(engine) as session:
-        competition = Competition(name=name, title=name.capitalize(), created_at=NOW)
-        session.add(competition)
-        session.flush()
-        task = CompetitionTask(
-            competition_id=competition.id,
-            name=TASK,
-            task_type="idiom-detection",
-            title="Detection",
-            options=dict(options or {}),
-        )
+        prepared = select(Competition).where(Competition.name == PREPARED)
+        competition = session.scalar(prepared) if name == COMPETITION else None
+        if competition is None:
+            task = _add_task(session, name)
+        else:
+            competition.name, competition.title = name, name.capitalize()
+            task = session.scalars(
+                select(CompetitionTask).where(CompetitionTask.competition_id == competition.id)
+            ).one()
+        task.options = dict(options or {})
         phase = Phase(
-            competition_id=competition.id,
+            competition_id=task.competition_id,
             name=PHASE,
             title="Evaluation",
             starts_at=starts_at,
@@ -84,11 +91,24 @@ def add_competition(
             rejected_per_hour=rejected_per_hour,
             upload_limit_bytes=1_000_000,
         )
-        session.add_all([task, phase])
+        session.add(phase)
         session.flush()
         session.add(PhaseTask(phase_id=phase.id, task_id=task.id, gold=gold))
-        for position, (board, split) in enumerate((("zero-shot", ZERO_SHOT), ("one-shot", ONE_SHOT))):
-            session.add(_board(competition, task, board, split, position))
+
+
+def _add_task(session: Session, competition_name: str) -> CompetitionTask:
+    """A new competition's, with its boards."""
+    competition = Competition(name=competition_name, title=competition_name.capitalize(), created_at=NOW)
+    session.add(competition)
+    session.flush()
+    task = CompetitionTask(
+        competition_id=competition.id, name=TASK, task_type="idiom-detection", title="Detection", options={}
+    )
+    session.add(task)
+    session.flush()
+    for position, (board, split) in enumerate((("zero-shot", ZERO_SHOT), ("one-shot", ONE_SHOT))):
+        session.add(_board(competition, task, board, split, position))
+    return task
 
 
 def _board(competition: Competition, task: CompetitionTask, name: str, split: str, position: int) -> Board:
@@ -191,13 +211,13 @@ def the_run(engine: Engine, run_id: int) -> ScoringRun:
 
 
 def submissions_here() -> Select[UUID]:
-    """The ids of all that was submitted to the test's own competition: tests have neighbours, see `rich_world`."""
+    """The ids of all that was submitted to the test's own phases: tests have neighbours, see `rich_world`."""
     return (
         select(Submission.id)
         .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
         .join(Phase, Phase.id == PhaseTask.phase_id)
         .join(Competition, Competition.id == Phase.competition_id)
-        .where(Competition.name == COMPETITION)
+        .where(Competition.name == COMPETITION, Phase.name != EARLIER_PHASE)
     )
 
 

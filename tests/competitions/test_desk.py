@@ -24,6 +24,7 @@ from app.teams.find import team_for
 from tests.world import (
     COMPETITION,
     DAY,
+    EARLIER_PHASE,
     HOUR,
     NOW,
     SECOND,
@@ -120,8 +121,9 @@ def test_what_participants_see_is_said_of_every_board(engine: Engine) -> None:
 
     def seen(now: datetime) -> Embargo:
         with reading(engine) as session:
-            (only,) = embargoes(session, find_competition(session, COMPETITION), now)
-            return only
+            first, earlier = embargoes(session, find_competition(session, COMPETITION), now)
+            assert earlier.phase.name == EARLIER_PHASE
+            return first
 
     assert seen(NOW).view.board is BoardShown.PUBLIC
     assert [board.name for board in seen(NOW).boards] == ["zero-shot", "one-shot"]

@@ -21,6 +21,7 @@ from tests.world import (
     COMPETITION,
     NOW,
     PHASE,
+    PREPARED,
     SECOND,
     TASK,
     ZERO_SHOT,
@@ -44,7 +45,8 @@ def test_a_competition_comes_with_its_parts(engine: Engine) -> None:
         ("zero-shot", "idiom-detection"),
         ("one-shot", "idiom-detection"),
     ]
-    (phase,) = found.phases
+    phase, earlier = found.phases
+    assert [(pt.task.name, pt.gold) for pt in earlier.phase_tasks] == [(TASK, "early.csv")]
     assert [(pt.task.name, pt.gold, pt.files) for pt in phase.phase_tasks] == [(TASK, "gold.csv", [])]
     assert [board.name for board in boards_of(found, phase)] == ["zero-shot", "one-shot"]
 
@@ -55,8 +57,8 @@ def test_all_competitions_are_listed_in_order(engine: Engine) -> None:
         add_competition(engine, name=name)
     with reading(engine) as session:
         found = list_competitions(session)
-    assert [competition.name for competition in found] == ["ant", NEIGHBOURS, "zebra"]
-    assert [len(competition.phases) for competition in found] == [1, 2, 1]
+    assert [competition.name for competition in found] == ["ant", NEIGHBOURS, PREPARED, "zebra"]
+    assert [len(competition.phases) for competition in found] == [1, 2, 1, 1]
 
 
 @pytest.mark.parametrize("name", ["", "idiom", "IDIOMS", "idioms ", "idioms\0", "idi%", "'; DROP TABLE users; --"])
@@ -82,7 +84,7 @@ def test_a_task_of_a_phase_comes_with_everything_above_it(engine: Engine) -> Non
     ("competition", "phase", "task", "sentence"),
     [
         ("idiom", PHASE, TASK, "There is no competition 'idiom' on this server."),
-        (COMPETITION, "eval", TASK, "Competition 'idioms' has no phase 'eval'; it has 'evaluation'."),
+        (COMPETITION, "eval", TASK, "Competition 'idioms' has no phase 'eval'; it has 'evaluation', 'earlier'."),
         (COMPETITION, PHASE, "detect", "Phase 'evaluation' of 'idioms' has no task 'detect'; it has 'detection'."),
         (COMPETITION, PHASE, "\0", "Phase 'evaluation' of 'idioms' has no task '\0'; it has 'detection'."),
     ],

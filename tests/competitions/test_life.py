@@ -25,6 +25,7 @@ from app.models import (
 )
 from app.people.roles import grant_role
 from app.submissions.validations import check_may_validate
+from tests.rich_world import leave_alone_what_is_prepared
 from tests.world import COMPETITION, HOUR, NOW, add_competition, add_team, add_user, submit, the_phase_task
 
 WHY = "the gold of track B is corrected"
@@ -44,6 +45,7 @@ def seen_by(engine: Engine, *users: User | None) -> list[bool]:
 
 @pytest.fixture
 def here(sqlite_engine: Engine) -> Engine:
+    leave_alone_what_is_prepared(sqlite_engine)
     add_competition(sqlite_engine)
     return sqlite_engine
 
@@ -191,6 +193,7 @@ def test_where_a_team_submitted_nothing_is_ever_deleted(here: Engine) -> None:
 
 def test_a_baseline_is_no_team_and_all_that_belongs_to_it_goes_with_it(sqlite_engine: Engine) -> None:
     """Counted in every table; the neighbours of the test database lose nothing."""
+    leave_alone_what_is_prepared(sqlite_engine)
     olga = add_user(sqlite_engine, "olga")
     before = counts(sqlite_engine)
     add_competition(sqlite_engine)

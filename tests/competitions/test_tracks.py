@@ -22,6 +22,7 @@ from tests.world import (
     DAY,
     NOW,
     PHASE,
+    PREPARED,
     SECOND,
     add_competition,
     add_team,
@@ -263,7 +264,7 @@ def test_another_track_submits_a_baseline_anew(engine: Engine, demo: Folder) -> 
 
 def told_of_demo(engine: Engine, folder: Folder) -> list[str]:
     """What apply leaves to people, but for the neighbours, whom the folder does not declare."""
-    return [change for change in noted(apply(engine, folder)) if NEIGHBOURS not in change]
+    return [change for change in noted(apply(engine, folder)) if NEIGHBOURS not in change and PREPARED not in change]
 
 
 def test_submissions_in_a_track_that_went_away_are_counted(engine: Engine, tmp_path: Path, demo: Folder) -> None:

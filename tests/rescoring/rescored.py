@@ -17,15 +17,16 @@ from app.rescoring.pace import look_after_rescorings
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import Progress, drop_rescoring, find_rescoring, progress_of, start_rescoring
 from tests import world
-from tests.world import COMPETITION, NOW, score
+from tests.world import COMPETITION, EARLIER_PHASE, NOW, score
 
 NOTE = "Items 12 and 40 had the wrong label."
 
 
 def start(engine: Engine, *places: str, note: str = NOTE, now: datetime = NOW, **more: Any) -> int:
-    """The id of a new set."""
+    """The id of a new set; without a place, of all phases but the one that went before."""
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
+        places = places or tuple(phase.name for phase in competition.phases if phase.name != EARLIER_PHASE)
         return start_rescoring(session, competition, places, note=note, user=None, now=now, **more).id
 
 

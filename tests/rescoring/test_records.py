@@ -16,7 +16,7 @@ from app.rescoring.sets import drop_rescoring, start_rescoring
 from tests.competitions.embargo import add_phase, declare, enter, freeze
 from tests.rescoring.rescored import NOTE, score_set
 from tests.sealed import make_key, seal_gold
-from tests.world import COMPETITION, HOUR, NOW, add_competition, add_user
+from tests.world import COMPETITION, HOUR, NOW, PHASE, add_competition, add_user
 
 DUE = NOW + HOUR + AFTER_CLOSE
 
@@ -34,7 +34,7 @@ def test_who_published_what_stands_in_the_log(sqlite_engine: Engine, is_frozen: 
         assert freeze(sqlite_engine, DUE) == 2
     with writing(sqlite_engine) as session:
         here = find_competition(session, COMPETITION)
-        number = start_rescoring(session, here, [], note=NOTE, user=olga, now=DUE).id
+        number = start_rescoring(session, here, [PHASE], note=NOTE, user=olga, now=DUE).id
     score_set(sqlite_engine, number, {sent: 0.5})
     with writing(sqlite_engine) as session:
         publish_rescoring(session, here, number, tell_teams=False, settings=get_settings(), user=olga, now=DUE)
@@ -61,7 +61,7 @@ def test_who_dropped_a_set_stands_in_the_log(sqlite_engine: Engine) -> None:
     enter(sqlite_engine, ada, 0.9)
     with writing(sqlite_engine) as session:
         here = find_competition(session, COMPETITION)
-        number = start_rescoring(session, here, [], note=NOTE, user=olga, now=NOW).id
+        number = start_rescoring(session, here, [PHASE], note=NOTE, user=olga, now=NOW).id
         drop_rescoring(session, here, number, user=olga, now=NOW + HOUR)
     dropped = entries(sqlite_engine, "olga")[-1]
     assert (dropped.action, dropped.at, dropped.details) == (
@@ -83,5 +83,5 @@ def test_tasks_that_there_are_are_told_in_the_order_of_their_phases(sqlite_engin
     with writing(sqlite_engine) as session, pytest.raises(InvalidForm) as refused:
         start_rescoring(session, find_competition(session, COMPETITION), ["x"], note=NOTE, user=None, now=NOW)
     assert refused.value.details["fields"] == {
-        "tasks": "There is no 'x' here; there are rehearsal/detection, evaluation/detection."
+        "tasks": "There is no 'x' here; there are rehearsal/detection, evaluation/detection, earlier/detection."
     }

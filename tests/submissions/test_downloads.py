@@ -13,7 +13,7 @@ from app.models import Audience, Competition, Phase, PhaseTask, PublicFile, Role
 from app.people.roles import grant_role
 from app.submissions.downloads import FileAccess, NotYetThere, check_may_have, file_access, file_viewer
 from app.teams.registration import Missing, RegistrationNeeded
-from tests.world import COMPETITION, DAY, HOUR, NOW, SECOND, add_competition, add_user, the_phase_task
+from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, SECOND, add_competition, add_user, the_phase_task
 
 FILE = "items.csv"
 
@@ -42,7 +42,8 @@ def register(engine: Engine, **rules: object) -> None:
 def access(engine: Engine, user: User | None, now=NOW, seen_as: SeenAs | None = None) -> FileAccess:  # type: ignore[no-untyped-def]
     with reading(engine) as session:
         competition = find_competition(session, COMPETITION)
-        (phase,) = competition.phases
+        phase, earlier = competition.phases
+        assert earlier.name == EARLIER_PHASE
         viewer = file_viewer(session, competition, user, seen_as=seen_as)
         (found,) = file_access(competition, phase, phase.phase_tasks[0], viewer, now)
         return found

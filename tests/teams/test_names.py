@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from app.base.db import reading
-from app.competitions.find import find_competition
 from app.models import Team
 from app.teams.names import look_alike
+from tests.rich_world import own
 from tests.threads import in_threads
-from tests.world import COMPETITION, add_competition, add_user, submit
+from tests.world import add_competition, add_user, submit
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,7 @@ def test_what_looks_different_is_different(one: str, other: str) -> None:
 
 def names(engine: Engine) -> set[str]:
     with reading(engine) as session:
-        here = find_competition(session, COMPETITION).id
-        return set(session.scalars(select(Team.name).where(Team.competition_id == here)))
+        return {team.name for team in session.scalars(own(Team))}
 
 
 def test_two_who_come_at_once_with_names_that_look_alike_are_told_apart(engine: Engine) -> None:

@@ -14,7 +14,7 @@ from app.base.db import writing
 from app.boards.side_by_side import short_titles
 from app.models import Board, Competition, CompetitionTask, HistoricRow, Phase, PhaseTask, TeamKind
 from tests import world
-from tests.rich_world import own
+from tests.rich_world import leave_alone_what_is_prepared, own
 from tests.web import markup
 from tests.web.reading import COMPETITION_PAGE, rows_of, text_of, visit
 from tests.web.site import Person, Site
@@ -58,6 +58,13 @@ def add_published(site: Site, team: str, phase: str, board: str, scores: dict[st
                 source=PUBLISHED,
             )
         )
+
+
+@pytest.fixture
+def empty_site(empty_site: Site) -> Site:
+    """Here all phases of a task are counted: there are none but the test's own."""
+    leave_alone_what_is_prepared(empty_site.engine)
+    return empty_site
 
 
 @pytest.fixture

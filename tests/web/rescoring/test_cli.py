@@ -78,7 +78,9 @@ def test_the_whole_story_on_the_command_line(site: Site, entered: dict[str, Any]
 def test_a_set_is_dropped_and_everything_comes_as_json(site: Site, evergold: Evergold) -> None:
     _, out, _ = evergold("rescore", "start", COMPETITION, "--note", NOTE, "--with-rejected", "--json")
     assert json.loads(out)["with_rejected"] is True
-    assert json.loads(evergold("rescore", "diff", SET, "--json")[1])["progress"]["waiting"] == 2
+    assert json.loads(evergold("rescore", "diff", SET, "--json")[1])["progress"]["waiting"] == 3, (
+        "of all phases: of the one that went before, too"
+    )
     assert json.loads(evergold("rescore", "drop", SET, "--json")[1])["state"] == "dropped"
     assert json.loads(evergold("rescorings", COMPETITION, "--json")[1])["rescorings"][0]["progress"] is None
 

@@ -59,7 +59,7 @@ def entered(site: Site, ada: Person) -> dict[str, Any]:
 
 
 def started(olga: Person, **more: Any) -> int:
-    answer = olga.client.post(SETS, json={"note": NOTE, **more})
+    answer = olga.client.post(SETS, json={"note": NOTE, "tasks": [f"{PHASE}/{TASK}"], **more})
     assert answer.status_code == 201, answer.text
     return int(answer.json()["number"])
 
