@@ -142,6 +142,11 @@ def exports(competition_name: str) -> str:
     return f"{competition(competition_name)}/exports"
 
 
+def all_submissions(competition_name: str, **filters: object) -> str:
+    """Everything that was sent to a competition, for organisers; with the filters that are not empty."""
+    return f"{competition(competition_name)}/submissions{_query(filters)}"
+
+
 def downloads(competition_name: str, **filters: object) -> str:
     """Who downloaded files for participants; with the filters that are not empty."""
     return f"{competition(competition_name)}/downloads{_query(filters)}"
@@ -253,6 +258,11 @@ def start_judging(competition_name: str, phase_name: str, task_name: str) -> str
 
 def api_competition(name: str) -> str:
     return API + competition(name)
+
+
+def api_all_submissions(competition_name: str, **filters: object) -> str:
+    """Everything that was sent to a competition, for organisers; with the filters that are not empty."""
+    return f"{api_competition(competition_name)}/submissions{_query(filters)}"
 
 
 def api_downloads(competition_name: str, **filters: object) -> str:

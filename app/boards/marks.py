@@ -20,6 +20,7 @@ from app.competitions.changed import boards_changed
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, RowMark, RowStatus, Submission, Team, User
 from app.people.audit import record
 from app.standings.renew import renew_team
+from app.submissions.organisers_list import ListedSubmission
 from app.teams.find import lock_team
 
 NOTE_CHARACTERS = 500
@@ -142,6 +143,21 @@ def mark_row(
     details = {**_told(whose, submission_id), "status": status, "note": note, "before": before}
     _changed(session, phase_task, whose.id, actor, "row.mark", details, now)
     return MarkedRow(row.id, whose.name, submission_id, status, note, actor.username if actor else None, now)
+
+
+def mark_submissions(
+    session: Session,
+    chosen: Iterable[ListedSubmission],
+    *,
+    status: RowStatus,
+    note: str,
+    actor: User | None,
+    now: datetime,
+) -> None:
+    """Say the same of each of them alone; chosen: by team, as `chosen_submissions` gives them. Raises InvalidForm."""
+    for one in chosen:
+        place = session.get_one(PhaseTask, one.phase_task_id)
+        mark_row(session, place, submission_id=one.id, status=status, note=note, actor=actor, now=now)
 
 
 def clear_mark(session: Session, phase_task: PhaseTask, mark_id: int, *, actor: User | None, now: datetime) -> None:

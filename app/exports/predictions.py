@@ -38,11 +38,12 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """phase, task: names, None for all. entries: only what stands on a board now."""
+    """phase, task: names, None for all. entries: only what stands on a board now; ids: only these, None for all."""
 
     phase: str | None = None
     task: str | None = None
     entries: bool = False
+    ids: frozenset[UUID] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def submissions_to_export(
     """By team and time. competition: as `find_competition` gives it. Raises NotFound for an unknown phase or task."""
     asked = _asked(competition, wanted)
     standing = _standing(session, competition, asked, organiser, now)
-    rows = _rows(session, standing.keys() if wanted.entries else None, [one.id for _, one in asked])
+    rows = _rows(session, standing.keys() if wanted.entries else wanted.ids, [one.id for _, one in asked])
     run_ids = {row.id: row.run_id for row in rows}
     scores = _scores(session, list(run_ids.values()))
     cards = _cards(session, list(run_ids))

@@ -47,7 +47,7 @@ from app.web.people.passwords import password_turns
 from app.web.public_answers import PublicAnswers
 from app.web.reports import api as reports
 from app.web.rescoring import api as rescoring
-from app.web.submissions import api as submissions, cards, comparisons, failures, validations
+from app.web.submissions import api as submissions, cards, comparisons, failures, organisers_list, validations
 from app.web.teams import api as teams, registration
 from evergold.scoring.tasks import unusable_plugins
 from evergold.version import VERSION
@@ -119,6 +119,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         cards,
         rows,
         validations,
+        organisers_list,
         reports,
         comparisons,
         boards,

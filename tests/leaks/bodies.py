@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,6 +37,9 @@ BODIES: dict[str, dict[str, Any]] = {
     f"PUT {_API_COMPETITION}/questions/{{question_id}}/answer": {"json": {"answer": "Some words."}},
     f"POST {_COMPETITION}/rescoring": {"data": {"tasks": "evaluation/detection", "note": "Wrong labels."}},
     f"POST {_API_COMPETITION}/rescorings": {"json": {"tasks": ["evaluation"], "note": "Wrong labels."}},
+    f"PUT {_API_COMPETITION}/submissions/marks": {"json": {"submissions": ["{submission_id}"], "status": "hidden"}},
+    f"POST {_API_COMPETITION}/submissions/rescoring": {"json": {"submissions": ["{submission_id}"], "note": "Wrong."}},
+    f"POST {_COMPETITION}/submissions": {"data": {"submission": ["{submission_id}"], "deed": "hidden"}},
     f"POST {_COMPETITION}/edit": {"data": {"base": "1"}},
     f"POST {_COMPETITION}/edit/texts": {"data": {"base": "1"}},
     f"POST {_COMPETITION}/history/{{number}}": {"data": {"base": "1"}},
@@ -96,6 +100,9 @@ BODIES: dict[str, dict[str, Any]] = {
 def body_of(address: str, names: Mapping[str, str]) -> dict[str, Any]:
     """For `tests.leaks.place.Client.send`; a file says which submission it is about."""
     body = dict(BODIES.get(address, {}))
+    if "files" not in body:
+        named: dict[str, Any] = json.loads(json.dumps(body).replace("{submission_id}", names["submission_id"]))
+        return named
     if "files" in body:
         name, content = body["files"]["file"]
         body["files"] = {"file": (name, content.replace(b"{submission_id}", names["submission_id"].encode()))}

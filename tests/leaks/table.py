@@ -108,6 +108,9 @@ POST   /api/v1/competitions/{competition}/revisions/{number}/apply              
 GET    /api/v1/competitions/{competition}/roles                                                           401 403 403 403 403 200 200
 DELETE /api/v1/competitions/{competition}/roles/{role}/{username}                                         401 403 403 403 403 404 404
 PUT    /api/v1/competitions/{competition}/roles/{role}/{username}                                         401 403 403 403 403 200 200
+GET    /api/v1/competitions/{competition}/submissions                                                     401 403 403 403 403 200 200
+PUT    /api/v1/competitions/{competition}/submissions/marks                                               401 403 403 403 403 204 204
+POST   /api/v1/competitions/{competition}/submissions/rescoring                                           401 403 403 403 403 202 202
 GET    /api/v1/competitions/{competition}/tasks/{task}/results                                            200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/tasks/{task}/results.csv                                        200 200 200 200 200 200 200
 DELETE /api/v1/competitions/{competition}/team                                                            401 204 204 404 404 404 404
@@ -224,6 +227,8 @@ POST   /competitions/{competition}/rescoring/{rescoring}/publish                
 GET    /competitions/{competition}/runs                                                                   303 200 200 200 200 200 200
 GET    /competitions/{competition}/submit                                                                 303 303 303 303 303 303 303
 GET    /competitions/{competition}/tasks/{task}/results                                                   200 200 200 200 200 200 200
+GET    /competitions/{competition}/submissions                                                            303 403 403 403 403 200 200
+POST   /competitions/{competition}/submissions                                                            303 403 403 403 403 303 303
 GET    /competitions/{competition}/team                                                                   303 200 200 200 200 200 200
 POST   /competitions/{competition}/team/captain                                                           303 404 404 404 404 404 404
 POST   /competitions/{competition}/team/invitation                                                        303 303 303 404 404 404 404

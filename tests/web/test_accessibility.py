@@ -139,6 +139,7 @@ IDIOMS = [
     Visit("/competitions/{competition}/life", f"{COMPETITION_PAGE}/life", OLGA),
     Visit("/competitions/{competition}/allowances", f"{COMPETITION_PAGE}/allowances", OLGA),
     Visit("/competitions/{competition}/downloads", f"{COMPETITION_PAGE}/downloads", OLGA),
+    Visit("/competitions/{competition}/submissions", f"{COMPETITION_PAGE}/submissions", OLGA),
     Visit("/competitions/{competition}/failed", f"{COMPETITION_PAGE}/failed", OLGA),
     Visit("/competitions/{competition}/rescoring", f"{COMPETITION_PAGE}/rescoring", OLGA),
     Visit("/competitions/{competition}/rescoring", f"{COMPETITION_PAGE}/rescoring", OLGA, is_refused=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
@@ -17,6 +18,7 @@ from app.exports.predictions import Wanted, submissions_to_export
 from app.exports.registrations import registrations_csv
 from app.models import Competition, User
 from app.people import audit
+from app.submissions.organisers_list import CHOSEN_LIMIT, chosen_submissions
 from app.teams.registration import list_registrations
 from app.web.exports.schemas import ParticipantList, participant_out
 from app.web.http.context import Server, ServerHere
@@ -59,11 +61,13 @@ def export_predictions(
     phase: NameOrEmpty = "",
     task: NameOrEmpty = "",
     only: Annotated[Literal["all", "entries"], Query(description="`entries`: what stands on a board now")] = "all",
+    submission: Annotated[list[UUID] | None, Query(max_length=CHOSEN_LIMIT, description="only these")] = None,
 ) -> StreamingResponse:
     now = server.clock()
-    wanted = Wanted(phase or None, task or None, only == "entries")
+    wanted = Wanted(phase or None, task or None, only == "entries", frozenset(submission) if submission else None)
     with reading(server.engine) as session:
         found = organised(session, user, competition)
+        chosen_submissions(session, found, submission or ())
         submissions = submissions_to_export(session, found, wanted, user, now)
     details = {"phase": phase, "task": task, "only": only, "submissions": len(submissions)}
     _record(server, user, "export.predictions", found, details)

@@ -1,0 +1,195 @@
+"""All submissions of a competition, for its organisers: the list with its filters, page by page.
+
+Whoever asks here organises the competition: nothing is left out for an embargo's sake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
+from sqlalchemy.orm import Session
+
+from app.base.errors import NotFound
+from app.models import (
+    Competition,
+    CompetitionTask,
+    Phase,
+    PhaseTask,
+    RowMark,
+    RowStatus,
+    RunStatus,
+    ScoringRun,
+    Submission,
+    Team,
+    TeamKind,
+    User,
+)
+
+#: So many are acted on at once.
+CHOSEN_LIMIT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionFilter:
+    """Names; empty and None: all. since, until: days of UTC, both included."""
+
+    team: str = ""
+    phase: str = ""
+    task: str = ""
+    status: RunStatus | None = None
+    marked: bool | None = None
+    withdrawn: bool | None = None
+    late: bool | None = None
+    since: date | None = None
+    until: date | None = None
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """As an address has them, those that narrow the list alone."""
+        said = {name: getattr(self, name) for name in self.__slots__}
+        flags = {True: "yes", False: "no"}
+        return {
+            name: flags[value] if isinstance(value, bool) else value
+            for name, value in said.items()
+            if value not in ("", None)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSubmission:
+    """A submission as organisers see it in the list. mark: what they said of it, or else of its team, on this task."""
+
+    id: UUID
+    phase_task_id: int
+    team_id: int
+    run_id: int
+    submitted_at: datetime
+    team: str
+    kind: TeamKind
+    username: str
+    phase: str
+    task: str
+    status: RunStatus
+    method: str
+    filename: str
+    size_bytes: int
+    withdrawn_at: datetime | None
+    is_late: bool
+    mark: RowStatus | None
+
+
+def list_all_submissions(
+    session: Session, competition: Competition, wanted: SubmissionFilter, *, after: UUID | None = None, limit: int = 50
+) -> tuple[list[ListedSubmission], UUID | None]:
+    """Newest first; and where the next page goes on (None: this was the last). Raises NotFound."""
+    query = _listed(competition).where(*_conditions(wanted))
+    if after is not None:
+        query = query.where(_older_than(session, competition, after))
+    query = query.order_by(Submission.submitted_at.desc(), Submission.id.desc()).limit(limit + 1)
+    found = [ListedSubmission(*row) for row in session.execute(query)]
+    return found[:limit], (found[limit - 1].id if len(found) > limit else None)
+
+
+def chosen_submissions(session: Session, competition: Competition, ids: Collection[UUID]) -> list[ListedSubmission]:
+    """Those with these ids, by team, so that whoever acts on them takes the locks of teams in one order.
+
+    Raises NotFound unless all are of this competition.
+    """
+    rows = session.execute(_listed(competition).where(Submission.id.in_(set(ids))))
+    found = [ListedSubmission(*row) for row in rows]
+    if missing := set(ids) - {one.id for one in found}:
+        raise NotFound(f"There is no submission {min(map(str, missing))} to this competition.")
+    return sorted(found, key=lambda one: (one.team_id, one.submitted_at, one.id))
+
+
+def teams_that_submitted(session: Session, competition: Competition) -> Sequence[str]:
+    """Their names, baselines too."""
+    sent = exists().where(Submission.team_id == Team.id)
+    query = select(Team.name).where(Team.competition_id == competition.id, sent).order_by(Team.name)
+    return session.scalars(query).all()
+
+
+def _listed(competition: Competition) -> Select[*tuple[Any, ...]]:
+    of_submission = select(RowMark.status).where(RowMark.submission_id == Submission.id).limit(1).scalar_subquery()
+    of_team = select(RowMark.status).where(_is_of_team()).limit(1).scalar_subquery()
+    return (
+        select(
+            Submission.id,
+            Submission.phase_task_id,
+            Submission.team_id,
+            ScoringRun.id,
+            Submission.submitted_at,
+            Team.name,
+            Team.kind,
+            User.username,
+            Phase.name,
+            CompetitionTask.name,
+            ScoringRun.status,
+            Submission.method,
+            Submission.filename,
+            Submission.size_bytes,
+            Submission.withdrawn_at,
+            Submission.is_late,
+            func.coalesce(of_submission, of_team),
+        )
+        .join(Team, Team.id == Submission.team_id)
+        .join(User, User.id == Submission.user_id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .join(ScoringRun, and_(ScoringRun.submission_id == Submission.id, ScoringRun.is_current))
+        .where(Phase.competition_id == competition.id)
+    )
+
+
+def _is_of_team() -> ColumnElement[bool]:
+    """For marks: of everything that the submission's team sent to this task in this phase."""
+    return and_(
+        RowMark.submission_id.is_(None),
+        RowMark.team_id == Submission.team_id,
+        RowMark.phase_task_id == Submission.phase_task_id,
+    )
+
+
+def _conditions(wanted: SubmissionFilter) -> list[ColumnElement[bool]]:
+    found = [
+        column == name
+        for column, name in ((Team.name, wanted.team), (Phase.name, wanted.phase), (CompetitionTask.name, wanted.task))
+        if name
+    ]
+    if wanted.status is not None:
+        found.append(ScoringRun.status == wanted.status)
+    if wanted.marked is not None:
+        is_marked = exists().where(or_(RowMark.submission_id == Submission.id, _is_of_team())).correlate(Submission)
+        found.append(is_marked if wanted.marked else ~is_marked)
+    if wanted.withdrawn is not None:
+        found.append(Submission.withdrawn_at.is_not(None) if wanted.withdrawn else Submission.withdrawn_at.is_(None))
+    if wanted.late is not None:
+        found.append(Submission.is_late.is_(wanted.late))
+    if wanted.since is not None:
+        found.append(Submission.submitted_at >= _midnight(wanted.since))
+    if wanted.until is not None and wanted.until < date.max:
+        found.append(Submission.submitted_at < _midnight(wanted.until + timedelta(days=1)))
+    return found
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def _older_than(session: Session, competition: Competition, submission_id: UUID) -> ColumnElement[bool]:
+    moment = session.scalar(
+        select(Submission.submitted_at)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .where(Submission.id == submission_id, Phase.competition_id == competition.id)
+    )
+    if moment is None:
+        raise NotFound("This page of the list does not exist any more; start again from its beginning.")
+    same = and_(Submission.submitted_at == moment, Submission.id < submission_id)
+    return or_(Submission.submitted_at < moment, same)

@@ -1,0 +1,171 @@
+"""The page of all submissions of a competition, for its organisers: a list with filters, and what to do with some."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Form, Query, Request, Response
+from fastapi.responses import RedirectResponse, StreamingResponse
+from pydantic import Field
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError, InvalidForm
+from app.base.storage import storage_of
+from app.boards.marks import NOTE_CHARACTERS, mark_submissions
+from app.competitions.find import organised
+from app.exports.prediction_zip import packed, zip_chunks
+from app.exports.predictions import Wanted, submissions_to_export
+from app.models import RowStatus, RunStatus, User
+from app.people import audit
+from app.rescoring.chosen import score_anew
+from app.submissions.organisers_list import (
+    CHOSEN_LIMIT,
+    SubmissionFilter,
+    chosen_submissions,
+    list_all_submissions,
+    teams_that_submitted,
+)
+from app.web.html.forms import PageForm
+from app.web.html.guards import PageUser, SentForm, form_again
+from app.web.html.rendering import render
+from app.web.html.workspace import desk_of
+from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
+
+router = page_router()
+
+PLACE = "/competitions/{competition}/submissions"
+PAGE_LENGTH = 50
+Name = Annotated[str, Query(max_length=200)]
+#: What is ticked in the form, and what it asks for.
+FLAGS = {"yes": True, "no": False}
+
+
+class DeedForm(PageForm):
+    """What to do with those that are ticked: `rescore`, `download`, or one of RowStatus."""
+
+    deed: str = ""
+    note: str = Field("", max_length=2_000)
+    submission: list[UUID] = Field(default_factory=list, max_length=CHOSEN_LIMIT)
+
+
+@router.get(PLACE)
+def read_all_submissions(
+    request: Request,
+    server: ServerHere,
+    user: PageUser,
+    competition: str,
+    team: Name = "",
+    phase: Name = "",
+    task: Name = "",
+    status: Name = "",
+    marked: Name = "",
+    withdrawn: Name = "",
+    late: Name = "",
+    since: Name = "",
+    until: Name = "",
+    after: Annotated[UUID | None, Query()] = None,
+) -> Response:
+    wanted = SubmissionFilter(
+        team,
+        phase,
+        task,
+        next((one for one in RunStatus if one == status), None),
+        FLAGS.get(marked),
+        FLAGS.get(withdrawn),
+        FLAGS.get(late),
+        _day(since),
+        _day(until),
+    )
+    return _page(request, server, user, competition, wanted, after)
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _page(
+    request: Request,
+    server: Server,
+    user: User,
+    competition: str,
+    wanted: SubmissionFilter | None = None,
+    after: UUID | None = None,
+    form: DeedForm | None = None,
+    error: EvergoldError | None = None,
+) -> Response:
+    wanted = wanted or SubmissionFilter()
+    with reading(server.engine) as session:
+        found = organised(session, user, competition)
+        listed, cursor = list_all_submissions(session, found, wanted, after=after, limit=PAGE_LENGTH)
+        teams = teams_that_submitted(session, found)
+        workspace = desk_of(session, found, user, server.clock())
+    chosen = wanted.parameters
+    return render(
+        request,
+        "submissions/all.html",
+        competition=found,
+        workspace=workspace,
+        listed=listed,
+        teams=teams,
+        wanted=wanted,
+        states=list(RunStatus),
+        marks=list(RowStatus),
+        is_filtered=bool(chosen),
+        newest=links.all_submissions(competition, **chosen) if after else None,
+        following=links.all_submissions(competition, **chosen, after=cursor) if cursor else None,
+        typed=form or DeedForm(),
+        note_characters=NOTE_CHARACTERS,
+        error=error,
+    )
+
+
+@router.post(PLACE)
+@form_again(_page)
+def send_deed(
+    request: Request,
+    server: ServerHere,
+    user: SentForm,
+    competition: str,
+    form: Annotated[DeedForm, Form()],
+) -> Response:
+    if not form.submission:
+        raise InvalidForm("Tick at least one submission.", fields={})
+    if form.deed == "download":
+        return _zip(server, user, competition, form.submission)
+    now = server.clock()
+    with writing(server.engine) as session:
+        found = organised(session, user, competition)
+        chosen = chosen_submissions(session, found, form.submission)
+        if form.deed == "rescore":
+            done = score_anew(session, found, chosen, note=form.note, user=user, now=now)
+            target = links.rescoring(competition, done.rescoring) if done.rescoring else links.failed(competition)
+            return RedirectResponse(target, 303)
+        if form.deed not in tuple(RowStatus):
+            raise InvalidForm("Choose what to do with them.", fields={})
+        mark_submissions(session, chosen, status=RowStatus(form.deed), note=form.note, actor=user, now=now)
+    return RedirectResponse(links.all_submissions(competition, marked="yes"), 303)
+
+
+def _zip(server: Server, user: User, competition: str, ids: list[UUID]) -> Response:
+    """Recorded as every export is."""
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = organised(session, user, competition)
+        chosen_submissions(session, found, ids)
+        submissions = submissions_to_export(session, found, Wanted(ids=frozenset(ids)), user, now)
+    with writing(server.engine) as session:
+        details = {"submissions": len(submissions), "chosen": True}
+        audit.record(session, user, "export.predictions", f"competition {found.name}", details, now=now)
+    chunks = (chunk for chunk in zip_chunks(packed(submissions, storage_of(server.settings)), now) if chunk)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{found.name}-chosen-predictions.zip"',
+        "Cache-Control": "private, no-store",
+    }
+    return StreamingResponse(chunks, media_type="application/zip", headers=headers)

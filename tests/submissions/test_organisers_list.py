@@ -1,0 +1,129 @@
+"""Everything that was sent to a competition: filters that add up, pages without gaps, and nothing of any other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine, select, update
+
+from app.base.db import reading, writing
+from app.base.errors import NotFound
+from app.boards.marks import mark_row, mark_submissions
+from app.competitions.find import find_competition
+from app.models import AuditEntry, RowStatus, RunStatus, Submission
+from app.rescoring.chosen import score_anew
+from app.submissions.organisers_list import (
+    ListedSubmission,
+    SubmissionFilter,
+    chosen_submissions,
+    list_all_submissions,
+)
+from tests import world
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, add_competition, add_user, submit, the_phase_task
+
+EVERYTHING = SubmissionFilter()
+
+
+@pytest.fixture
+def sent(engine: Engine) -> list[UUID]:
+    """Of Ada, who is scored, Bob, whose second failed, and Ada again, withdrawn; oldest first, two at one moment."""
+    add_competition(engine)
+    ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
+    moments = [(ada, NOW - DAY), (bob, NOW - HOUR), (bob, NOW - HOUR), (ada, NOW)]
+    accepted = [submit(engine, user, at, content=f"file {n}") for n, (user, at) in enumerate(moments)]
+    world.score(engine, accepted[0].run_id, 0.5)
+    world.fail(engine, accepted[2].run_id)
+    ids = [one.submission.id for one in accepted]
+    with writing(engine) as session:
+        session.execute(update(Submission).where(Submission.id == ids[3]).values(withdrawn_at=NOW, is_late=True))
+    return ids
+
+
+def listed(engine: Engine, wanted: SubmissionFilter = EVERYTHING) -> list[ListedSubmission]:
+    with reading(engine) as session:
+        return list_all_submissions(session, find_competition(session, COMPETITION), wanted)[0]
+
+
+def names(engine: Engine, sent: list[UUID], **wanted: object) -> set[int]:
+    """The places in `sent` of those that a filter leaves."""
+    found = listed(engine, replace(EVERYTHING, **wanted))  # type: ignore[arg-type]
+    return {sent.index(one.id) for one in found}
+
+
+def test_newest_come_first_and_pages_have_no_gaps_also_at_one_moment(engine: Engine, sent: list[UUID]) -> None:
+    whole = [one.id for one in listed(engine)]
+    assert (whole[0], whole[-1], len(whole)) == (sent[3], sent[0], 4)
+    paged, after = [], None
+    with reading(engine) as session:
+        competition = find_competition(session, COMPETITION)
+        for _ in range(4):
+            page, after = list_all_submissions(session, competition, EVERYTHING, after=after, limit=1)
+            paged += [one.id for one in page]
+    assert (paged, after) == (whole, None)
+
+
+def test_each_filter_leaves_what_it_says(engine: Engine, sent: list[UUID]) -> None:
+    with writing(engine) as session:
+        mark_row(
+            session, the_phase_task(session), team="Bob", status=RowStatus.UNRANKED, note="why", actor=None, now=NOW
+        )
+    assert names(engine, sent, team="Ada") == {0, 3}
+    assert names(engine, sent, phase=PHASE, task=TASK) == {0, 1, 2, 3}
+    assert names(engine, sent, phase="another") == names(engine, sent, task="another") == set()
+    assert names(engine, sent, status=RunStatus.FAILED) == {2}
+    assert names(engine, sent, marked=True) == {1, 2}
+    assert names(engine, sent, marked=False) == {0, 3}
+    assert names(engine, sent, withdrawn=True) == names(engine, sent, late=True) == {3}
+    assert names(engine, sent, withdrawn=False) == names(engine, sent, late=False) == {0, 1, 2}
+    assert names(engine, sent, since=NOW.date()) == {1, 2, 3}
+    assert names(engine, sent, until=(NOW - timedelta(days=1)).date()) == {0}
+    assert names(engine, sent, team="Bob", status=RunStatus.SCORED) == set()
+
+
+def test_a_mark_of_one_submission_stands_before_that_of_its_team(engine: Engine, sent: list[UUID]) -> None:
+    with writing(engine) as session:
+        place = the_phase_task(session)
+        mark_row(session, place, team="Bob", status=RowStatus.UNRANKED, note="why", actor=None, now=NOW)
+        mark_row(session, place, submission_id=sent[1], status=RowStatus.HIDDEN, actor=None, now=NOW)
+    marks = {sent.index(one.id): one.mark for one in listed(engine)}
+    assert marks == {0: None, 1: RowStatus.HIDDEN, 2: RowStatus.UNRANKED, 3: None}
+
+
+def test_what_was_sent_elsewhere_is_neither_listed_nor_chosen_nor_a_place_to_go_on_from(
+    engine: Engine, sent: list[UUID]
+) -> None:
+    add_competition(engine, name="another")
+    with reading(engine) as session:
+        another = find_competition(session, "another")
+        assert list_all_submissions(session, another, EVERYTHING) == ([], None)
+        with pytest.raises(NotFound):
+            chosen_submissions(session, another, sent[:1])
+        with pytest.raises(NotFound):
+            list_all_submissions(session, another, EVERYTHING, after=sent[0])
+
+
+def test_several_are_marked_at_once_each_alone_and_recorded(engine: Engine, sent: list[UUID]) -> None:
+    with writing(engine) as session:
+        chosen = chosen_submissions(session, find_competition(session, COMPETITION), [sent[0], sent[1]])
+        mark_submissions(session, chosen, status=RowStatus.UNRANKED, note="tuned on the test", actor=None, now=NOW)
+    assert names(engine, sent, marked=True) == {0, 1}
+    with reading(engine) as session:
+        told = session.scalars(select(AuditEntry).where(AuditEntry.action == "row.mark")).all()
+    assert {entry.details["submission"] for entry in told} >= {str(sent[0]), str(sent[1])}
+
+
+def test_scoring_anew_queues_what_failed_and_starts_a_set_for_what_was_scored(engine: Engine, sent: list[UUID]) -> None:
+    with writing(engine) as session:
+        competition = find_competition(session, COMPETITION)
+        chosen = chosen_submissions(session, competition, [sent[0], sent[2]])
+        done = score_anew(session, competition, chosen, note="A label was wrong.", user=None, now=NOW)
+    assert (done.queued_again, done.tasks) == (1, (f"{PHASE}/{TASK}",))
+    assert done.rescoring is not None
+    assert names(engine, sent, status=RunStatus.FAILED) == set()
+    with writing(engine) as session:
+        competition = find_competition(session, COMPETITION)
+        waiting = chosen_submissions(session, competition, [sent[1]])
+        assert score_anew(session, competition, waiting, note="", user=None, now=NOW).rescoring is None

@@ -1,0 +1,97 @@
+"""Organisers list everything that was sent, mark and rescore some of it at once, and take it home: page and API."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from app.base.db import writing
+from app.base.links import API
+from app.competitions.find import find_competition
+from app.models import Role
+from app.people.roles import find_user, grant_role
+from tests import world
+from tests.web.site import CONTENT, Person, Site, csrf_of, log_in, run_of
+from tests.world import COMPETITION, NOW
+
+PAGE = f"/competitions/{COMPETITION}/submissions"
+LIST = f"{API}{PAGE}"
+
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
+
+@pytest.fixture
+def olga(site: Site) -> Iterator[httpx.Client]:
+    with log_in(site, "olga") as browser:
+        with writing(site.engine) as session:
+            grant_role(session, find_competition(session, COMPETITION), find_user(session, "olga"), Role.ORGANISER, NOW)
+        yield browser
+
+
+@pytest.fixture
+def sent(site: Site, ada: Person, eve: Person) -> list[str]:
+    made = [ada.submitted(CONTENT), eve.submitted(CONTENT)]
+    for one, value in zip(made, (0.5, 0.75), strict=True):
+        world.score(site.engine, run_of(site, one), value)
+    return [str(one["id"]) for one in made]
+
+
+def test_the_page_narrows_and_leads_to_each(olga: httpx.Client, sent: list[str]) -> None:
+    text = olga.get(PAGE).text
+    assert all(f"/submissions/{one}" in text for one in sent)
+    narrowed = olga.get(PAGE, params={"team": "Ada", "since": "2020-01-01", "until": "never"}).text
+    assert [f"/submissions/{one}" in narrowed for one in sent] == [True, False]
+    assert "No matches" in olga.get(PAGE, params={"late": "yes"}).text
+
+
+def test_those_ticked_are_marked_downloaded_and_scored_anew(olga: httpx.Client, sent: list[str]) -> None:
+    form = {"csrf_token": csrf_of(olga.get(PAGE).text), "submission": sent}
+    assert olga.post(PAGE, data={**form, "deed": "unranked"}).status_code == 422, "why is missing"
+    marked = olga.post(PAGE, data={**form, "deed": "unranked", "note": "tuned on the test"})
+    assert marked.url.params["marked"] == "yes"
+    assert marked.text.count(">unranked</a>") == 2
+    answer = olga.post(PAGE, data={**form, "submission": sent[:1], "deed": "download"})
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as found:
+        assert [name for name in found.namelist() if sent[0] in name and name.endswith(".csv")]
+        assert not [name for name in found.namelist() if sent[1] in name]
+    rescored = olga.post(PAGE, data={**form, "deed": "rescore", "note": "A label was wrong."})
+    assert rescored.url.path.startswith(f"/competitions/{COMPETITION}/rescoring/")
+    again = olga.post(PAGE, data={**form, "deed": "rescore", "note": "Once more."})
+    assert again.status_code == 409
+    assert olga.post(PAGE, data={"csrf_token": form["csrf_token"], "deed": "hidden"}).status_code == 422
+
+
+def test_the_api_does_the_same(olga: httpx.Client, sent: list[str], ada: Person) -> None:
+    token = {"X-CSRF-Token": csrf_of(olga.get(PAGE).text)}
+    first = olga.get(LIST, params={"limit": 1, "marked": "no"})
+    assert first.headers["Link"] == f'<{first.json()["next"]}>; rel="next"'
+    second = olga.get(first.json()["next"]).json()
+    assert [one["id"] for one in (*first.json()["submissions"], *second["submissions"])] in (sent[::-1], sent)
+    assert second["next"] is None
+    body = {"submissions": sent, "status": "hidden"}
+    assert olga.put(f"{LIST}/marks", json=body, headers=token).status_code == 204
+    assert {one["mark"] for one in olga.get(LIST).json()["submissions"]} == {"hidden"}
+    started = olga.post(f"{LIST}/rescoring", json={"submissions": sent, "note": "A label was wrong."}, headers=token)
+    assert (started.status_code, started.json()["queued_again"]) == (202, 0)
+    zipped = olga.get(f"{API}/competitions/{COMPETITION}/predictions.zip", params={"submission": sent[:1]})
+    with zipfile.ZipFile(io.BytesIO(zipped.content)) as found:
+        assert len([name for name in found.namelist() if name.startswith("Ada/")]) == 2
+    for method, path in (("GET", LIST), ("PUT", f"{LIST}/marks"), ("POST", f"{LIST}/rescoring")):
+        refused = ada.client.request(
+            method, path, json={**body, "note": "x"} if "marks" in path else {"submissions": sent}
+        )
+        assert refused.status_code == 403
+
+
+def test_one_of_another_competition_spoils_it_all(site: Site, olga: httpx.Client, sent: list[str]) -> None:
+    token = {"X-CSRF-Token": csrf_of(olga.get(PAGE).text)}
+    strange = "00000000-0000-4000-8000-000000000000"
+    body = {"submissions": [sent[0], strange], "status": "hidden"}
+    assert olga.put(f"{LIST}/marks", json=body, headers=token).status_code == 404
+    assert {one["mark"] for one in olga.get(LIST).json()["submissions"]} == {None}
+    zipped = olga.get(f"{API}/competitions/{COMPETITION}/predictions.zip", params={"submission": [strange]})
+    assert zipped.status_code == 404
