@@ -117,3 +117,35 @@ def test_columns_languages_and_density_are_kept_in_the_address(look: Any, filled
         "row => [row.querySelector('.rule').getAttribute('x1'), row.querySelector('circle').getAttribute('cx')]"
     )
     assert rule[0] == rule[1], "the rule is where the baseline's dot is"
+
+
+def test_a_reader_on_a_phone_goes_from_the_list_to_a_team_and_back_to_the_board(look: Any, filled: Site) -> None:  # noqa: F811
+    looking = look("phone")
+    page = looking.page
+    looking.go("/")
+    page.locator("main").get_by_role("link", name="Idioms").first.click()
+    page.locator(".tabs").get_by_role("link", name="Leaderboard").click()
+    first = page.locator(".board-scroll tbody tr").first
+    expect(first).to_contain_text("Team 0")
+    expect(first.locator("td.ranked")).to_be_in_viewport(ratio=1)
+    hint = page.evaluate("getComputedStyle(document.querySelector('.board-frame'), '::after').content")
+    assert "›" in hint, "more to the right"
+    page.locator(".board-scroll").evaluate("region => { region.scrollLeft = region.scrollWidth; }")
+    expect(first.locator("td").last).to_be_in_viewport()
+    expect(first.locator("th.team")).to_be_in_viewport()
+    first.get_by_role("link", name="Team 0", exact=True).click()
+    expect(page.get_by_role("heading", level=2, name="Team 0")).to_be_visible()
+    page.get_by_role("link", name="zero-shot").first.click()
+    assert page.url.endswith(BOARD_PAGE)
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
+    _heading_stays_without_scripts(look)
+
+
+def _heading_stays_without_scripts(look: Any) -> None:  # noqa: F811
+    """In a box of its own, which one reaches the end of."""
+    looking = look("phone", java_script_enabled=False)
+    looking.go(BOARD_PAGE)
+    board = looking.page.locator(".board-scroll")
+    board.evaluate("region => { region.scrollIntoView(); region.scrollTop = region.scrollHeight; }")
+    expect(board.locator("tbody tr").nth(TEAMS - 1)).to_be_in_viewport()
+    expect(board.locator("thead th.team")).to_be_in_viewport(ratio=0.9)
