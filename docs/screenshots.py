@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 from contact_sheet import make_contact_sheets
@@ -29,6 +30,8 @@ START_SECONDS = 60
 SCORED_SECONDS = 60
 #: Telling the demo's past, loading torch and checking that it computes right take longer than scoring.
 TOLD_SECONDS = 900
+#: Statistics of a board follow its last change.
+SURE_SECONDS = 300
 IS_LEAN = bool(os.environ.get("LEAN"))
 
 
@@ -45,6 +48,7 @@ def main() -> None:
         try:
             url = f"http://127.0.0.1:{port}"
             wait_until_told(Path(folder))
+            wait_until_sure(url)
             take_all(url)
         finally:
             server.send_signal(signal.SIGTERM)
@@ -60,6 +64,18 @@ def wait_until_told(folder: Path) -> None:
             return
         time.sleep(0.5)
     raise SystemExit(f"the demo did not come up: see the logs in {folder / 'log'}")
+
+
+def wait_until_sure(url: str) -> None:
+    """Return when the board's intervals belong to the rows that it has."""
+    deadline = time.monotonic() + SURE_SECONDS
+    while time.monotonic() < deadline:
+        with urllib.request.urlopen(f"{url}/api/v1{DEMO}/boards/one-shot") as answer:  # noqa: S310 - our own server
+            board = json.load(answer)
+        if board["statistics"]["state"] == "current" and board["rows"][0]["cells"][0]["interval"]:
+            return
+        time.sleep(0.5)
+    raise SystemExit("the board has no intervals: see the worker's log")
 
 
 def take_all(url: str) -> None:

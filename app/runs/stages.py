@@ -22,8 +22,8 @@ STATUS_WORDS = {
     RunStatus.QUEUED: "Your file has arrived and waits to be scored.",
     RunStatus.RUNNING: "Your file is being checked and scored.",
     RunStatus.SCORED: "Your file was scored.",
-    RunStatus.REJECTED: "Your file has problems and was not scored. It costs nothing of your quota.",
-    RunStatus.FAILED: "Scoring failed, and it was not your fault. It costs nothing of your quota; "
+    RunStatus.REJECTED: "Your file has errors and was not scored. It uses none of your quota.",
+    RunStatus.FAILED: "Scoring failed, through no fault of yours. It uses none of your quota; "
     "the organisers can see it.",
 }
 _MINUTE = 60

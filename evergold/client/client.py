@@ -143,7 +143,7 @@ class Client:
         on_retry: OnRetry | None = None,
         wait_seconds: int = WAIT_SECONDS,
     ) -> Validation:
-        """What the server says of a file that it only checks: nothing is submitted, and it costs nothing of the quota.
+        """What the server says of a file that it only checks: nothing is submitted, and no quota is used.
 
         `evergold.scoring.validate` does the same at home, with the blind file.
         """

@@ -221,7 +221,7 @@ def test_scores_are_lines_with_tabs_away_from_a_terminal(ada: str, evergold: Eve
 def test_rejected_file_leaves_with_2_and_its_problems_by_line(ada: str, evergold: Evergold) -> None:
     answer = evergold("submit", DEMO / "broken/duplicate-id.csv", "--to", PRACTICE)
     assert answer.code == Code.REJECTED
-    assert "costs nothing of your quota" in answer.out
+    assert "uses none of your quota" in answer.out
     assert any(line.startswith("line ") and "first on line" in line for line in answer.out.splitlines())
 
 

@@ -223,7 +223,7 @@ def test_a_rejected_page_lists_the_problems_by_line(sent: tuple[Site, str, int])
     assert "3 problems" in found
     assert "14 id 203 appears twice, first on line 9" in found
     assert "… and 2 more problems" in found
-    assert "costs nothing of your quota" in found
+    assert "uses none of your quota" in found
 
 
 def test_a_failed_page_says_that_it_was_us(sent: tuple[Site, str, int]) -> None:
