@@ -23,7 +23,7 @@ STATUS_WORDS = {
     RunStatus.RUNNING: "Your file is being checked and scored.",
     RunStatus.SCORED: "Your file was scored.",
     RunStatus.REJECTED: "Your file has errors and was not scored. It uses none of your quota.",
-    RunStatus.FAILED: "Scoring failed, through no fault of yours. It uses none of your quota; "
+    RunStatus.FAILED: "Scoring failed. That was not your fault, and uses none of your quota; "
     "the organisers can see it.",
 }
 _MINUTE = 60
