@@ -69,6 +69,9 @@ def test_a_hidden_board_has_no_row_of_anybody_but_for_organisers(engine: Engine,
     assert places(engine, "Bob", olga) == [(PHASE, "zero-shot", 2, 0.6)]
     assert places(engine, "Bob", olga, seen_as=SeenAs.PARTICIPANT) is None
     assert places(engine, "Nobody", olga) is None
+    world.add_team(engine, entered[2], name="Cats")
+    assert places(engine, "Cats", olga) == [], "on no board: organisers know it all the same"
+    assert places(engine, "Cats", olga, seen_as=SeenAs.PUBLIC) is None
 
 
 def test_a_board_of_ranks_alone_tells_no_score(engine: Engine, entered: list[User]) -> None:
