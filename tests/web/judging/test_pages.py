@@ -283,7 +283,7 @@ def test_a_round_is_published_for_everybody_and_withdrawn(site: Site, olga: http
         assert "Human score against BERTScore: EN" in svg.text
         assert nobody.get(f"{ROUND}/figures/human-xx.svg").status_code == 404
     assert "finished" in text_of(anna.get("/judging").text)
-    assert "marks change no more" in text_of(anna.get(f"{ROUND}/items/en/1").text)
+    assert "marks can no longer change" in text_of(anna.get(f"{ROUND}/items/en/1").text)
     send(olga, ROUND, f"{ROUND}/withdraw")
     with site.client(Accept="text/html") as nobody:
         assert nobody.get(ROUND).status_code == 404
