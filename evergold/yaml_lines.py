@@ -89,10 +89,11 @@ def read_yaml(path: Path, file: str) -> tuple[Node | None, list[Fault]]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         return None, [Fault(1 + data.count(b"\n", 0, fault.start), 1, "the file is not UTF-8 text")]
-    return _read_text(text, file)
+    return read_yaml_text(text, file)
 
 
-def _read_text(text: str, file: str) -> tuple[Node | None, list[Fault]]:
+def read_yaml_text(text: str, file: str) -> tuple[Node | None, list[Fault]]:
+    """The same of a text; file: what nodes say that they are from."""
     try:
         loader = _Loader(text)
         try:

@@ -71,6 +71,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "halt_reason": "",
             "life_version": 0,
             "delete_at": None,
+            "owner_id": None,
             "position": 0,
             "created_at": NOW,
         }
@@ -83,6 +84,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "display_name": name.capitalize(),
             "password_hash": None,
             "is_administrator": name == "grace",
+            "is_approved_organiser": False,
             "created_at": NOW,
         }
         for number, name in enumerate(("ada", "grace"), start=1)

@@ -83,6 +83,14 @@ class Settings(BaseSettings):
         "", description="addresses and networks of our reverse proxies: X-Forwarded-For is believed of these alone"
     )
 
+    organise: Literal["anybody", "approved", "admins"] = Field(
+        "admins",
+        description="who may make competitions in the browser: anybody with a confirmed address, whom "
+        "`evergold account approve` approved, or administrators alone",
+    )
+    competitions_per_organiser: int = Field(5, ge=0, description="that one who is no administrator may own; 0: none")
+    mebibytes_per_organiser: int = Field(1024, ge=0, description="of files and gold of theirs, all together")
+
     # How often is too often (app.web.http.rate_limits); 0: no limit.
     rate_limit_url: str = Field("", description="Redis that counts; empty: the broker if that is Redis, else memory")
     failed_logins_per_10_minutes: int = Field(10, ge=0, description="per account and address")

@@ -202,6 +202,18 @@ def life(competition_name: str) -> str:
     return f"{competition(competition_name)}/life"
 
 
+def organise(blueprint_id: int | None = None, page: str = "", at: str = "") -> str:
+    """Where competitions are written: all of one's own, one of them, or a page of it."""
+    path = "/organise" if blueprint_id is None else f"/organise/{blueprint_id}"
+    query = f"?{urlencode({'at': at})}" if at else ""
+    return f"{path}{f'/{page}' if page else ''}{query}"
+
+
+def rewrite(competition_name: str) -> str:
+    """Begins changes of everything that a competition declares."""
+    return f"{competition(competition_name)}/rewrite"
+
+
 def rows(competition_name: str, phase_name: str, task_name: str) -> str:
     """What organisers say of the rows of a task in a phase."""
     return f"{task(competition_name, phase_name, task_name)}/rows"

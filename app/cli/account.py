@@ -52,6 +52,27 @@ def create(
 
 
 @account_commands.command()
+def approve(
+    username: UserArgument,
+    take_back: Annotated[bool, typer.Option("--take-back", help="They make no more competitions.")] = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let somebody make competitions in the browser, where EVERGOLD_ORGANISE is `approved`; again changes nothing."""
+    from app.people.administrators import approve_organiser
+    from app.people.roles import find_user
+
+    with server_database(data_dir) as session:
+        user = find_user(session, username)
+        changed = approve_organiser(session, user, not take_back, datetime.now(UTC))
+        name = user.username
+    if as_json:
+        print_json({"username": name, "is_approved_organiser": not take_back, "changed": changed})
+    else:
+        say(f"{name} {'makes no more competitions' if take_back else 'may make competitions'}.")
+
+
+@account_commands.command()
 def promote(username: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """Make a user an administrator, who organises every competition."""
     from app.people.administrators import promote as make_administrator

@@ -17,6 +17,7 @@ from app.models import (
     Halt,
     Phase,
     PhaseTask,
+    Role,
     Stage,
     User,
 )
@@ -63,6 +64,14 @@ def own_competitions(session: Session, user: User) -> list[Competition]:
     unlisted = or_(Competition.stage != Stage.PUBLISHED, Competition.halt == Halt.ARCHIVED)
     query = select(Competition).where(Competition.id.in_(role), unlisted, is_seen_by(user))
     return list(session.scalars(query.order_by(Competition.created_at.desc(), Competition.id.desc())))
+
+
+def organised_by(session: Session, user: User) -> list[Competition]:
+    """Those in which this user is an organiser by name, by title; without their parts."""
+    role = select(CompetitionRole.competition_id).where(
+        CompetitionRole.user_id == user.id, CompetitionRole.role == Role.ORGANISER
+    )
+    return list(session.scalars(select(Competition).where(Competition.id.in_(role)).order_by(Competition.title)))
 
 
 def _whole_competitions() -> Select[Competition]:

@@ -14,6 +14,7 @@ from app.models.accounts import (
 )
 from app.models.allowances import Allowance as Allowance
 from app.models.audit import AuditEntry as AuditEntry
+from app.models.blueprints import Blueprint as Blueprint, BlueprintFile as BlueprintFile
 from app.models.boards import EntryChoice as EntryChoice, Snapshot as Snapshot
 from app.models.cards import (
     CardVersion as CardVersion,

@@ -30,6 +30,7 @@ class User(Base):
     display_name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     password_hash: Mapped[str | None] = mapped_column(String(200))  # argon2; None: cannot log in (baselines)
     is_administrator: Mapped[bool] = mapped_column(default=False)
+    is_approved_organiser: Mapped[bool] = mapped_column(default=False)  # see app.competitions.organisers
     created_at: Mapped[datetime]
 
 

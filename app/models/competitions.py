@@ -91,6 +91,7 @@ class Competition(Base):
     halt: Mapped[Halt] = mapped_column(String(20), default=Halt.NONE)
     halt_reason: Mapped[str] = mapped_column(Text, default="")  # one line, for everybody
     life_version: Mapped[int] = mapped_column(default=0)  # rises with every change of these
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)  # None: it is the server's
     delete_at: Mapped[datetime | None]  # when it is taken away for good, unless somebody keeps it
 
     tasks: Mapped[list[CompetitionTask]] = relationship(lazy="raise", order_by="CompetitionTask.position")

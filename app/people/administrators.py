@@ -40,3 +40,13 @@ def promote(session: Session, user: User, now: datetime) -> bool:
         return False
     audit.record(session, None, "administrator.promote", f"user {user.username}", now=now)
     return True
+
+
+def approve_organiser(session: Session, user: User, is_approved: bool, now: datetime) -> bool:
+    """Let the user make competitions where that needs approval, or no more; False when it was so already."""
+    others = update(User).where(User.id == user.id, User.is_approved_organiser.is_(not is_approved))
+    if session.execute(others.values(is_approved_organiser=is_approved).returning(User.id)).first() is None:
+        return False
+    deed = "organiser.approve" if is_approved else "organiser.disapprove"
+    audit.record(session, None, deed, f"user {user.username}", now=now)
+    return True

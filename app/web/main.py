@@ -24,7 +24,7 @@ from app.models import Competition
 from app.web import docs, pages
 from app.web.boards import api as boards, exports, feeds, pictures, results, rows, team as public_teams
 from app.web.competitions import allowances, api as competitions, life, starter_kits
-from app.web.declarations import api as declaring
+from app.web.declarations import api as declaring, blueprint_api
 from app.web.exports import api as organiser_exports, downloads
 from app.web.gold import api as gold
 from app.web.health import api as health
@@ -125,6 +125,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         boards,
         pictures,
         public_teams,
+        blueprint_api,
         declaring,
         exports,
         feeds,

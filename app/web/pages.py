@@ -28,7 +28,7 @@ from app.web.competitions import (
     search,
     site_texts,
 )
-from app.web.declarations import history, pages as declaring
+from app.web.declarations import blueprint_pages as blueprints, blueprint_start, history, pages as declaring
 from app.web.exports import downloads_page, page as organiser_exports
 from app.web.gold import pages as gold
 from app.web.html.guards import is_guarded, is_own_form
@@ -87,6 +87,8 @@ for part in (
     desk,
     allowances,
     life,
+    blueprint_start,
+    blueprints,
     declaring,
     history,
     judging,

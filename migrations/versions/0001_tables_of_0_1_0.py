@@ -52,6 +52,7 @@ def _make_people() -> None:
         sa.Column("display_name", sa.String(length=100), nullable=False),
         sa.Column("password_hash", sa.String(length=200), nullable=True),
         sa.Column("is_administrator", sa.Boolean(), nullable=False),
+        sa.Column("is_approved_organiser", sa.Boolean(), nullable=False),
         sa.Column("created_at", UtcDateTime(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_users")),
         sa.UniqueConstraint("email", name=op.f("uq_users_email")),
@@ -150,9 +151,12 @@ def _make_competitions() -> None:
         sa.Column("halt_reason", sa.Text(), nullable=False),
         sa.Column("life_version", sa.Integer(), nullable=False),
         sa.Column("delete_at", UtcDateTime(), nullable=True),
+        sa.Column("owner_id", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(["owner_id"], ["users.id"], name=op.f("fk_competitions_owner_id_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_competitions")),
         sa.UniqueConstraint("name", name=op.f("uq_competitions_name")),
     )
+    op.create_index(op.f("ix_competitions_owner_id"), "competitions", ["owner_id"])
     op.create_table(
         "outgoing_mail",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -344,6 +348,35 @@ def _make_competitions() -> None:
         sa.PrimaryKeyConstraint("revision_id", "path", name=op.f("pk_revision_files")),
     )
     op.create_index(op.f("ix_revision_files_sha256"), "revision_files", ["sha256"])
+    op.create_table(
+        "blueprints",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("owner_id", sa.Integer(), nullable=False),
+        sa.Column("competition_id", sa.Integer(), nullable=True),
+        sa.Column("base", sa.Integer(), nullable=True),
+        sa.Column("document", sa.JSON(), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("made_at", UtcDateTime(), nullable=False),
+        sa.Column("changed_at", UtcDateTime(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_blueprints_competition_id_competitions")
+        ),
+        sa.ForeignKeyConstraint(["owner_id"], ["users.id"], name=op.f("fk_blueprints_owner_id_users")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_blueprints")),
+    )
+    op.create_index(op.f("ix_blueprints_owner_id"), "blueprints", ["owner_id"])
+    op.create_table(
+        "blueprint_files",
+        sa.Column("blueprint_id", sa.Integer(), nullable=False),
+        sa.Column("path", sa.String(length=300), nullable=False),
+        sa.Column("sha256", sa.String(length=64), nullable=False),
+        sa.Column("size_bytes", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["blueprint_id"], ["blueprints.id"], name=op.f("fk_blueprint_files_blueprint_id_blueprints")
+        ),
+        sa.PrimaryKeyConstraint("blueprint_id", "path", name=op.f("pk_blueprint_files")),
+    )
+    op.create_index(op.f("ix_blueprint_files_sha256"), "blueprint_files", ["sha256"])
 
 
 def _make_teams() -> None:
@@ -1192,6 +1225,8 @@ TABLES = (
     "historic_rows",
     "revisions",
     "revision_files",
+    "blueprints",
+    "blueprint_files",
     "teams",
     "team_members",
     "former_members",

@@ -75,6 +75,11 @@ BODIES: dict[str, dict[str, Any]] = {
     f"PUT {_API_COMPETITION}/allowances": {
         "json": {"phase": "evaluation", "team": "Alpha", "extra_total": 2, "reason": "a flood"}
     },
+    "POST /api/v1/competitions": _file("no zip"),
+    "POST /organise/zip": _file("no zip"),
+    "POST /organise/{blueprint_id}/files": _file("id"),
+    "POST /organise/{blueprint_id}/add": {"params": {"at": "tasks"}},
+    "POST /organise/{blueprint_id}/remove": {"params": {"at": "tasks/0"}},
     f"POST {_COMPETITION}/life": {"data": {"stage": "private"}},
     f"PUT {_API_COMPETITION}/life": {"json": {"stage": "private"}},
     f"POST {_TASK}/rows": {"data": {"team": "Alpha", "status": "unranked", "note": "used additional data"}},

@@ -18,6 +18,7 @@ from tests.web.routes import application
 #: Programs are generated from these names: they never change.
 OPERATIONS = {
     "answer_question": f"PUT {API}/competitions/{{competition}}/questions/{{question_id}}/answer",
+    "create_competition": f"POST {API}/competitions",
     "get_life": f"GET {API}/competitions/{{competition}}/life",
     "change_life": f"PUT {API}/competitions/{{competition}}/life",
     "plan_deletion": f"PUT {API}/competitions/{{competition}}/life/deletion",

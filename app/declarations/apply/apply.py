@@ -105,6 +105,13 @@ def apply_declaration(
     return _apply_and_keep(work, loaded, competition.position, source, by, note)
 
 
+def apply_new_declaration(work: Work, loaded: LoadedCompetition, by: User) -> Competition:
+    """A competition that is not there yet, after all others, under `lock_declarations`. Raises as `apply_phases`."""
+    last = work.session.scalar(select(func.max(Competition.position)))
+    _apply_and_keep(work, loaded, 0 if last is None else last + 1, RevisionSource.EDIT, by)
+    return work.session.scalars(select(Competition).where(Competition.name == loaded.declaration.name)).one()
+
+
 def _apply_and_keep(
     work: Work,
     loaded: LoadedCompetition,

@@ -97,7 +97,8 @@ def edit_values(engine: Engine, storage: Storage, edit: Edit, values: Mapping[st
     with reading(engine) as session:
         present = _base(session, edit)
     accepted, faults = sorted_values(present.document, values)
-    wanted = Wanted(with_values(present.document, accepted), present, RevisionSource.EDIT, faults)
+    files = stored_files(present, storage)
+    wanted = Wanted(with_values(present.document, accepted), files, RevisionSource.EDIT, faults)
     return _bring(engine, storage, edit, present.number, wanted, now)
 
 
@@ -106,8 +107,17 @@ def go_back(engine: Engine, storage: Storage, edit: Edit, number: int, now: date
     with reading(engine) as session:
         present = _base(session, edit)
         earlier = find_revision(session, find_competition(session, edit.competition), number)
-    wanted = Wanted(earlier.document, earlier, RevisionSource.UNDO)
+    wanted = Wanted(earlier.document, stored_files(earlier, storage), RevisionSource.UNDO)
     return _bring(engine, storage, edit, present.number, wanted, now)
+
+
+def edit_whole(
+    engine: Engine, storage: Storage, edit: Edit, document: Document, files: Mapping[str, str], now: datetime
+) -> Outcome:
+    """Let this be declared, with files (sha256 by path) that are in storage already. Raises as `edit_values` does."""
+    with reading(engine) as session:
+        present = _base(session, edit)
+    return _bring(engine, storage, edit, present.number, Wanted(document, files, RevisionSource.EDIT), now)
 
 
 def _base(session: Session, edit: Edit) -> Revision:
@@ -125,20 +135,20 @@ def _base(session: Session, edit: Edit) -> Revision:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A declaration that is to hold, with the files of a revision; faults: what could not be set, by name."""
+    """A declaration that is to hold; files: sha256 by path, in storage; faults: what could not be set, by name."""
 
     document: Document
-    files_of: Revision
+    files: Mapping[str, str]
     source: RevisionSource
     faults: Mapping[str, str] = field(default_factory=dict)
 
 
 def _bring(engine: Engine, storage: Storage, edit: Edit, base: int, wanted: Wanted, now: datetime) -> Outcome:
     """base: what it was made from; that is looked at again under the lock."""
-    files = stored_files(wanted.files_of, storage)
+    files = wanted.files
     with reading(engine) as session:
         sealed = places_with_gold(session)
-    with _checked(wanted, files, storage, now, sealed) as (loaded, warnings):
+    with checked(wanted, storage, now, sealed) as (loaded, warnings):
         named = {path: files[path] for path in declared_files(loaded.declaration)}
         meant = fingerprint(loaded.declaration, named)
         is_preview = edit.is_preview or (edit.previewed is not None and edit.previewed != meant)
@@ -186,11 +196,11 @@ def _record(
 
 
 @contextmanager
-def _checked(
-    wanted: Wanted, files: Mapping[str, str], storage: Storage, now: datetime, sealed: Collection[tuple[str, str, str]]
+def checked(
+    wanted: Wanted, storage: Storage, now: datetime, sealed: Collection[tuple[str, str, str]]
 ) -> Iterator[tuple[LoadedCompetition, list[Finding]]]:
     """The document as a checked file would be, with warnings; raises InvalidForm with every error by its path."""
-    with laid_out(wanted.document, files, storage) as main:
+    with laid_out(wanted.document, wanted.files, storage) as main:
         faults = dict(wanted.faults)
         loaded: list[LoadedCompetition] = []
         warnings: list[Finding] = []

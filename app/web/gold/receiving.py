@@ -23,8 +23,8 @@ from app.gold.sealing import Sealed, SealingWriter
 from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_with_same_task, recipients
 from app.models import User
 from app.web.http.context import Server
-from app.web.http.multipart import receive_upload
-from app.web.submissions.receiving import Target, incoming_of
+from app.web.http.multipart import incoming_of, receive_upload
+from app.web.submissions.receiving import Target
 
 #: Fields of the form: further phases, by name, with commas between; whether to use it though a version is in use;
 #: whether anybody may have it.

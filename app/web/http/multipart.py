@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
 from anyio.to_thread import run_sync
+from fastapi import Request
 from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
 
 from app.base.errors import EmptyUpload, EvergoldError, InvalidForm, UploadTooLarge
@@ -75,6 +76,16 @@ class _Form:
     pending: bytearray = field(default_factory=bytearray)
     part: str = ""
     value: bytearray = field(default_factory=bytearray)
+
+
+def incoming_of(request: Request) -> Incoming:
+    """The request's body, not read yet."""
+    declared = request.headers.get("content-length", "")
+    return Incoming(
+        chunks=request.stream(),
+        content_type=request.headers.get("content-type", ""),
+        content_length=int(declared) if declared.isdigit() else None,
+    )
 
 
 async def receive_upload(

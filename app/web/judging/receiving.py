@@ -16,8 +16,8 @@ from app.judging.organising import import_file
 from app.judging.rounds import DEFAULT_NAME
 from app.models import User
 from app.web.http.context import Server
-from app.web.http.multipart import receive_upload
-from app.web.submissions.receiving import Target, incoming_of
+from app.web.http.multipart import incoming_of, receive_upload
+from app.web.submissions.receiving import Target
 
 #: The field of the form that names the round.
 ROUND_FIELD = "round"

@@ -41,7 +41,7 @@ from app.submissions.accept import (
 from app.teams.find import find_team
 from app.web.http.arrival import arrival_of, earlier_tries_answered, note_end, was_read_early
 from app.web.http.context import Server
-from app.web.http.multipart import Incoming, Upload, receive_upload
+from app.web.http.multipart import Upload, incoming_of, receive_upload
 from app.web.http.rate_limits import limits_of
 from evergold.scoring.tasks import needs_gpu
 
@@ -232,13 +232,3 @@ def _whole(accepted: Accepted, phase_task: PhaseTask, user: User) -> Submission:
     for name, value in known.items():
         set_committed_value(accepted.submission, name, value)
     return accepted.submission
-
-
-def incoming_of(request: Request) -> Incoming:
-    """The request's body, not read yet."""
-    declared = request.headers.get("content-length", "")
-    return Incoming(
-        chunks=request.stream(),
-        content_type=request.headers.get("content-type", ""),
-        content_length=int(declared) if declared.isdigit() else None,
-    )

@@ -28,9 +28,9 @@ from app.submissions.validations import (
     find_validation_replay,
 )
 from app.web.http.context import Server
-from app.web.http.multipart import Upload, receive_upload
+from app.web.http.multipart import Upload, incoming_of, receive_upload
 from app.web.http.rate_limits import limits_of
-from app.web.submissions.receiving import Target, incoming_of
+from app.web.submissions.receiving import Target
 from evergold.scoring.tasks import needs_gpu
 
 log = structlog.get_logger(__name__)

@@ -1,0 +1,116 @@
+"""Who may make competitions of their own, how many, and of how many bytes: counted under the person's lock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.base.errors import EvergoldError, Forbidden
+from app.base.text import readable_size
+from app.models import (
+    Blueprint,
+    BlueprintFile,
+    Competition,
+    GoldVersion,
+    Phase,
+    PhaseTask,
+    Revision,
+    RevisionFile,
+    User,
+)
+
+Rule = Literal["anybody", "approved", "admins"]
+
+
+@dataclass(frozen=True, slots=True)
+class OrganiserLimits:
+    """What this server lets those do who are no administrators."""
+
+    rule: Rule
+    competitions: int
+    bytes: int
+
+
+class QuotaReached(EvergoldError):
+    """details: limit, used."""
+
+    status = 409
+    code = "organiser_quota"
+
+
+def may_create(user: User | None, rule: Rule) -> bool:
+    """Whether this user may make competitions here at all."""
+    if user is None:
+        return False
+    approved = {"anybody": user.email_confirmed_at is not None, "approved": user.is_approved_organiser, "admins": False}
+    return user.is_administrator or approved[rule]
+
+
+def check_may_create(user: User, rule: Rule) -> None:
+    """Raises Forbidden in words."""
+    if not may_create(user, rule):
+        hint = {
+            "anybody": "Confirm your e-mail address first: your account page sends the link.",
+            "approved": "Write to the people who run it: they approve who organises.",
+            "admins": "Here administrators alone do that: write to them.",
+        }[rule]
+        raise Forbidden(f"You cannot make a competition on this server yet. {hint}")
+
+
+def check_competitions_left(session: Session, user: User, limits: OrganiserLimits) -> None:
+    """Raises QuotaReached; whoever else adds one of theirs waits until this transaction ends."""
+    _lock(session, user)
+    owned = session.scalar(select(func.count()).select_from(Competition).where(Competition.owner_id == user.id)) or 0
+    if not user.is_administrator and owned >= limits.competitions:
+        raise QuotaReached(
+            f"You own {owned} competition{'' if owned == 1 else 's'}, and may own {limits.competitions} here. Hand one "
+            "over, delete one, or write to the people who run this server.",
+            limit=limits.competitions,
+            used=owned,
+        )
+
+
+def check_bytes_left(session: Session, user: User, more: int, limits: OrganiserLimits) -> None:
+    """Raises QuotaReached unless `more` bytes fit; whoever else adds some of theirs waits until this ends."""
+    _lock(session, user)
+    used = 0 if user.is_administrator else used_bytes(session, user)
+    if not user.is_administrator and used + more > limits.bytes:
+        raise QuotaReached(
+            f"Your competitions hold {readable_size(used)} of files and gold; {readable_size(more)} more do not fit in "
+            f"the {readable_size(limits.bytes)} that they may hold here.",
+            limit=limits.bytes,
+            used=used,
+        )
+
+
+def used_bytes(session: Session, user: User) -> int:
+    """Of what they are writing, of every revision of what they own (each content once a competition), and its gold."""
+    written = (
+        select(func.coalesce(func.sum(BlueprintFile.size_bytes), 0))
+        .join(Blueprint, Blueprint.id == BlueprintFile.blueprint_id)
+        .where(Blueprint.owner_id == user.id)
+    )
+    declared = (
+        select(Revision.competition_id, RevisionFile.sha256, RevisionFile.size_bytes)
+        .join(Revision, Revision.id == RevisionFile.revision_id)
+        .join(Competition, Competition.id == Revision.competition_id)
+        .where(Competition.owner_id == user.id)
+        .distinct()
+        .subquery()
+    )
+    gold = (
+        select(func.coalesce(func.sum(GoldVersion.content_bytes), 0))
+        .join(PhaseTask, PhaseTask.id == GoldVersion.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(Competition, Competition.id == Phase.competition_id)
+        .where(Competition.owner_id == user.id)
+    )
+    sums = (written, select(func.coalesce(func.sum(declared.c.size_bytes), 0)), gold)
+    return sum(int(session.scalar(one) or 0) for one in sums)
+
+
+def _lock(session: Session, user: User) -> None:
+    session.execute(select(User.id).where(User.id == user.id).with_for_update())

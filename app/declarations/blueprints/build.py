@@ -1,0 +1,147 @@
+"""What is wrong with a blueprint, and what becomes of it: a new competition, a draft at first, or a revision of one.
+
+Nobody but administrators names plain gold: its folder is one for all competitions of the server, so that a name would
+be a way to another's. Sealed gold is uploaded once the competition is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
+
+from app.base.db import reading, writing
+from app.base.errors import InvalidForm, NameTaken, NotFound
+from app.base.storage import Storage
+from app.competitions.organisers import OrganiserLimits, check_competitions_left, check_may_create
+from app.declarations.apply.apply import apply_new_declaration, lock_declarations
+from app.declarations.apply.changes import Changes, Work
+from app.declarations.blueprints.kept import find_blueprint, throw_away
+from app.declarations.check import LoadedCompetition
+from app.declarations.edits.edit import Edit, Outcome, Wanted, checked, edit_whole
+from app.declarations.revisions.documents import Document, dotted
+from app.declarations.revisions.kept import present_revision
+from app.gold.versions import places_with_gold
+from app.models import Blueprint, Competition, RevisionSource, Role, Stage, User
+from app.people import audit
+from app.people.roles import grant_role
+
+#: As a declaration says that gold is sealed.
+SEALED = "sealed"
+_PLAIN_GOLD = "Plain gold is named by administrators alone. Leave this empty: gold is uploaded, and sealed, afterwards."
+
+
+def problems_of(engine: Engine, storage: Storage, user: User, blueprint_id: int, now: datetime) -> dict[str, str]:
+    """Every sentence by its path, `declaration` for the whole; empty: it can be built."""
+    with reading(engine) as session:
+        blueprint = find_blueprint(session, user, blueprint_id)
+        wanted, sealed = _wanted(session, blueprint, user), places_with_gold(session)
+    try:
+        with checked(wanted, storage, now, sealed):
+            return {}
+    except InvalidForm as invalid:
+        fields: dict[str, str] = invalid.details["fields"]
+        return fields
+
+
+def build_competition(
+    engine: Engine, storage: Storage, user: User, blueprint_id: int, limits: OrganiserLimits, now: datetime
+) -> str:
+    """Its name. It is a draft, and this user's; the blueprint is gone.
+
+    Raises InvalidForm with everything wrong by path, NameTaken, QuotaReached, Forbidden, and what `apply_phases` does.
+    """
+    check_may_create(user, limits.rule)
+    with reading(engine) as session:
+        blueprint = find_blueprint(session, user, blueprint_id)
+        wanted = _wanted(session, blueprint, user)
+    with checked(wanted, storage, now, ()) as (loaded, _), writing(engine) as session:
+        check_competitions_left(session, user, limits)
+        lock_declarations(session)
+        blueprint = find_blueprint(session, user, blueprint_id, lock=True)
+        if blueprint.document != wanted.document or blueprint.competition_id is not None:
+            raise NotFound("This was changed, or built, in another window meanwhile.")
+        _check_name(session, loaded)
+        _add(Work(session, storage, now, Changes()), loaded, user)
+        throw_away(session, blueprint)
+    return loaded.declaration.name
+
+
+def build_changes(
+    engine: Engine, storage: Storage, user: User, blueprint_id: int, edit: Edit, now: datetime
+) -> Outcome:
+    """What would change, or what did: then the blueprint is gone. Raises as `edit_values` does."""
+    with reading(engine) as session:
+        wanted = _wanted(session, find_blueprint(session, user, blueprint_id), user)
+    if wanted.faults:
+        raise InvalidForm("Please correct what is marked. Nothing was changed.", fields=dict(wanted.faults))
+    outcome = edit_whole(engine, storage, edit, wanted.document, wanted.files, now)
+    if outcome.revision is not None:
+        with writing(engine) as session:
+            throw_away(session, find_blueprint(session, user, blueprint_id))
+    return outcome
+
+
+def without_plain_gold(document: Document) -> Document:
+    """For what comes from elsewhere: the names of its gold say nothing here."""
+    return {
+        **document,
+        "phases": [
+            {**phase, "tasks": {name: _without_gold(asked) for name, asked in phase["tasks"].items()}}
+            if isinstance(phase, dict) and isinstance(phase.get("tasks"), dict)
+            else phase
+            for phase in document.get("phases") or []
+        ],
+    }
+
+
+def _without_gold(asked: Any) -> Any:
+    return {key: value for key, value in asked.items() if key != "gold"} if isinstance(asked, dict) else asked
+
+
+def _wanted(session: Session, blueprint: Blueprint, user: User) -> Wanted:
+    files = {file.path: file.sha256 for file in blueprint.files}
+    present: Document = {}
+    if blueprint.competition is not None:
+        present = present_revision(session, blueprint.competition).document
+    faults = {} if user.is_administrator else _plain_gold_faults(blueprint.document, present)
+    return Wanted(blueprint.document, files, RevisionSource.EDIT, faults)
+
+
+def _plain_gold_faults(document: Document, present: Document) -> dict[str, str]:
+    """By path, wherever plain gold is named that is not named there already."""
+    before = _gold_names(present)
+    return {
+        dotted(("phases", phase, "tasks", task, "gold")): _PLAIN_GOLD
+        for (phase, task), gold in _gold_names(document).items()
+        if gold not in (None, SEALED) and before.get((phase, task)) != gold
+    }
+
+
+def _gold_names(document: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
+    phases = document.get("phases")
+    found = {}
+    for place, phase in enumerate(phases if isinstance(phases, list) else ()):
+        tasks = phase.get("tasks") if isinstance(phase, dict) else None
+        for task, asked in tasks.items() if isinstance(tasks, dict) else ():
+            if isinstance(asked, dict):
+                found[str(phase.get("name") or place + 1), str(task)] = asked.get("gold")
+    return found
+
+
+def _check_name(session: Session, loaded: LoadedCompetition) -> None:
+    name = loaded.declaration.name
+    if session.scalar(select(Competition.id).where(Competition.name == name)) is not None:
+        raise NameTaken(f"There is a competition '{name}' on this server already: choose another name.")
+
+
+def _add(work: Work, loaded: LoadedCompetition, user: User) -> None:
+    competition = apply_new_declaration(work, loaded, user)
+    competition.stage, competition.owner_id = Stage.DRAFT, user.id
+    grant_role(work.session, competition, user, Role.ORGANISER, work.now, actor=user)
+    changes = [str(change) for change in work.changes.made]
+    subject = f"competition {competition.name}"
+    audit.record(work.session, user, "competition.create", subject, {"changes": changes}, now=work.now)

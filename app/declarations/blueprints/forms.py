@@ -1,0 +1,386 @@
+"""A form for any part of a declaration, made from its pydantic model: what can be said there, explained, and read back.
+
+A part is named by its steps in the document: `phases/0/tasks/detection`. What is typed is kept as it is, however wrong:
+`app.declarations.blueprints.build` says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from app.base.errors import NotFound
+from app.base.text import many_lines
+from app.declarations.model import CompetitionDeclaration
+from app.declarations.revisions.documents import Document, dotted, name_of, value_at
+from evergold.scoring.tasks import TASKS
+from evergold.yaml_lines import read_yaml_text
+
+Schema = dict[str, Any]
+Steps = tuple[str, ...]
+Kind = Literal["line", "text", "number", "choice", "lines", "data", "rows", "part", "list", "named"]
+
+YES, NO = "yes", "no"
+#: Longer texts get a large field.
+_LONG = 300
+#: Rows are for a few short values beside each other.
+_MOST_COLUMNS = 6
+#: Empty rows that a table offers for new ones.
+_MORE_ROWS = 3
+_SEPARATOR = "."
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A key that can be said. value: as the form shows it; columns, rows: of a table; parts: (title, steps) of what has
+    a page of its own; path: as findings name it."""
+
+    name: str
+    label: str
+    hint: str
+    kind: Kind
+    path: str
+    is_required: bool = False
+    value: str = ""
+    default: str = ""
+    choices: tuple[str, ...] = ()
+    columns: tuple[Field, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    parts: tuple[tuple[str, str], ...] = ()
+
+
+def steps_of(text: str) -> Steps:
+    """`phases/0/tasks/detection`; empty: the whole."""
+    return tuple(step for step in text.split("/") if step)
+
+
+def schema_at(document: Document, steps: Steps) -> Schema:
+    """Of the part; raises NotFound for what cannot be said anywhere."""
+    schema = _root()
+    for place, step in enumerate(steps):
+        schema = _inside(schema, step, document, steps[:place])
+    return schema
+
+
+def part_at(document: Document, steps: Steps) -> Any:
+    """What is said there; None: nothing."""
+    value: Any = document
+    for step in steps:
+        if isinstance(value, list):
+            value = value[int(step)] if step.isdigit() and int(step) < len(value) else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def fields_of(document: Document, steps: Steps) -> list[Field]:
+    """The form of a part that is a mapping; raises NotFound."""
+    schema, said = schema_at(document, steps), part_at(document, steps)
+    said = said if isinstance(said, dict) else {}
+    required = set(schema.get("required", ()))
+    if "properties" not in schema:
+        raise NotFound("There is nothing to say at this address.")
+    return [
+        _field(document, (*steps, name), inner, said.get(name), name in required)
+        for name, inner in _properties(schema, document, steps)
+    ]
+
+
+def title_of(document: Document, steps: Steps) -> str:
+    """What a part is called, for people."""
+    if not steps:
+        return "Competition"
+    said, last = part_at(document, steps), steps[-1]
+    if isinstance(said, dict) and (said.get("title") or said.get("name")):
+        return str(said.get("title") or said.get("name"))
+    return last if not last.isdigit() else f"{steps[-2].replace('_', ' ')} {int(last) + 1}"
+
+
+def path_of(document: Document, steps: Steps) -> str:
+    """As findings name it: elements of lists by their names."""
+    named = []
+    for place, step in enumerate(steps):
+        is_place = isinstance(part_at(document, steps[:place]), list) and step.isdigit()
+        named.append(name_of(part_at(document, steps[: place + 1]), int(step)) if is_place else step)
+    return dotted(tuple(named))
+
+
+# ---------------------------------------------------------------------------------------------------------- changing
+
+
+def with_form(document: Document, steps: Steps, form: Mapping[str, str]) -> Document:
+    """A copy in which the part says what was typed; what the form does not show stays."""
+    changed = copy.deepcopy(document)
+    said = _opened(changed, steps)
+    for field in fields_of(document, steps):
+        if field.kind in ("part", "list", "named"):
+            continue
+        value = _rows_typed(field, form) if field.kind == "rows" else typed(field, form.get(field.name, ""))
+        if value is None:
+            said.pop(field.name, None)
+        else:
+            said[field.name] = value
+    if not said and steps and isinstance(above := part_at(changed, steps[:-1]), dict) and _is_own_key(changed, steps):
+        del above[steps[-1]]
+    return changed
+
+
+def _opened(document: Document, steps: Steps) -> dict[str, Any]:
+    """The part, to be written to; where a mapping of its own is not said yet, it begins."""
+    said = part_at(document, steps)
+    if said is None and steps and _is_own_key(document, steps):
+        said = _opened(document, steps[:-1])[steps[-1]] = {}
+    if not isinstance(said, dict):
+        raise NotFound("There is nothing at this address (any more).")
+    return said
+
+
+def _is_own_key(document: Document, steps: Steps) -> bool:
+    """Whether the last step is a key of its model, and no element or name that organisers gave."""
+    return steps[-1] in schema_at(document, steps[:-1]).get("properties", {})
+
+
+def with_new(document: Document, steps: Steps, name: str) -> Document:
+    """A copy with one more element in a list, or one more named part."""
+    changed = copy.deepcopy(document)
+    schema_at(document, steps)
+    above = part_at(changed, steps[:-1])
+    if not steps or not isinstance(above, dict):
+        raise NotFound("There is nothing at this address (any more).")
+    is_list = _kind(schema_at(document, steps)) in ("list", "rows")
+    inside = above.setdefault(steps[-1], [] if is_list else {})
+    if isinstance(inside, list):
+        inside.append({"name": name} if name else {})
+    elif name and name not in inside:
+        inside[name] = {}
+    return changed
+
+
+def without(document: Document, steps: Steps) -> Document:
+    """A copy without the part."""
+    changed = copy.deepcopy(document)
+    above = part_at(changed, steps[:-1])
+    if isinstance(above, list) and steps[-1].isdigit() and int(steps[-1]) < len(above):
+        del above[int(steps[-1])]
+    elif isinstance(above, dict):
+        above.pop(steps[-1], None)
+    return changed
+
+
+def typed(field: Field, text: str) -> Any:
+    """What was typed, as the document has it; None: nothing. What is no number stays as it is, and is told."""
+    text = many_lines(text) if field.kind in ("text", "lines", "data") else text.strip()
+    if not text:
+        return None
+    if field.kind == "number":
+        return _number(text)
+    if field.kind == "choice" and field.choices == (YES, NO):
+        return text == YES
+    if field.kind == "lines":
+        return [line.strip() for line in text.split("\n") if line.strip()]
+    return _data(text) if field.kind == "data" else text
+
+
+def _number(text: str) -> int | float | str:
+    try:
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    except ValueError:
+        return text
+
+
+def _data(text: str) -> Any:
+    """YAML without aliases and the like, as declarations have it; what is none stays a text."""
+    node, faults = read_yaml_text(f"data:\n{_indented(text)}\n", "form")
+    if node is None or faults:
+        return text
+    return node.plain().get("data")
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.split("\n"))
+
+
+def _rows_typed(field: Field, form: Mapping[str, str]) -> list[dict[str, Any]] | None:
+    found = []
+    for place in range(len(field.rows)):
+        row = {
+            column.name: value
+            for column in field.columns
+            if (value := typed(column, form.get(f"{field.name}{_SEPARATOR}{place}{_SEPARATOR}{column.name}", "")))
+            is not None
+        }
+        if row:
+            found.append(row)
+    return found or None
+
+
+# ------------------------------------------------------------------------------------------------------------ schemas
+
+
+@cache
+def _root() -> Schema:
+    return CompetitionDeclaration.model_json_schema()
+
+
+def _plain(schema: Schema) -> Schema:
+    """Without references and 'or nothing'; what is said beside a reference stays."""
+    if reference := schema.get("$ref"):
+        inner: Schema = _root()["$defs"][reference.rsplit("/", 1)[-1]]
+        return _plain({**inner, **{name: value for name, value in schema.items() if name != "$ref"}})
+    if choices := schema.get("anyOf"):
+        several = [_plain(one) for one in choices if one.get("type") != "null"]
+        rest = {name: value for name, value in schema.items() if name != "anyOf"}
+        return {**several[0], **rest} if len(several) == 1 else {"type": "string", **rest}
+    return schema
+
+
+def _inside(schema: Schema, step: str, document: Document, above: Steps) -> Schema:
+    schema = _plain(schema)
+    if step == "options":
+        return _options_schema(document, above)
+    if schema.get("type") == "array" and step.isdigit():
+        return _plain(schema["items"])
+    if step in schema.get("properties", {}):
+        return _plain(schema["properties"][step])
+    for inner in schema.get("patternProperties", {}).values():
+        return _plain(inner)
+    raise NotFound("There is nothing to say at this address.")
+
+
+def _properties(schema: Schema, document: Document, steps: Steps) -> Iterator[tuple[str, Schema]]:
+    for name, inner in schema["properties"].items():
+        if name == "options":
+            options = _options_schema(document, steps)
+            if options.get("properties"):
+                yield name, options
+        else:
+            yield name, _plain(inner)
+
+
+def _options_schema(document: Document, above: Steps) -> Schema:
+    """Of the task's type, every reference written out; nothing where the type is not known."""
+    part = part_at(document, above)
+    if above[:1] == ("phases",):
+        part = value_at(document, ("tasks", above[-1]))
+    task_type = part.get("type") if isinstance(part, dict) else None
+    known = TASKS[task_type] if isinstance(task_type, str) and task_type in TASKS else None
+    if known is None:
+        return {"type": "object", "properties": {}}
+    schema = known.options.model_json_schema()
+    text = json.dumps(schema)
+    for name, inner in schema.get("$defs", {}).items():
+        is_leaf = "$ref" not in json.dumps(inner) and inner.get("type") != "object"
+        text = text.replace(f'{{"$ref": "#/$defs/{name}"}}', json.dumps(inner if is_leaf else {"type": "object"}))
+    whole: Schema = json.loads(text)
+    inner = {name: {k: v for k, v in one.items() if k != "$ref"} for name, one in whole.get("properties", {}).items()}
+    return {**whole, "properties": inner, "description": f"of the task type '{task_type}'"}
+
+
+def _kind(schema: Schema) -> Kind:
+    match schema.get("type"):
+        case "boolean":
+            return "choice"
+        case "integer" | "number":
+            return "number"
+        case "array":
+            return _kind_of_list(_plain(schema.get("items", {})))
+        case "object" if schema.get("properties"):
+            return "part"
+        case "object" if schema.get("patternProperties"):
+            return "named"
+        case "object":
+            return "data"
+    if "enum" in schema:
+        return "choice"
+    if schema.get("type") != "string":
+        return "data"
+    return "text" if schema.get("maxLength", 0) > _LONG and "pattern" not in schema else "line"
+
+
+def _kind_of_list(items: Schema) -> Kind:
+    if items.get("type") == "string" or "enum" in items:
+        return "lines"
+    if items.get("type") != "object" or not items.get("properties"):
+        return "data"
+    kinds = {_kind(_plain(one)) for one in items["properties"].values()}
+    is_flat = kinds <= {"line", "text", "number", "choice"} and len(items["properties"]) < _MOST_COLUMNS
+    return "rows" if is_flat else "list"
+
+
+# ------------------------------------------------------------------------------------------------------------- fields
+
+
+def _field(document: Document, steps: Steps, schema: Schema, said: Any, is_required: bool) -> Field:
+    kind, name = _kind(schema), steps[-1]
+    default = schema.get("default")
+    return Field(
+        name=name,
+        label=name.replace("_", " ").capitalize(),
+        hint=schema.get("description", ""),
+        kind=kind,
+        path=path_of(document, steps),
+        is_required=is_required,
+        value=_shown(kind, said),
+        default=_shown(kind, default) if default not in (None, "", [], {}) and kind not in ("part", "rows") else "",
+        choices=_choices(document, steps, schema),
+        columns=_columns(schema) if kind == "rows" else (),
+        rows=_rows(_columns(schema), said) if kind == "rows" else (),
+        parts=tuple(_parts(document, steps, kind, said)),
+    )
+
+
+def _choices(document: Document, steps: Steps, schema: Schema) -> tuple[str, ...]:
+    if schema.get("type") == "boolean":
+        return (YES, NO)
+    if steps[-1] == "type" and steps[0] == "tasks":
+        return tuple(TASKS)
+    return tuple(str(one) for one in schema.get("enum", ()))
+
+
+def _columns(schema: Schema) -> tuple[Field, ...]:
+    items = _plain(schema["items"])
+    return tuple(
+        Field(
+            name=name,
+            label=name.replace("_", " ").capitalize(),
+            hint=inner.get("description", ""),
+            kind="line" if _kind(inner) == "text" else _kind(inner),
+            path=name,
+            choices=_choices({}, ("", name), inner),
+        )
+        for name, one in items["properties"].items()
+        for inner in (_plain(one),)
+    )
+
+
+def _rows(columns: tuple[Field, ...], said: Any) -> tuple[tuple[str, ...], ...]:
+    rows = [one if isinstance(one, dict) else {} for one in said] if isinstance(said, list) else []
+    shown = [tuple(_shown(column.kind, row.get(column.name)) for column in columns) for row in rows]
+    return (*shown, *(("",) * len(columns) for _ in range(_MORE_ROWS)))
+
+
+def _parts(document: Document, steps: Steps, kind: Kind, said: Any) -> Iterator[tuple[str, str]]:
+    if kind == "part":
+        yield "", "/".join(steps)
+    elif kind == "list" and isinstance(said, list):
+        for place in range(len(said)):
+            inner = (*steps, str(place))
+            yield title_of(document, inner), "/".join(inner)
+    elif kind == "named" and isinstance(said, dict):
+        for name in said:
+            yield name, "/".join((*steps, name))
+
+
+def _shown(kind: Kind, value: Any) -> str:
+    """As the form has it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return YES if value else NO
+    if kind == "lines" and isinstance(value, list):
+        return "\n".join(str(one) for one in value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,136 @@
+"""Blueprints in the database: begun, found by those they belong to, changed by one at a time, thrown away."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
+from app.base.storage import StoredFile
+from app.competitions.organisers import OrganiserLimits, QuotaReached, check_bytes_left
+from app.declarations.revisions.documents import Document
+from app.declarations.revisions.kept import present_revision
+from app.models import Blueprint, BlueprintFile, Competition, User
+from app.people.roles import may_organise
+
+#: Of one person at a time.
+MOST_BLUEPRINTS = 20
+#: Of one blueprint.
+MOST_FILES = 500
+
+
+class ChangedMeanwhile(EvergoldError):
+    """Somebody, maybe the same person in another window, was faster."""
+
+    status = 409
+    code = "changed_meanwhile"
+
+
+def begin_blueprint(session: Session, user: User, document: Document, now: datetime) -> Blueprint:
+    """For a new competition; raises QuotaReached. Who may, the caller has asked."""
+    return _begin(session, user, Blueprint(document=document), now)
+
+
+def begin_changes(session: Session, user: User, competition: Competition, now: datetime) -> Blueprint:
+    """For changes of what holds in a competition; the one of this user that there is already, if there is one."""
+    query = select(Blueprint).where(Blueprint.owner_id == user.id, Blueprint.competition_id == competition.id)
+    there = session.scalar(query)
+    if there is not None:
+        return there
+    present = present_revision(session, competition)
+    begun = Blueprint(document=present.document, competition_id=competition.id, base=present.number)
+    blueprint = _begin(session, user, begun, now)
+    session.add_all(
+        BlueprintFile(blueprint_id=blueprint.id, path=file.path, sha256=file.sha256, size_bytes=file.size_bytes)
+        for file in present.files
+    )
+    session.flush()
+    return blueprint
+
+
+def begin_copy(
+    session: Session,
+    user: User,
+    competition: Competition,
+    document: Document,
+    limits: OrganiserLimits,
+    now: datetime,
+) -> Blueprint:
+    """Of another competition, which the caller has found to be theirs; document: what it becomes. Files come along."""
+    blueprint = begin_blueprint(session, user, document, now)
+    for file in present_revision(session, competition).files:
+        add_file(session, user, blueprint.id, file.path, StoredFile(file.sha256, file.size_bytes), limits, now)
+    return blueprint
+
+
+def _begin(session: Session, user: User, blueprint: Blueprint, now: datetime) -> Blueprint:
+    if len(list_blueprints(session, user)) >= MOST_BLUEPRINTS:
+        raise QuotaReached(f"You are writing {MOST_BLUEPRINTS} competitions: finish one, or throw one away.")
+    blueprint.owner_id, blueprint.made_at, blueprint.changed_at = user.id, now, now
+    session.add(blueprint)
+    session.flush()
+    return blueprint
+
+
+def list_blueprints(session: Session, user: User) -> list[Blueprint]:
+    """Their own, the one changed last first."""
+    query = select(Blueprint).where(Blueprint.owner_id == user.id).options(joinedload(Blueprint.competition))
+    return list(session.scalars(query.order_by(Blueprint.changed_at.desc(), Blueprint.id.desc())))
+
+
+def find_blueprint(session: Session, user: User, blueprint_id: int, *, lock: bool = False) -> Blueprint:
+    """One's own, with its files; raises NotFound for others', and for one of a competition that they left."""
+    query = select(Blueprint).where(Blueprint.id == blueprint_id, Blueprint.owner_id == user.id)
+    query = query.options(selectinload(Blueprint.files), selectinload(Blueprint.competition))
+    found = session.scalar(query.with_for_update() if lock else query)
+    if found is None or (found.competition is not None and not may_organise(session, user, found.competition)):
+        raise NotFound("There is nothing of yours at this address (any more).")
+    return found
+
+
+def save_document(
+    session: Session, user: User, blueprint_id: int, version: int, document: Document, now: datetime
+) -> Blueprint:
+    """version: the one that was looked at; raises ChangedMeanwhile."""
+    blueprint = find_blueprint(session, user, blueprint_id, lock=True)
+    if blueprint.version != version:
+        raise ChangedMeanwhile("This was changed in another window meanwhile. What stands there now is shown.")
+    if blueprint.competition is not None and document.get("name") != blueprint.competition.name:
+        raise InvalidForm("Please correct what is marked.", fields={"name": "A competition keeps its name."})
+    blueprint.document, blueprint.changed_at = document, now
+    blueprint.version += 1
+    session.flush()
+    return blueprint
+
+
+def add_file(
+    session: Session,
+    user: User,
+    blueprint_id: int,
+    path: str,
+    file: StoredFile,
+    limits: OrganiserLimits,
+    now: datetime,
+) -> None:
+    """In the place of one of the same path, if there is one; raises QuotaReached, Forbidden."""
+    check_bytes_left(session, user, file.size_bytes, limits)
+    blueprint = find_blueprint(session, user, blueprint_id, lock=True)
+    if len(blueprint.files) >= MOST_FILES:
+        raise Forbidden(f"At most {MOST_FILES} files.")
+    remove_file(session, blueprint, path)
+    session.add(BlueprintFile(blueprint_id=blueprint.id, path=path, sha256=file.sha256, size_bytes=file.size_bytes))
+    blueprint.changed_at = now
+    session.flush()
+
+
+def remove_file(session: Session, blueprint: Blueprint, path: str) -> None:
+    """Nothing where there is none."""
+    session.execute(delete(BlueprintFile).where(BlueprintFile.blueprint_id == blueprint.id, BlueprintFile.path == path))
+
+
+def throw_away(session: Session, blueprint: Blueprint) -> None:
+    """For good, with its files; the competition that it was to change stays as it is."""
+    session.execute(delete(BlueprintFile).where(BlueprintFile.blueprint_id == blueprint.id))
+    session.execute(delete(Blueprint).where(Blueprint.id == blueprint.id))

@@ -1,0 +1,271 @@
+"""The pages on which a competition is written step by step; each can be left, and taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated
+
+from fastapi import Depends, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError
+from app.base.storage import storage_of
+from app.declarations.blueprints import forms
+from app.declarations.blueprints.beginnings import read_declaration
+from app.declarations.blueprints.build import build_changes, build_competition, problems_of
+from app.declarations.blueprints.kept import find_blueprint, remove_file, save_document, throw_away
+from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, Outcome
+from app.declarations.edits.yaml_text import declaration_text
+from app.declarations.revisions.documents import Document
+from app.models import Blueprint, User
+from app.web.declarations.blueprint_receiving import limits_of, receive_file
+from app.web.html.guards import PageUser, SentFields, SentUpload, form_again, form_guard, upload_guard
+from app.web.html.rendering import render
+from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
+from app.web.http.schemas import RowId
+
+router = page_router()
+
+PLACE = "/organise/{blueprint_id}"
+FromPlace = Annotated[User, Depends(form_guard(PLACE))]
+UploadFromPlace = Annotated[SentUpload, Depends(upload_guard(PLACE))]
+At = Annotated[str, Query(max_length=1000)]
+#: The steps, in the order in which most people take them: a key of the declaration, its title, what is said there.
+STEPS = (
+    ("tasks", "What is asked", "The type of each task, and its options."),
+    ("phases", "Phases and dates", "When; which tasks with which items and baselines; limits; who sees what."),
+    ("boards", "Boards and columns", "Which scores are shown, and which one ranks."),
+    ("tracks", "Tracks", "Kinds of systems that compete apart."),
+    ("registration", "Registration and terms", "Who may take part, and what they accept first."),
+    ("teams", "Teams", "How large they may be."),
+    ("method_card", "Method cards", "What teams say of their systems."),
+    ("citation", "Citation", "Authors, paper, licence."),
+)
+
+
+# ------------------------------------------------------------------------------------------------------------ overview
+
+
+@router.get(PLACE)
+def read_blueprint(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId) -> Response:
+    return _page(request, server, user, blueprint_id)
+
+
+def _page(
+    request: Request,
+    server: Server,
+    user: User,
+    blueprint_id: int,
+    form: Mapping[str, str] | None = None,
+    outcome: Outcome | None = None,
+    error: EvergoldError | None = None,
+) -> Response:
+    blueprint, problems = _looked_at(server, user, blueprint_id)
+    typed = form or {}
+    steps = [(name, title, hint, forms.part_at(blueprint.document, (name,))) for name, title, hint in STEPS]
+    return _no_store(
+        render(
+            request,
+            "declarations/blueprint.html",
+            blueprint=blueprint,
+            title=forms.title_of(blueprint.document, ()) if not blueprint.document.get("title") else None,
+            steps=steps,
+            parts={name: _elements(blueprint.document, name) for name, *_ in STEPS},
+            problems=problems,
+            text=typed.get("yaml") or declaration_text(blueprint.document),
+            note=typed.get("note", ""),
+            note_characters=NOTE_CHARACTERS,
+            outcome=outcome,
+            faults=error.details.get("fields", {}) if error else {},
+            error=error,
+        )
+    )
+
+
+def _looked_at(server: Server, user: User, blueprint_id: int) -> tuple[Blueprint, dict[str, str]]:
+    """With everything that is wrong, by path."""
+    with reading(server.engine) as session:
+        blueprint = find_blueprint(session, user, blueprint_id)
+    settings = server.settings
+    return blueprint, problems_of(server.engine, storage_of(settings), user, blueprint_id, server.clock())
+
+
+def _elements(document: Document, name: str) -> list[tuple[str, str]]:
+    """Title and address of those of a list that have a page of their own."""
+    field = next((one for one in forms.fields_of(document, ()) if one.name == name), None)
+    return list(field.parts) if field is not None and field.kind == "list" else []
+
+
+# -------------------------------------------------------------------------------------------------------------- a part
+
+
+@router.get(f"{PLACE}/part")
+def read_part(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId, at: At = "") -> Response:
+    return _part(request, server, user, blueprint_id, at)
+
+
+def _part(
+    request: Request, server: Server, user: User, blueprint_id: int, at: str = "", error: EvergoldError | None = None
+) -> Response:
+    blueprint, problems = _looked_at(server, user, blueprint_id)
+    document, steps = blueprint.document, forms.steps_of(at)
+    return _no_store(
+        render(
+            request,
+            "declarations/part.html",
+            blueprint=blueprint,
+            at=at,
+            heading=forms.title_of(document, steps),
+            crumbs=_crumbs(blueprint, steps),
+            fields=[one for one in forms.fields_of(document, steps) if steps or one.name not in dict(_NAMES)],
+            problems=problems,
+            here=problems.get(forms.path_of(document, steps)) if steps else None,
+            files=[file.path for file in blueprint.files],
+            task_names=_task_names(document, steps),
+            can_be_removed=len(steps) > 1,
+            error=error,
+        )
+    )
+
+
+_NAMES = tuple((name, title) for name, title, _ in STEPS)
+
+
+def _crumbs(blueprint: Blueprint, steps: forms.Steps) -> list[tuple[str, str]]:
+    document = blueprint.document
+    found = [(str(document.get("title") or document.get("name") or "Competition"), links.organise(blueprint.id))]
+    for end in range(1, len(steps)):
+        if isinstance(forms.part_at(document, steps[:end]), dict) and "properties" in forms.schema_at(
+            document, steps[:end]
+        ):
+            above = steps[:end]
+            found.append((forms.title_of(document, above), links.organise(blueprint.id, "part", "/".join(above))))
+    return found
+
+
+def _task_names(document: Document, steps: forms.Steps) -> list[str]:
+    """Those that a phase does not ask yet."""
+    if steps[:1] != ("phases",) or len(steps) != 2:
+        return []
+    asked = forms.part_at(document, (*steps, "tasks")) or {}
+    tasks = [one for one in document.get("tasks") or [] if isinstance(one, dict)]
+    return [str(one["name"]) for one in tasks if one.get("name") and one["name"] not in asked]
+
+
+@router.post(f"{PLACE}/part")
+@form_again(_part)
+def send_part(
+    request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields, at: At = ""
+) -> Response:
+    _change(server, user, blueprint_id, form, lambda document: forms.with_form(document, forms.steps_of(at), form))
+    if form.get("action") == "more":
+        return RedirectResponse(links.organise(blueprint_id, "part", at), 303)
+    return RedirectResponse(f"{links.organise(blueprint_id, 'part', at)}#saved", 303)
+
+
+@router.post(f"{PLACE}/add")
+@form_again(_page)
+def send_new(
+    request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields, at: At
+) -> Response:
+    steps = forms.steps_of(at)
+    document = _change(
+        server, user, blueprint_id, form, lambda document: forms.with_new(document, steps, form.get("name", "").strip())
+    )
+    inside = forms.part_at(document, steps)
+    last = str(len(inside) - 1) if isinstance(inside, list) else form.get("name", "").strip()
+    return RedirectResponse(links.organise(blueprint_id, "part", "/".join((*steps, last))), 303)
+
+
+@router.post(f"{PLACE}/remove")
+@form_again(_page)
+def send_removal(
+    request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields, at: At
+) -> Response:
+    _change(server, user, blueprint_id, form, lambda document: forms.without(document, forms.steps_of(at)))
+    return RedirectResponse(links.organise(blueprint_id), 303)
+
+
+@router.post(f"{PLACE}/yaml")
+@form_again(_page)
+def send_yaml(request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields) -> Response:
+    _change(server, user, blueprint_id, form, lambda _: read_declaration(form.get("yaml", "")))
+    return RedirectResponse(links.organise(blueprint_id), 303)
+
+
+def _change(
+    server: Server,
+    user: User,
+    blueprint_id: int,
+    form: Mapping[str, str],
+    change: Callable[[Document], Document],
+) -> Document:
+    """What it says then; raises ChangedMeanwhile for a form of an earlier version."""
+    version = form.get("version", "")
+    with writing(server.engine) as session:
+        blueprint = find_blueprint(session, user, blueprint_id, lock=True)
+        seen = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
+        changed = change(blueprint.document)
+        return save_document(session, user, blueprint_id, seen, changed, server.clock()).document
+
+
+# --------------------------------------------------------------------------------------------------------------- files
+
+
+def _upload_again(
+    request: Request, server: Server, upload: SentUpload, blueprint_id: int, error: EvergoldError
+) -> Response:
+    return _page(request, server, upload.user, blueprint_id, error=error)
+
+
+@router.post(f"{PLACE}/files")
+@form_again(_upload_again)
+async def send_file(request: Request, server: ServerHere, upload: UploadFromPlace, blueprint_id: RowId) -> Response:
+    await receive_file(request, server, upload, blueprint_id)
+    return RedirectResponse(f"{links.organise(blueprint_id)}#files", 303)
+
+
+@router.post(f"{PLACE}/files/remove")
+def send_file_removal(server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields) -> Response:
+    with writing(server.engine) as session:
+        remove_file(session, find_blueprint(session, user, blueprint_id, lock=True), form.get("path", ""))
+    return RedirectResponse(f"{links.organise(blueprint_id)}#files", 303)
+
+
+# --------------------------------------------------------------------------------------------------------------- ready
+
+
+@router.post(f"{PLACE}/build")
+@form_again(_page)
+def send_build(
+    request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields
+) -> Response:
+    """A new competition becomes a draft; changes are shown first, and made when they were looked at."""
+    engine, settings, now = server.engine, server.settings, server.clock()
+    with reading(engine) as session:
+        blueprint = find_blueprint(session, user, blueprint_id)
+    if blueprint.competition is None:
+        name = build_competition(engine, storage_of(settings), user, blueprint_id, limits_of(settings), now)
+        return RedirectResponse(links.life(name), 303)
+    is_preview = form.get("action") != "apply"
+    note = form.get("note", "").strip()
+    edit = Edit(blueprint.competition.name, blueprint.base, user, note, is_preview, form.get("previewed"))
+    outcome = build_changes(engine, storage_of(settings), user, blueprint_id, edit, now)
+    if outcome.revision is not None:
+        return RedirectResponse(links.history(blueprint.competition.name, outcome.revision), 303)
+    return _page(request, server, user, blueprint_id, form, outcome)
+
+
+@router.post(f"{PLACE}/discard")
+def send_discard(server: ServerHere, user: FromPlace, blueprint_id: RowId) -> Response:
+    with writing(server.engine) as session:
+        throw_away(session, find_blueprint(session, user, blueprint_id, lock=True))
+    return RedirectResponse(links.organise(), 303)
+
+
+def _no_store(response: Response) -> Response:
+    response.headers["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,91 @@
+"""Files of a competition that is being written: stored as they come in, one by one or as a zip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+
+from anyio.to_thread import run_sync
+from fastapi import Request
+
+from app.base.config import MEBIBYTE, Settings
+from app.base.db import reading, writing
+from app.base.errors import InvalidForm
+from app.base.storage import StoredFile, local_file, storage_of
+from app.competitions.organisers import OrganiserLimits, check_may_create, used_bytes
+from app.declarations.blueprints.beginnings import Brought, read_zip
+from app.declarations.blueprints.kept import add_file, begin_blueprint, find_blueprint
+from app.models import User
+from app.web.html.guards import SentUpload
+from app.web.http import csrf
+from app.web.http.context import Server
+from app.web.http.multipart import Upload, incoming_of, receive_upload
+
+FIELDS = frozenset({csrf.FORM_FIELD})
+NAME_CHARACTERS = 200
+
+
+def limits_of(settings: Settings) -> OrganiserLimits:
+    """What this server lets organisers do."""
+    return OrganiserLimits(
+        settings.organise, settings.competitions_per_organiser, settings.mebibytes_per_organiser * MEBIBYTE
+    )
+
+
+async def receive_file(request: Request, server: Server, upload: SentUpload, blueprint_id: int) -> None:
+    """In the place of a file of the same name; raises NotFound before a byte is read."""
+    await run_sync(_check_there, server, upload.user, blueprint_id)
+    received = await receive_upload(
+        incoming_of(request),
+        storage=storage_of(server.settings),
+        limit_bytes=server.settings.upload_limit_bytes,
+        fields=FIELDS,
+        before_file=upload.check,
+    )
+    await run_sync(_keep_file, server, upload.user, blueprint_id, _name(received), received.file)
+
+
+async def receive_zip(
+    request: Request, server: Server, user: User, before_file: Callable[[Mapping[str, str]], None] = lambda fields: None
+) -> int:
+    """The blueprint that it begins."""
+    await run_sync(check_may_create, user, server.settings.organise)
+    received = await receive_upload(
+        incoming_of(request),
+        storage=storage_of(server.settings),
+        limit_bytes=server.settings.upload_limit_bytes,
+        fields=FIELDS,
+        before_file=before_file,
+    )
+    return await run_sync(_begin, server, user, received.file)
+
+
+def _begin(server: Server, user: User, file: StoredFile) -> int:
+    settings, limits, now = server.settings, limits_of(server.settings), server.clock()
+    with reading(server.engine) as session:
+        room = limits.bytes - used_bytes(session, user) if not user.is_administrator else limits.bytes
+    storage = storage_of(settings)
+    brought: Brought = read_zip(local_file(storage, file.sha256), storage, room)
+    with writing(server.engine) as session:
+        blueprint = begin_blueprint(session, user, brought.document, now)
+        for path, stored in brought.files.items():
+            add_file(session, user, blueprint.id, path, stored, limits, now)
+        return blueprint.id
+
+
+def _check_there(server: Server, user: User, blueprint_id: int) -> None:
+    with reading(server.engine) as session:
+        find_blueprint(session, user, blueprint_id)
+
+
+def _keep_file(server: Server, user: User, blueprint_id: int, path: str, file: StoredFile) -> None:
+    with writing(server.engine) as session:
+        add_file(session, user, blueprint_id, path, file, limits_of(server.settings), server.clock())
+
+
+def _name(upload: Upload) -> str:
+    """The last part of the path that a browser may send."""
+    name = PurePosixPath(upload.filename.replace("\\", "/")).name
+    if not name or name in (".", "..") or not name.isprintable() or len(name) > NAME_CHARACTERS:
+        raise InvalidForm("This file cannot be taken.", fields={"file": "Give the file a name of letters and digits."})
+    return name

@@ -1,0 +1,288 @@
+"""A competition written in the browser: from the first answer to the draft, changed again, brought as zip or copy."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from app.base.db import reading, writing
+from app.base.links import API
+from app.competitions.find import find_competition
+from app.models import Blueprint, Competition, GoldVersion, Role, Stage, User
+from app.people.roles import has_role, revoke_role
+from tests.web.markup import read
+from tests.web.reading import text_of
+from tests.web.site import Site, csrf_of, log_in
+from tests.world import COMPETITION, NOW
+
+EXAMPLE = Path("docs/examples/table")
+BEGIN = {"title": "Do they mean it?", "name": "irony", "type": "table"}
+OPTIONS = {"metrics": "macro_f1\nmcc", "labels": "ironic\nsincere", "groups": "language: [en, pt]"}
+
+
+class Linguist:
+    """Somebody with a browser and no shell, who fills in forms."""
+
+    def __init__(self, browser: httpx.Client, name: str = "ada") -> None:
+        self.browser = browser
+        self.name = name
+        self.token = csrf_of(browser.get("/organise").text)
+
+    def send(self, path: str, **fields: str) -> httpx.Response:
+        return self.browser.post(path, data={"csrf_token": self.token, **fields})
+
+    def begin(self, **fields: str) -> str:
+        """The address of what was begun."""
+        return self.send("/organise", **{**BEGIN, **fields}).url.path
+
+    def upload(self, place: str, name: str, content: bytes) -> httpx.Response:
+        """As a form does it: the token comes before the file."""
+        files = {"csrf_token": (None, self.token), "file": (name, content)}
+        return self.browser.post(f"{place}", files=files)
+
+    def say(self, place: str, at: str, **fields: str) -> str:
+        """The text of the page that follows. What the form shows already is sent along, as a browser does."""
+        address = {"url": f"{place}/part", "params": {"at": at}}
+        page = self.browser.get(**address).text  # type: ignore[arg-type]
+        sent = {**_shown(page), "version": _version(page), "csrf_token": self.token, **fields}
+        return text_of(self.browser.post(**address, data=sent).text)  # type: ignore[arg-type]
+
+
+def _version(page: str) -> str:
+    return page.split('name="version" value="', 1)[1].split('"', 1)[0]
+
+
+def _shown(page: str) -> dict[str, str]:
+    """The values that stand in the form to be saved, the last one of the page."""
+    values = {one["name"]: one.get("value", "") for one in read(page).all("input") if one.get("name")}
+    return {name: value for name, value in values.items() if name not in ("q", "csrf_token", "version")}
+
+
+@pytest.fixture
+def ada(site: Site, cheap_passwords: None) -> Iterator[Linguist]:
+    site.settings.organise = "anybody"
+    with log_in(site, "ada") as browser:
+        with writing(site.engine) as session:
+            user = session.scalars(select(User).where(User.username == "ada")).one()
+            user.email_confirmed_at = NOW
+        yield Linguist(browser)
+    site.settings.organise = "admins"
+
+
+def written(ada: Linguist, **fields: str) -> str:
+    """The two languages of the example, whole: where it is written."""
+    place = ada.begin(**fields)
+    for name in ("items.csv", "prediction.csv"):
+        assert ada.upload(f"{place}/files", name, (EXAMPLE / name).read_bytes()).status_code == 200
+    ada.say(place, "tasks/0/options", **OPTIONS)
+    ada.say(place, "phases/0/tasks/main", items="items.csv")
+    scores = [("macro_f1", "language/mean"), ("mcc", "all")]
+    columns = {
+        f"columns.{place}.{key}": value
+        for place, score in enumerate(scores)
+        for key, value in zip(("metric", "split"), score, strict=True)
+    }
+    ada.say(place, "boards/0", **columns)
+    page = ada.browser.get(place).text
+    token = {"csrf_token": ada.token, "version": _version(page), "name": ""}
+    added = ada.browser.post(f"{place}/add", params={"at": "phases/0/tasks/main/baselines"}, data=token)
+    assert added.url.path == f"{place}/part"
+    ada.say(place, "phases/0/tasks/main/baselines/0", name="Always ironic", file="prediction.csv")
+    return place
+
+
+def test_a_two_language_task_is_written_without_a_shell_and_becomes_a_draft(site: Site, ada: Linguist) -> None:
+    place = written(ada)
+    assert "Everything fits." in text_of(ada.browser.get(place).text)
+    made = ada.send(f"{place}/build")
+    assert made.url.path == "/competitions/irony/life"
+    told = text_of(made.text)
+    assert "Draft: organisers and testers alone see it." in told
+    assert "nothing can be scored yet" in told
+    assert ada.browser.get(place).status_code == 404, "it is a competition now"
+    with reading(site.engine) as session:
+        found = find_competition(session, "irony")
+        user = session.scalars(select(User).where(User.username == "ada")).one()
+        assert (found.stage, found.owner_id) == (Stage.DRAFT, user.id)
+        assert has_role(session, user, found, Role.ORGANISER)
+        assert found.tasks[0].options == {
+            "metrics": ["macro_f1", "mcc"],
+            "labels": ["ironic", "sincere"],
+            "groups": {"language": ["en", "pt"]},
+        }
+        assert [column["split"] for column in found.boards[0].columns] == ["language/mean", "all"]
+        assert session.scalars(select(GoldVersion)).all() == []
+    assert site.client().get("/competitions/irony").status_code == 404
+    assert "From" in ada.browser.get("/competitions/irony/history").text
+
+
+def test_what_is_wrong_stands_beside_its_field_and_is_kept(ada: Linguist) -> None:
+    place = ada.begin()
+    told = ada.say(place, "phases/0", start="tomorrow")
+    assert "'tomorrow'" in told
+    assert 'value="tomorrow"' in ada.browser.get(f"{place}/part", params={"at": "phases/0"}).text
+    refused = ada.send(f"{place}/build")
+    assert refused.status_code == 422
+    assert "phases.evaluation.start" in refused.text
+
+
+def test_who_looked_at_an_earlier_version_writes_over_nothing(ada: Linguist) -> None:
+    place = ada.begin()
+    old = _version(ada.browser.get(place).text)
+    ada.say(place, "", title="A better title")
+    late = ada.browser.post(f"{place}/part", data={"csrf_token": ada.token, "version": old, "title": "Old"})
+    assert late.status_code == 409
+    assert "A better title" in ada.browser.get(place).text
+
+
+def test_plain_gold_is_named_by_nobody_but_administrators(site: Site, ada: Linguist) -> None:
+    """Its folder is one for all: a name would let a stranger score against another competition's gold."""
+    place = written(ada)
+    ada.say(place, "phases/0/tasks/main", gold="gold.csv")
+    refused = ada.send(f"{place}/build")
+    assert refused.status_code == 422
+    assert "Plain gold is named by administrators alone" in refused.text
+    ada.say(place, "phases/0/tasks/main", gold="sealed")
+    assert ada.send(f"{place}/build").url.path == "/competitions/irony/life"
+
+
+def test_everything_that_is_declared_can_be_changed_later(site: Site, ada: Linguist) -> None:
+    ada.send(f"{written(ada)}/build")
+    place = ada.send("/competitions/irony/rewrite").url.path
+    assert ada.send("/competitions/irony/rewrite").url.path == place, "the same one goes on"
+    ada.say(place, "boards/0", **{"columns.2.metric": "mcc", "columns.2.split": "language/pt"})
+    shown = ada.send(f"{place}/build", action="preview")
+    assert "What would change" in shown.text
+    previewed = shown.text.split('name="previewed" value="', 1)[1].split('"', 1)[0]
+    applied = ada.send(f"{place}/build", action="apply", previewed=previewed, note="Portuguese apart")
+    assert applied.url.path == "/competitions/irony/history/2"
+    with reading(site.engine) as session:
+        assert len(find_competition(session, "irony").boards[0].columns) == 3
+        assert session.scalars(select(Blueprint)).all() == []
+
+
+def test_it_goes_out_as_a_zip_and_comes_in_again_without_gold(site: Site, ada: Linguist) -> None:
+    ada.send(f"{written(ada)}/build")
+    exported = ada.browser.get(f"{API}/competitions/irony/declaration.zip").content
+    brought = ada.upload("/organise/zip", "irony.zip", exported)
+    place = brought.url.path
+    page = ada.browser.get(place).text
+    assert "items.csv" in page
+    assert "There is a competition 'irony' on this server already" in text_of(ada.send(f"{place}/build").text)
+    ada.say(place, "", name="irony-again")
+    assert ada.send(f"{place}/build").url.path == "/competitions/irony-again/life"
+
+
+def test_a_copy_has_files_and_declaration_and_another_name(site: Site, ada: Linguist) -> None:
+    ada.send(f"{written(ada)}/build")
+    place = ada.begin(copy="irony", name="irony-2028", title="Next year")
+    assert ada.send(f"{place}/build").url.path == "/competitions/irony-2028/life"
+    assert ada.send("/organise", **{**BEGIN, "copy": COMPETITION, "name": "stolen"}).status_code == 403
+
+
+def test_a_blueprint_is_its_owner_s_alone(site: Site, ada: Linguist) -> None:
+    place = ada.begin()
+    with log_in(site, "eve") as browser:
+        eve = Linguist(browser)
+        for path in (place, f"{place}/part"):
+            assert browser.get(path).status_code == 404
+        for page in ("build", "discard", "files/remove", "yaml", "part", "add?at=tasks", "remove?at=tasks"):
+            assert eve.send(f"{place}/{page}", version="1").status_code == 404, page
+        assert eve.upload(f"{place}/files", "items.csv", b"id\n1\n").status_code == 404
+    assert ada.browser.get(place).status_code == 200
+    assert ada.send(f"{place}/discard").url.path == "/organise"
+    assert ada.browser.get(place).status_code == 404
+
+
+def test_who_leaves_a_competition_leaves_the_changes_of_it(site: Site, ada: Linguist) -> None:
+    ada.send(f"{written(ada)}/build")
+    place = ada.send("/competitions/irony/rewrite").url.path
+    with writing(site.engine) as session:
+        user = session.scalars(select(User).where(User.username == "ada")).one()
+        revoke_role(session, find_competition(session, "irony"), user, Role.ORGANISER, NOW)
+    assert ada.browser.get(place).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_confirmed", "is_approved", "status"),
+    [
+        ("anybody", True, False, 200),
+        ("anybody", False, True, 403),
+        ("approved", True, False, 403),
+        ("approved", True, True, 200),
+        ("admins", True, True, 403),
+    ],
+)
+def test_the_server_says_who_may(
+    site: Site, ada: Linguist, rule: str, is_confirmed: bool, is_approved: bool, status: int
+) -> None:
+    site.settings.organise = rule  # type: ignore[assignment]
+    with writing(site.engine) as session:
+        user = session.scalars(select(User).where(User.username == "ada")).one()
+        user.email_confirmed_at = NOW if is_confirmed else None
+        user.is_approved_organiser = is_approved
+    assert ada.send("/organise", **BEGIN).status_code == status
+    assert ("You cannot make a competition here yet" in ada.browser.get("/organise").text) is (status == 403)
+
+
+def test_there_is_an_end_to_competitions_and_bytes(site: Site, ada: Linguist) -> None:
+    before = site.settings.competitions_per_organiser, site.settings.mebibytes_per_organiser
+    site.settings.competitions_per_organiser, site.settings.mebibytes_per_organiser = 1, 1
+    try:
+        ada.send(f"{written(ada)}/build")
+        second = ada.begin(copy="irony", name="second")
+        refused = ada.send(f"{second}/build")
+        assert refused.status_code == 409
+        assert "You own 1 competition, and may own 1 here" in text_of(refused.text)
+        site.settings.mebibytes_per_organiser = 0
+        more = ada.upload(f"{second}/files", "more.csv", b"id\n")
+        assert more.status_code == 409
+        assert "more do not fit" in text_of(more.text)
+    finally:
+        site.settings.competitions_per_organiser, site.settings.mebibytes_per_organiser = before
+
+
+def zip_of(**files: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name.replace("__", "/"), text)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"no zip at all", "This is no zip that can be read"),
+        (zip_of(readme="hello"), "There is no competition.yaml in it"),
+        (zip_of(**{"competition.yaml": "version: 1\n"}), "'competitions' with one competition"),
+        (zip_of(**{"competition.yaml": "a: [", "x.csv": "1"}), "line"),
+        (zip_of(**{"competition.yaml": "version: 1", "..__up.csv": "1"}), "leads out of its folder"),
+    ],
+)
+def test_a_zip_that_cannot_be_taken_says_why(ada: Linguist, content: bytes, sentence: str) -> None:
+    refused = ada.upload("/organise/zip", "any.zip", content)
+    assert refused.status_code == 422
+    assert sentence in text_of(refused.text)
+
+
+def test_a_program_makes_one_from_a_zip(site: Site) -> None:
+    root = site.person("root", is_administrator=True)
+    text = (EXAMPLE / "competition.yaml").read_text().replace("gold: irony/gold.csv, ", "")
+    files = {"irony/competition.yaml": text, "irony/items.csv": (EXAMPLE / "items.csv").read_text()}
+    made = root.client.post(f"{API}/competitions", files={"file": ("irony.zip", zip_of(**files))})
+    assert (made.status_code, made.json()["name"]) == (201, "irony")
+    again = root.client.post(f"{API}/competitions", files={"file": ("irony.zip", zip_of(**files))})
+    assert again.json()["error"]["code"] == "name_taken"
+    with reading(site.engine) as session:
+        assert session.scalars(select(Competition.stage).where(Competition.name == "irony")).one() == Stage.DRAFT
+        assert session.scalars(select(Blueprint)).all() == []
+    nobody = site.person("nora")
+    refused = nobody.client.post(f"{API}/competitions", files={"file": ("irony.zip", zip_of(**files))})
+    assert refused.status_code == 403
