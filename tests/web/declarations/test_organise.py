@@ -43,8 +43,11 @@ class Linguist:
 
     def upload(self, place: str, name: str, content: bytes) -> httpx.Response:
         """As a form does it: the token comes before the file."""
-        files = {"csrf_token": (None, self.token), "file": (name, content)}
-        return self.browser.post(f"{place}", files=files)
+        files: list[tuple[str, tuple[str | None, bytes]]] = [
+            ("csrf_token", (None, self.token.encode())),
+            ("file", (name, content)),
+        ]
+        return self.browser.post(place, files=files)
 
     def say(self, place: str, at: str, **fields: str) -> str:
         """The text of the page that follows. What the form shows already is sent along, as a browser does."""
