@@ -216,6 +216,6 @@ def test_a_team_from_the_command_line(
     assert evergold(eve, "rename", COMPETITION, "Mine")[0] == 1
     assert evergold(ada, "transfer", COMPETITION, "eve")[0] == 0
     assert evergold(eve, "invite", COMPETITION, "--revoke")[1].strip() == "The link no longer works."
-    assert evergold(eve, "remove", COMPETITION, "adele")[1].strip() == "adele is a member no more."
+    assert evergold(eve, "remove", COMPETITION, "adele")[1].strip() == "adele is no longer a member."
     assert evergold(eve, "leave", COMPETITION, "--json")[0] == 0
     assert evergold(eve, "leave", COMPETITION)[0] == 1
