@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -97,7 +98,9 @@ def title_of(document: Document, steps: Steps) -> str:
     said, last = part_at(document, steps), steps[-1]
     if isinstance(said, dict) and (said.get("title") or said.get("name")):
         return str(said.get("title") or said.get("name"))
-    return last if not last.isdigit() else f"{steps[-2].replace('_', ' ')} {int(last) + 1}"
+    return (
+        last.replace("_", " ").capitalize() if not last.isdigit() else f"{steps[-2].replace('_', ' ')} {int(last) + 1}"
+    )
 
 
 def path_of(document: Document, steps: Steps) -> str:
@@ -262,22 +265,41 @@ def _properties(schema: Schema, document: Document, steps: Steps) -> Iterator[tu
 
 
 def _options_schema(document: Document, above: Steps) -> Schema:
-    """Of the task's type, every reference written out; nothing where the type is not known."""
+    """Of the task's type; nothing where the type is not known."""
     part = part_at(document, above)
     if above[:1] == ("phases",):
         part = value_at(document, ("tasks", above[-1]))
     task_type = part.get("type") if isinstance(part, dict) else None
-    known = TASKS[task_type] if isinstance(task_type, str) and task_type in TASKS else None
-    if known is None:
-        return {"type": "object", "properties": {}}
-    schema = known.options.model_json_schema()
+    return _schema_of(task_type) if task_type in TASKS else {"type": "object", "properties": {}}
+
+
+@cache
+def _schema_of(task_type: str) -> Schema:
+    """Of its options, references written out, each explained by what the model says of itself."""
+    schema = TASKS[task_type].options.model_json_schema()
     text = json.dumps(schema)
     for name, inner in schema.get("$defs", {}).items():
         is_leaf = "$ref" not in json.dumps(inner) and inner.get("type") != "object"
         text = text.replace(f'{{"$ref": "#/$defs/{name}"}}', json.dumps(inner if is_leaf else {"type": "object"}))
     whole: Schema = json.loads(text)
-    inner = {name: {k: v for k, v in one.items() if k != "$ref"} for name, one in whole.get("properties", {}).items()}
-    return {**whole, "properties": inner, "description": f"of the task type '{task_type}'"}
+    explained = _explanations(str(schema.get("description", "")), whole.get("properties", {}))
+    properties = {
+        name: {"description": explained.get(name, ""), **{key: said for key, said in one.items() if key != "$ref"}}
+        for name, one in whole.get("properties", {}).items()
+    }
+    return {**whole, "properties": properties, "description": f"of the task type '{task_type}'"}
+
+
+def _explanations(text: str, names: Iterable[str]) -> dict[str, str]:
+    """What a docstring says of each: `metrics: one or more of a kind; id, value: the columns' names`."""
+    words = " ".join(text.split())
+    one = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    heads = list(re.finditer(rf"(?:^|[;.] )((?:{one})(?:, (?:{one}))*): ", words)) if one else []
+    ends = [head.start() for head in heads[1:]] + [len(words)]
+    found: dict[str, str] = {}
+    for head, end in zip(heads, ends, strict=True):
+        found |= dict.fromkeys(head[1].split(", "), words[head.end() : end].strip(" ;."))
+    return found
 
 
 def _kind(schema: Schema) -> Kind:

@@ -1,0 +1,109 @@
+"""Forms made from the models of a declaration: what can be said is there, explained, and comes back as it was typed."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.base.errors import NotFound
+from app.declarations.blueprints.forms import fields_of, path_of, steps_of, typed, with_form, with_new, without
+from app.declarations.revisions.documents import Document
+from evergold.scoring.tasks import TASKS
+
+DOCUMENT: Document = {
+    "name": "irony",
+    "title": "Irony",
+    "tasks": [{"name": "main", "type": "table", "title": "Main", "options": {"labels": ["a", "b"]}}],
+    "boards": [{"name": "main", "title": "Main", "task": "main", "columns": [{"metric": "mcc", "split": "all"}]}],
+    "phases": [{"name": "open", "title": "Open", "tasks": {"main": {"limits": {"per_day": 3}}}}],
+}
+
+
+def form_of(at: str, document: Document = DOCUMENT) -> dict[str, str]:
+    """What a browser sends back for a part, untouched."""
+    sent = {}
+    for field in fields_of(document, steps_of(at)):
+        sent[field.name] = field.value
+        for place, row in enumerate(field.rows):
+            sent |= {f"{field.name}.{place}.{one.name}": text for one, text in zip(field.columns, row, strict=True)}
+    return sent
+
+
+PARTS = ["", "tasks/0", "tasks/0/options", "boards/0", "phases/0", "phases/0/tasks/main", "phases/0/tasks/main/limits"]
+
+
+@pytest.mark.parametrize("at", PARTS)
+def test_a_form_that_is_sent_untouched_changes_nothing(at: str) -> None:
+    assert with_form(DOCUMENT, steps_of(at), form_of(at)) == DOCUMENT
+
+
+@pytest.mark.parametrize("at", [*PARTS, "registration", "phases/0/visibility", "method_card", "citation", "teams"])
+def test_every_key_of_every_part_has_a_label(at: str) -> None:
+    fields = fields_of(DOCUMENT, steps_of(at))
+    assert fields
+    assert all(field.label for field in fields)
+
+
+def test_the_options_of_a_task_type_are_explained_by_its_model() -> None:
+    hints = {field.name: field.hint for field in fields_of(DOCUMENT, steps_of("tasks/0/options"))}
+    assert hints["metrics"] == "one or more of a kind"
+    assert hints["id"] == hints["value"] == "the columns' names in gold and prediction"
+    assert hints["labels"].startswith("what a label may be (None: the gold's labels; any, when")
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_the_options_of_every_task_type_have_a_form(name: str) -> None:
+    document = {"tasks": [{"name": "main", "type": name, "options": {}}]}
+    names = [field.name for field in fields_of(document, steps_of("tasks/0/options"))]
+    assert names == list(TASKS[name].options.model_fields)
+
+
+def test_a_phase_sets_the_options_of_the_task_that_it_asks() -> None:
+    names = {field.name for field in fields_of(DOCUMENT, steps_of("phases/0/tasks/main/options"))}
+    assert "labels" in names
+
+
+def test_what_is_typed_is_kept_also_where_it_is_wrong() -> None:
+    changed = with_form(DOCUMENT, steps_of("phases/0/tasks/main/limits"), {"per_day": "few", "total": " 9 "})
+    assert changed["phases"][0]["tasks"]["main"]["limits"] == {"per_day": "few", "total": 9}
+    assert DOCUMENT["phases"][0]["tasks"]["main"]["limits"] == {"per_day": 3}, "the first one stays"
+
+
+def test_a_part_that_says_nothing_any_more_is_gone_and_one_begins_with_its_first_word() -> None:
+    changed = with_form(DOCUMENT, steps_of("phases/0/tasks/main/limits"), {})
+    assert changed["phases"][0]["tasks"]["main"] == {}
+    changed = with_form(changed, steps_of("registration"), {"mode": "approval"})
+    assert changed["registration"] == {"mode": "approval"}
+
+
+def test_rows_are_added_in_the_empty_ones_and_emptied_to_remove_them() -> None:
+    sent = form_of("boards/0") | {"columns.0.metric": "", "columns.0.split": "", "columns.2.metric": "macro_f1"}
+    changed = with_form(DOCUMENT, steps_of("boards/0"), sent)
+    assert changed["boards"][0]["columns"] == [{"metric": "macro_f1"}]
+
+
+def test_elements_come_and_go() -> None:
+    more = with_new(DOCUMENT, steps_of("tasks"), "second")
+    assert [task["name"] for task in more["tasks"]] == ["main", "second"]
+    asked = with_new(more, steps_of("phases/0/tasks"), "second")
+    assert list(asked["phases"][0]["tasks"]) == ["main", "second"]
+    assert without(asked, steps_of("phases/0/tasks/second"))["phases"] == DOCUMENT["phases"]
+    assert without(more, steps_of("tasks/1"))["tasks"] == DOCUMENT["tasks"]
+
+
+def test_findings_name_elements_by_their_names() -> None:
+    assert path_of(DOCUMENT, steps_of("boards/0/columns/0")) == "boards.main.columns.1"
+
+
+@pytest.mark.parametrize("at", ["nowhere", "tasks/0/nowhere", "boards/0/columns", "tasks/7/title/more"])
+def test_there_is_no_form_for_what_cannot_be_said(at: str) -> None:
+    with pytest.raises(NotFound):
+        fields_of(DOCUMENT, steps_of(at))
+
+
+def test_data_is_yaml_of_bounded_size() -> None:
+    """An alias of an alias of an alias … stands for millions of values in a few lines: it stays a text."""
+    field = next(one for one in fields_of(DOCUMENT, steps_of("tasks/0/options")) if one.name == "groups")
+    assert typed(field, "language: [en, pt]") == {"language": ["en", "pt"]}
+    levels = [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 50)}]" for level in range(1, 5)]
+    bomb = "\n".join(["a0: &a0 [x]", *levels])
+    assert typed(field, bomb) == bomb
