@@ -58,7 +58,7 @@ def open_to_all(declared: Path) -> None:
     declared.write_text(found, encoding="utf-8")
 
 
-@pytest.fixture(scope="module", params=["embedded", "real parts"])
+@pytest.fixture(scope="module", params=[pytest.param("embedded", marks=pytest.mark.soak), "real parts"])
 def server(request: pytest.FixtureRequest, task: Semeval) -> Iterator[Server]:
     """One running server for all tests here; each registers people of its own."""
     if request.param == "embedded":
