@@ -50,16 +50,17 @@ def listed(engine: Engine, wanted: SubmissionFilter = EVERYTHING) -> list[Listed
 def names(engine: Engine, sent: list[UUID], **wanted: object) -> set[int]:
     """The places in `sent` of those that a filter leaves."""
     found = listed(engine, replace(EVERYTHING, **wanted))  # type: ignore[arg-type]
-    return {sent.index(one.id) for one in found}
+    return {sent.index(one.id) for one in found if one.id in sent}
 
 
 def test_newest_come_first_and_pages_have_no_gaps_also_at_one_moment(engine: Engine, sent: list[UUID]) -> None:
     whole = [one.id for one in listed(engine)]
-    assert (whole[0], whole[-1], len(whole)) == (sent[3], sent[0], 4)
+    mine = [one for one in whole if one in sent]  # tests have neighbours
+    assert (mine[0], mine[-1], len(mine)) == (sent[3], sent[0], 4)
     paged, after = [], None
     with reading(engine) as session:
         competition = find_competition(session, COMPETITION)
-        for _ in range(4):
+        for _ in whole:
             page, after = list_all_submissions(session, competition, EVERYTHING, after=after, limit=1)
             paged += [one.id for one in page]
     assert (paged, after) == (whole, None)
@@ -88,7 +89,7 @@ def test_a_mark_of_one_submission_stands_before_that_of_its_team(engine: Engine,
         place = the_phase_task(session)
         mark_row(session, place, team="Bob", status=RowStatus.UNRANKED, note="why", actor=None, now=NOW)
         mark_row(session, place, submission_id=sent[1], status=RowStatus.HIDDEN, actor=None, now=NOW)
-    marks = {sent.index(one.id): one.mark for one in listed(engine)}
+    marks = {sent.index(one.id): one.mark for one in listed(engine) if one.id in sent}
     assert marks == {0: None, 1: RowStatus.HIDDEN, 2: RowStatus.UNRANKED, 3: None}
 
 
