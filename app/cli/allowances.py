@@ -53,6 +53,7 @@ def allow(
     as_json: JsonOption = False,
 ) -> None:
     """Give a team a later close or more submissions in each task of a phase."""
+    from app.base.config import get_settings
     from app.competitions.allowances import Wanted, grant
     from app.competitions.find import find_competition
     from app.web.competitions.allowance_schemas import allowance_out
@@ -61,7 +62,7 @@ def allow(
     wanted = Wanted(phase, team, _moment(until), is_ranked, extra_per_day, extra_total, reason)
     with database(data_dir) as session:
         found = find_competition(session, competition)
-        granted = allowance_out(grant(session, found, wanted, actor=None, now=datetime.now(UTC)))
+        granted = allowance_out(grant(session, found, wanted, get_settings(), actor=None, now=datetime.now(UTC)))
     if as_json:
         print_json(granted.model_dump(mode="json"))
     else:

@@ -12,9 +12,13 @@ from datetime import datetime
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session, joinedload
 
+from app.base import links
+from app.base.config import Settings
 from app.base.errors import InvalidForm, NotFound
-from app.models import Allowance, Competition, Phase, RowMark, RowStatus, Submission, Team, TeamKind, User
+from app.base.times import in_aoe, in_utc
+from app.models import Allowance, Competition, Phase, RowMark, RowStatus, Submission, Team, TeamKind, TeamMember, User
 from app.people.audit import record
+from app.people.mail import public_address, send_mail
 
 REASON_CHARACTERS = 500
 MOST_EXTRA = 10_000
@@ -54,6 +58,19 @@ def allowance_of(session: Session, team_id: int | None, phase_id: int) -> Allowa
         return None
     query = select(Allowance).where(Allowance.phase_id == phase_id, Allowance.team_id == team_id)
     return session.scalar(query.execution_options(populate_existing=True))
+
+
+def late_phase_of(session: Session, competition: Competition, user: User, now: datetime) -> Phase | None:
+    """The phase that is closed, and open for the user's team still; of several the one that closes last."""
+    query = (
+        select(Phase)
+        .join(Allowance, Allowance.phase_id == Phase.id)
+        .join(TeamMember, TeamMember.team_id == Allowance.team_id)
+        .where(Phase.competition_id == competition.id, TeamMember.user_id == user.id)
+        .where(Phase.ends_at <= now, Allowance.until > now)
+        .order_by(Allowance.until.desc(), Phase.id)
+    )
+    return session.scalar(query.limit(1))
 
 
 def closes_at(phase: Phase, allowance: Allowance | None) -> datetime | None:
@@ -108,8 +125,17 @@ def teams_to_allow(session: Session, competition: Competition) -> list[str]:
     return list(session.scalars(query.order_by(Team.name)))
 
 
-def grant(session: Session, competition: Competition, wanted: Wanted, *, actor: User | None, now: datetime) -> Granted:
-    """Allow it; what the team was allowed in this phase before is replaced. Raises InvalidForm with all that is wrong.
+def grant(
+    session: Session,
+    competition: Competition,
+    wanted: Wanted,
+    settings: Settings,
+    *,
+    actor: User | None,
+    now: datetime,
+) -> Granted:
+    """Allow it, and tell the team by mail; what it was allowed in this phase before is replaced. Raises InvalidForm
+    with all that is wrong.
 
     competition: as `find_competition` gives it; actor: None for the command line.
     """
@@ -132,7 +158,45 @@ def grant(session: Session, competition: Competition, wanted: Wanted, *, actor: 
     session.flush()
     told = {"phase": phase.name, "team": team.name, **_told(row), "before": before}
     record(session, actor, "allowance.grant", f"competition {competition.name}", told, now=now)
+    _mail_team(session, competition, phase, row, settings, now)
     return Granted(row, phase, team.name, actor.username if actor else None)
+
+
+_MAIL = """\
+Hello {username},
+
+the organisers of "{title}" allow your team more in the phase "{phase}":
+
+{lines}
+
+They say: {reason}
+
+{page}
+"""
+
+
+def _mail_team(
+    session: Session, competition: Competition, phase: Phase, row: Allowance, settings: Settings, now: datetime
+) -> None:
+    """To every member, with a confirmed address."""
+    lines = []
+    if row.until is not None:
+        ranked = "is ranked" if row.is_ranked else "stands without a rank"
+        lines.append(f"- open until {in_utc(row.until)} ({in_aoe(row.until)}); what comes after the close {ranked}")
+    extra = ((row.extra_per_day, "more a day"), (row.extra_total, "more in all"))
+    lines += [f"- {number} {what}, in each task" for number, what in extra if number]
+    said = {
+        "title": competition.title,
+        "phase": phase.title,
+        "lines": "\n".join(lines),
+        "reason": row.reason,
+        "page": public_address(settings, links.team(competition.name)),
+    }
+    members = select(User).join(TeamMember, TeamMember.user_id == User.id).where(TeamMember.team_id == row.team_id)
+    for member in session.scalars(members.order_by(User.id)):
+        body = _MAIL.format(username=member.username, **said)
+        subject = f"{competition.title}: your team is allowed more"
+        send_mail(session, member, subject, body, now=now, competition_id=competition.id)
 
 
 def take_back(

@@ -1,4 +1,7 @@
-"""A team takes a submission back: it stands on no board any more, its quota stays used, and organisers still see it."""
+"""A team takes a submission back: it stands on no board any more, its quota stays used, and organisers still see it.
+
+It, or an organiser, may put it back.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,10 @@ from app.competitions.allowances import allowance_of, closes_at
 from app.competitions.changed import boards_changed
 from app.competitions.entry_rules import entry_settings
 from app.competitions.limits import FREE_OF_CHARGE
+from app.competitions.visibility import decide, declared_of
 from app.models import EntryChoice, EntryRule, Submission, TeamMember, User
 from app.people.audit import record
+from app.people.roles import may_organise
 from app.standings.renew import renew_team
 from app.submissions.find import current_run, get_submission
 from app.teams.find import lock_team
@@ -30,10 +35,9 @@ class NotWithdrawable(EvergoldError):
 
 
 def withdraw_submission(session: Session, submission_id: UUID, user: User, now: datetime) -> None:
-    """For good, and as often as one likes. Raises NotFound, Forbidden, NotWithdrawable."""
+    """As often as one likes: twice is once. Raises NotFound, Forbidden, NotWithdrawable."""
     submission = get_submission(session, submission_id, user)
-    member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == user.id)
-    if session.scalar(member) is None:
+    if not _is_member(session, submission, user):
         raise Forbidden("Only its own team withdraws a submission; organisers can hide its row.")
     if submission.withdrawn_at is not None:
         return
@@ -44,9 +48,65 @@ def withdraw_submission(session: Session, submission_id: UUID, user: User, now: 
     if not session.scalars(marked.values(withdrawn_at=now).returning(Submission.id)).all():
         return  # somebody else of the team was faster
     session.execute(delete(EntryChoice).where(EntryChoice.submission_id == submission.id))
+    _changed(session, submission, user, "submission.withdraw", now)
+
+
+def put_back(session: Session, submission_id: UUID, user: User, now: datetime) -> None:
+    """Let a withdrawn submission count again; a choice of it has to be made again. By its team as long as it may
+    withdraw, and by organisers at any time. Raises NotFound, Forbidden, NotWithdrawable."""
+    submission = get_submission(session, submission_id, user)
+    competition = submission.phase_task.phase.competition
+    if submission.withdrawn_at is None:
+        return
+    check_not_archived(competition)
+    if not may_organise(session, user, competition):
+        if not _is_member(session, submission, user):
+            raise Forbidden("Only its own team, or an organiser, puts a submission back.")
+        _check(session, submission, now)
+        _check_open_scores(submission, now)
+    lock_team(session, submission.team)
+    marked = update(Submission).where(Submission.id == submission.id, Submission.withdrawn_at.is_not(None))
+    if session.scalars(marked.values(withdrawn_at=None).returning(Submission.id)).all():
+        _changed(session, submission, user, "submission.put-back", now)
+
+
+def may_put_back(session: Session, submission: Submission, user: User, now: datetime) -> bool:
+    """Whether this user could put it back now; as `get_submission` gives it."""
+    if submission.withdrawn_at is None:
+        return False
+    if may_organise(session, user, submission.phase_task.phase.competition):
+        return True
+    if not _is_member(session, submission, user):
+        return False
+    return is_returnable(session, submission, now)
+
+
+def is_returnable(session: Session, submission: Submission, now: datetime) -> bool:
+    """Whether its team could put it back now, were it withdrawn."""
+    try:
+        _check(session, submission, now)
+        _check_open_scores(submission, now)
+    except NotWithdrawable:
+        return False
+    return True
+
+
+def _check_open_scores(submission: Submission, now: datetime) -> None:
+    """A team that does not see its scores would read them from the board, with one run after the other off it."""
+    if not decide(declared_of(submission.phase_task.phase, submission.phase_task), now).own_scores:
+        raise NotWithdrawable("Scores are not shown to teams yet, so only the organisers put a submission back.")
+
+
+def _is_member(session: Session, submission: Submission, user: User) -> bool:
+    member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == user.id)
+    return session.scalar(member) is not None
+
+
+def _changed(session: Session, submission: Submission, user: User, action: str, now: datetime) -> None:
+    """The boards are others now, and it is known who did it."""
     boards_changed(session, [submission.phase_task_id])
     renew_team(session, submission.phase_task_id, submission.team_id)
-    record(session, user, "submission.withdraw", f"submission {submission.id}", _details(submission), now=now)
+    record(session, user, action, f"submission {submission.id}", _details(submission), now=now)
 
 
 def is_withdrawable(session: Session, submission: Submission, now: datetime) -> bool:

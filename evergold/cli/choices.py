@@ -35,16 +35,20 @@ def choose(
 def withdraw(
     submission_id: Annotated[str, typer.Argument(metavar="ID", help="A submission of your team.")],
     is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Put it back: it counts again.")] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Withdraw a submission for good, before its phase closes: it counts on no board; its quota stays used."""
+    """Withdraw a submission, before its phase closes: it counts on no board; its quota stays used."""
     address, token = chosen(server)
-    if not is_sure:
-        typer.confirm("Withdraw it for good? Its quota stays used.", abort=True, err=True)
+    if not is_sure and not undo:
+        typer.confirm("Withdraw it? Its quota stays used.", abort=True, err=True)
     with connected(address, token) as client:
-        submission = client.withdraw(submission_id).document
+        submission = client.withdraw(submission_id, undo=undo).document
     if as_json:
         print_json(submission)
+        return
+    if undo:
+        say("Put back: this submission counts again.")
         return
     say("Withdrawn: this submission counts on no board. Your team and the organisers still see it.")

@@ -120,9 +120,10 @@ class Client:
         answer = http.send_repeatedly(self._http, "DELETE" if undo else "PUT", path, params=params)
         return Submission.of(http.document(answer), self.server)
 
-    def withdraw(self, submission_id: str) -> Submission:
-        """Let this submission count on no board any more, for good; its quota stays used."""
-        answer = http.send_repeatedly(self._http, "PUT", f"/submissions/{quoted(submission_id)}/withdrawal")
+    def withdraw(self, submission_id: str, *, undo: bool = False) -> Submission:
+        """Let this submission count on no board any more; its quota stays used. undo: put it back."""
+        method = "DELETE" if undo else "PUT"
+        answer = http.send_repeatedly(self._http, method, f"/submissions/{quoted(submission_id)}/withdrawal")
         return Submission.of(http.document(answer), self.server)
 
     def card(self, submission_id: str) -> Json:

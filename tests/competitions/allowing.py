@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 
+from app.base.config import Settings
 from app.base.db import writing
 from app.competitions.allowances import Wanted, grant
 from app.competitions.find import find_competition
@@ -19,4 +20,6 @@ def allow(engine: Engine, team: str = "Ada", *, now: datetime = NOW, **more: Any
     """Its id."""
     with writing(engine) as session:
         wanted = Wanted(**{"phase": PHASE, "team": team, "reason": WHY, **more})
-        return grant(session, find_competition(session, COMPETITION), wanted, actor=None, now=now).allowance.id
+        return grant(
+            session, find_competition(session, COMPETITION), wanted, Settings(), actor=None, now=now
+        ).allowance.id

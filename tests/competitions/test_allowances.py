@@ -13,7 +13,7 @@ from app.base.errors import EvergoldError, InvalidForm, LimitReached, NotFound, 
 from app.competitions.allowances import LATE_NOTE, list_allowances, take_back
 from app.competitions.find import find_competition
 from app.competitions.limits import is_open_for, quota
-from app.models import AuditEntry, EntryRule, Team, User
+from app.models import AuditEntry, EntryRule, OutgoingMail, Team, User
 from app.standings.check import check_task
 from app.submissions.validations import check_may_validate
 from app.submissions.withdrawal import withdraw_submission
@@ -189,3 +189,17 @@ def test_another_competitions_allowance_is_not_there(engine: Engine, ada: User) 
     allowed = allow(engine, extra_total=1)
     with writing(engine) as session, pytest.raises(EvergoldError, match="no such allowance"):
         take_back(session, find_competition(session, "other"), allowed, actor=None, now=NOW)
+
+
+def test_every_member_reads_of_it_in_a_mail(engine: Engine, people: list[User], ada: User) -> None:
+    allow(engine, until=LATER, extra_total=2)
+    with reading(engine) as session:
+        mails = session.scalars(select(OutgoingMail).where(OutgoingMail.recipient == ada.email)).all()
+        others = session.scalars(select(OutgoingMail).where(OutgoingMail.recipient == people[1].email)).all()
+    (mail,) = mails
+    assert "is allowed more" in mail.subject
+    assert "- open until 2026-01-12 12:00" in mail.body
+    assert "comes after the close stands without a rank\n- 2 more in all, in each task\n" in mail.body
+    assert "They say: their cluster was down" in mail.body
+    assert "/competitions/idioms/team" in mail.body
+    assert others == []

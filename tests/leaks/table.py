@@ -139,6 +139,7 @@ GET    /api/v1/submissions/{submission_id}/report                               
 GET    /api/v1/submissions/{submission_id}/report.csv                                                     401 404 404 404 404 200 200
 GET    /api/v1/submissions/{submission_id}/report/{name}.txt                                              401 404 404 404 404 200 200
 GET    /api/v1/submissions/{submission_id}/problems.csv                                                   401 200 404 404 404 200 200
+DELETE /api/v1/submissions/{submission_id}/withdrawal                                                     401 200 404 404 404 200 200
 PUT    /api/v1/submissions/{submission_id}/withdrawal                                                     401 409 404 404 404 403 403
 GET    /api/v1/tokens                                                                                     401 200 200 200 200 200 200
 POST   /api/v1/tokens                                                                                     422 201 201 201 201 201 201
@@ -286,6 +287,7 @@ POST   /submissions/{submission_id}/choice                                      
 GET    /submissions/{submission_id}/live                                                                  204 200 404 404 404 200 200
 GET    /submissions/{submission_id}/report                                                                303 303 404 404 404 200 200
 GET    /submissions/{submission_id}/report/figures/{name}.svg                                             303 404 404 404 404 404 404
+POST   /submissions/{submission_id}/put-back                                                              303 303 404 404 404 303 303
 POST   /submissions/{submission_id}/withdrawal                                                            303 409 404 404 404 403 403
 GET    /validations/{validation_id}                                                                       303 200 404 404 404 404 404
 GET    /validations/{validation_id}/live                                                                  204 200 404 404 404 404 404

@@ -19,7 +19,13 @@ from app.standings.check import check_task
 from app.submissions.accept import SameFile, accept_submission
 from app.submissions.choices import NoChoice, choose_entry
 from app.submissions.find import get_submission
-from app.submissions.withdrawal import NotWithdrawable, is_withdrawable, withdraw_submission
+from app.submissions.withdrawal import (
+    NotWithdrawable,
+    is_withdrawable,
+    may_put_back,
+    put_back,
+    withdraw_submission,
+)
 from tests import world
 from tests.competitions.embargo import INSTANT, declare, enter, look, rows
 from tests.world import DAY, HOUR, NOW, add_team, add_user, submit, the_phase_task, upload_of
@@ -188,3 +194,55 @@ def test_a_ladder_tells_no_more_by_what_is_withdrawn(engine: Engine, people: lis
     with pytest.raises(NotWithdrawable, match="On a Ladder"):
         withdraw(engine, record, ada)
     assert rows(look(engine)) == [(1, "Ada", 0.9)]
+
+
+# ---------------------------------------------------------------------------------------------------------- put back
+
+
+def give_back(engine: Engine, submission_id: UUID, user: User, now: datetime = NOW + HOUR) -> None:
+    with writing(engine) as session:
+        put_back(session, submission_id, user, now)
+
+
+@pytest.mark.both
+def test_what_was_put_back_stands_as_if_it_had_never_been_gone(engine: Engine, people: list[User]) -> None:
+    ada = people[0]
+    enter(engine, ada, 0.5)
+    best = enter(engine, ada, 0.9, minute=1)
+    withdraw(engine, best, ada)
+    give_back(engine, best, ada)
+    give_back(engine, best, ada)
+    assert rows(look(engine)) == [(1, "Ada", 0.9)]
+    assert withdrawn_at(engine, best) is None
+    with reading(engine) as session:
+        assert check_task(session, the_phase_task(session).id) == []
+        told = session.scalars(select(AuditEntry.action).where(AuditEntry.subject == f"submission {best}"))
+        assert list(told) == ["submission.withdraw", "submission.put-back"]
+
+
+def test_a_team_puts_back_until_the_close_and_organisers_later_too(engine: Engine, people: list[User]) -> None:
+    ada, bob = people[:2]
+    root = add_user(engine, "root", is_administrator=True)
+    mine = enter(engine, ada, 0.5)
+    withdraw(engine, mine, ada)
+    with reading(engine) as session:
+        found = get_submission(session, mine, ada)
+        asked = [(ada, CLOSE - INSTANT), (ada, CLOSE), (bob, NOW), (root, CLOSE)]
+        assert [may_put_back(session, found, user, at) for user, at in asked] == [True, False, False, True]
+    with pytest.raises(NotFound):
+        give_back(engine, mine, bob)
+    with pytest.raises(NotWithdrawable):
+        give_back(engine, mine, ada, CLOSE)
+    give_back(engine, mine, root, CLOSE)
+    assert rows(look(engine)) == [(1, "Ada", 0.5)]
+
+
+def test_where_teams_do_not_see_their_scores_only_organisers_put_back(engine: Engine, people: list[User]) -> None:
+    """Else taking one after the other off the board for a moment would tell a team all of them."""
+    ada = people[0]
+    declare(engine, visibility={"own_scores": "never"})
+    mine = enter(engine, ada, 0.5)
+    withdraw(engine, mine, ada)
+    with pytest.raises(NotWithdrawable, match="only the organisers"):
+        give_back(engine, mine, ada)
+    give_back(engine, mine, add_user(engine, "root", is_administrator=True))

@@ -145,6 +145,7 @@ OPERATIONS = {
     "start_judging_round": f"POST {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/judging",
     "withdraw_announcement": f"DELETE {API}/competitions/{{competition}}/announcements/{{announcement_id}}",
     "withdraw_choice": f"DELETE {API}/submissions/{{submission_id}}/choice",
+    "put_submission_back": f"DELETE {API}/submissions/{{submission_id}}/withdrawal",
     "withdraw_submission": f"PUT {API}/submissions/{{submission_id}}/withdrawal",
     "withdraw_judging_round": f"DELETE {API}/competitions/{{competition}}/judging/{{round_name}}/publication",
 }

@@ -47,7 +47,7 @@ def put_allowance(
 ) -> AllowanceOut:
     with writing(server.engine) as session:
         found = organised(session, user, competition)
-        return allowance_out(grant(session, found, allowance.wanted, actor=user, now=server.clock()))
+        return allowance_out(grant(session, found, allowance.wanted, server.settings, actor=user, now=server.clock()))
 
 
 @router.delete(

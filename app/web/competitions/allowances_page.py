@@ -109,7 +109,7 @@ def send_allowance(
 ) -> Response:
     with writing(server.engine) as session:
         found = organised(session, user, competition)
-        grant(session, found, form.wanted(), actor=user, now=server.clock())
+        grant(session, found, form.wanted(), server.settings, actor=user, now=server.clock())
     return RedirectResponse(links.allowances(competition), 303)
 
 

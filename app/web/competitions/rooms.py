@@ -18,8 +18,9 @@ from app.competitions.starter_kits import items_of_starter_kit, lacks_baseline
 from app.models import Competition, CompetitionTask, Phase
 from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.web.html.rendering import render
-from app.web.html.workspace import Place, board_of_tab, place_of_upload, workspace_of
+from app.web.html.workspace import Place, board_of_tab, place_of_late_upload, place_of_upload, workspace_of
 from app.web.http.context import Server, ServerHere
+from app.web.http.identity import VisitorHere
 from app.web.http.routers import page_router
 from app.web.http.viewer import Viewer, ViewerHere
 from evergold.scoring.task import AnyTask
@@ -84,10 +85,13 @@ def go_to_pictures(server: ServerHere, competition: str) -> Response:
 
 
 @router.get("/competitions/{competition}/submit")
-def go_to_upload(server: ServerHere, competition: str) -> Response:
+def go_to_upload(server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        where = place_of_upload(found, Place(), server.clock())
+        now = server.clock()
+        where = place_of_upload(found, Place(), now)
+        if where is None and visitor.user is not None:
+            where = place_of_late_upload(session, found, Place(), visitor.user, now)
     if where is None:
         raise NotFound("Nothing can be submitted here now: no phase is open.")
     return RedirectResponse(links.submit(competition, where[0].name, where[1].name), 303)

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.base import links
 from app.boards.activity import Activity, activity_of
+from app.competitions.allowances import late_phase_of
 from app.competitions.current import current_phase
 from app.competitions.find import boards_of, find_competition
 from app.competitions.limits import PhaseState, phase_state
@@ -78,9 +79,10 @@ def workspace_of(
     views = views_of(session, phase.phase_tasks, viewer.user, now, seen_as=viewer.seen_as) if phase else {}
     own = count_own(session, competition, viewer.user) if viewer.user else None
     organises = viewer.seen_as is None and may_organise(session, viewer.user, competition)
+    late = _late_upload(session, competition, here, viewer, now)
     tabs = (
         Tab(name, title, address, name == tab, own if name == "runs" else None)
-        for name, title, address in _tabs(competition, here, now, has_runs=own is not None, has_desk=organises)
+        for name, title, address in _tabs(competition, here, now, late, has_runs=own is not None, has_desk=organises)
     )
     seen = (
         replace(one, address=links.as_seen_by(one.address, viewer.seen_as)) if one.name in _SHARED else one
@@ -104,11 +106,35 @@ def workspace_of_task(
     return workspace_of(session, competition, viewer, now, tab, Place(phase, phase_task.task))
 
 
+def _late_upload(
+    session: Session, competition: Competition, here: Place, viewer: Viewer, now: datetime
+) -> tuple[Phase, CompetitionTask] | None:
+    """Where somebody's team may upload although no phase is open or to come."""
+    if viewer.user is None or viewer.seen_as is not None or place_of_upload(competition, here, now) is not None:
+        return None
+    return place_of_late_upload(session, competition, here, viewer.user, now)
+
+
+def place_of_late_upload(
+    session: Session, competition: Competition, here: Place, user: User, now: datetime
+) -> tuple[Phase, CompetitionTask] | None:
+    """The same task, if the phase that is open for the user's team asks it; None where none is."""
+    found = late_phase_of(session, competition, user, now)
+    phase = next((one for one in competition.phases if found is not None and one.id == found.id), None)
+    return _task_of(phase, here) if phase is not None else None
+
+
 def _tabs(
-    competition: Competition, here: Place, now: datetime, *, has_runs: bool, has_desk: bool
+    competition: Competition,
+    here: Place,
+    now: datetime,
+    late: tuple[Phase, CompetitionTask] | None,
+    *,
+    has_runs: bool,
+    has_desk: bool,
 ) -> Iterator[tuple[TabName, str, str]]:
     name = competition.name
-    board, submit = board_of_tab(competition, here), place_of_upload(competition, here, now)
+    board, submit = board_of_tab(competition, here), place_of_upload(competition, here, now) or late
     yield "overview", "Overview", links.competition(name)
     yield "data", "Data", links.tab(name, "data")
     if submit is not None:
@@ -141,6 +167,11 @@ def place_of_upload(competition: Competition, here: Place, now: datetime) -> tup
     phase = phase or (current.phase if current else None)
     if phase is None or phase_state(phase, now) == "closed":
         return None
+    return _task_of(phase, here)
+
+
+def _task_of(phase: Phase, here: Place) -> tuple[Phase, CompetitionTask] | None:
+    """The task that the page is about, if the phase asks it, else its first."""
     wanted = here.task.id if here.task is not None else here.board.task_id if here.board is not None else None
     tasks = [asked.task for asked in phase.phase_tasks]
     return next(((phase, task) for task in tasks if task.id == wanted), (phase, tasks[0]) if tasks else None)

@@ -20,7 +20,7 @@ from app.runs.stages import stage_of
 from app.submissions.accept import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
 from app.submissions.choices import choose_entry, withdraw_choice
 from app.submissions.find import current_run, get_submission, list_submissions
-from app.submissions.withdrawal import withdraw_submission
+from app.submissions.withdrawal import put_back, withdraw_submission
 from app.web.http.arrival import is_rush
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
@@ -194,14 +194,28 @@ def withdraw(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> Sub
 @router.put(
     "/submissions/{submission_id}/withdrawal",
     operation_id="withdraw_submission",
-    summary="Withdraw a submission, for good",
-    description="Until the phase closes; it counts on no board then. Its quota stays used, its file and scores stay "
-    "for its team and the organisers. 409 `not_withdrawable` where it counts nowhere, or not any more.",
+    summary="Withdraw a submission",
+    description="Until the phase closes; it counts on no board then, unless it is put back. Its quota stays used, its "
+    "file and scores stay for its team and the organisers. 409 `not_withdrawable`: it counts nowhere, or too late.",
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def put_withdrawal(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
     with writing(server.engine) as session:
         withdraw_submission(session, submission_id, user, server.clock())
+    return load_submission(server, submission_id, Viewer(user, None))
+
+
+@router.delete(
+    "/submissions/{submission_id}/withdrawal",
+    operation_id="put_submission_back",
+    summary="Put a withdrawn submission back",
+    description="It counts again; where teams choose, it has to be chosen again. For its team until the phase closes, "
+    "where it sees its own scores; for organisers at any time. 409 `not_withdrawable` where it is too late.",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def delete_withdrawal(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
+    with writing(server.engine) as session:
+        put_back(session, submission_id, user, server.clock())
     return load_submission(server, submission_id, Viewer(user, None))
 
 

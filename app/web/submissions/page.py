@@ -24,7 +24,14 @@ from app.people.roles import may_organise
 from app.runs.stages import stage_of
 from app.submissions.choices import NoChoice, boards_entered, choose_entry, withdraw_choice
 from app.submissions.find import current_run, get_submission
-from app.submissions.withdrawal import NotWithdrawable, is_withdrawable, withdraw_submission
+from app.submissions.withdrawal import (
+    NotWithdrawable,
+    is_returnable,
+    is_withdrawable,
+    may_put_back,
+    put_back,
+    withdraw_submission,
+)
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, form_again, form_guard, local_path
 from app.web.html.rendering import render
@@ -96,9 +103,21 @@ def withdraw(
     user: Annotated[User, Depends(form_guard("/submissions/{submission_id}"))],
     submission_id: UUID,
 ) -> Response:
-    """For good."""
     with writing(server.engine) as session:
         withdraw_submission(session, submission_id, user, server.clock())
+    return RedirectResponse(links.submission(submission_id), 303)
+
+
+@router.post("/submissions/{submission_id}/put-back")
+@form_again(_page_again, NotWithdrawable)
+def send_back(
+    request: Request,
+    server: ServerHere,
+    user: Annotated[User, Depends(form_guard("/submissions/{submission_id}"))],
+    submission_id: UUID,
+) -> Response:
+    with writing(server.engine) as session:
+        put_back(session, submission_id, user, server.clock())
     return RedirectResponse(links.submission(submission_id), 303)
 
 
@@ -132,6 +151,8 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         card, mark = card_of_submission(session, submission), mark_of_submission(session, submission)
         is_own = is_of_team(session, submission, viewer.user)
         may_withdraw = is_own and is_withdrawable(session, submission, now)
+        returns = viewer.user is not None and may_put_back(session, submission, viewer.user, now)
+        is_final_step = may_withdraw and not is_returnable(session, submission, now)
         is_editable = is_own and frozen_by(session, submission) is None
         is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition)
         standings = standings_of_one(session, submission, viewer.user, now, seen_as=viewer.seen_as)
@@ -158,6 +179,8 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         "card_is_editable": is_editable,
         "mark": mark,
         "is_withdrawable": may_withdraw,
+        "withdraws_for_good": is_final_step,
+        "may_put_back": returns,
         "choosable": choosable,
         "seen_as": viewer.seen_as,
         "error": error,

@@ -14,7 +14,7 @@ from app.people.roles import grant_role
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests.web.reading import SUBMIT_PAGE, text_of
-from tests.web.site import Person, Site, csrf_of, log_in
+from tests.web.site import BROWSER, Person, Site, csrf_of, log_in
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, add_team
 
 PAGE = f"/competitions/{COMPETITION}/allowances"
@@ -75,6 +75,11 @@ def test_organisers_grant_it_on_a_page_and_the_team_reads_it_where_it_submits(si
             assert "The organisers allow your team more in Evaluation" in told
             assert f"2 more a day. They say: {WHY}" in told
         assert "Upload and score" in browser.get(SUBMIT_PAGE).text
+        overview = browser.get(f"/competitions/{COMPETITION}").text
+        assert f'href="{SUBMIT_PAGE}"' in overview, "the tab is there for the late team"
+        assert browser.get(f"/competitions/{COMPETITION}/submit").url.path == SUBMIT_PAGE
+        with site.client(**BROWSER) as anybody:
+            assert f'href="{SUBMIT_PAGE}"' not in anybody.get(f"/competitions/{COMPETITION}").text
         browser.post(f"{PAGE}/1/take-back", data={"csrf_token": form["csrf_token"]})
         assert "Upload and score" not in browser.get(SUBMIT_PAGE).text
 

@@ -36,6 +36,7 @@ PARTICIPATING = {
     "choose_mail",
     "edit_card",
     "withdraw_submission",
+    "put_submission_back",
 }
 #: What only organisers and administrators see, besides what is tagged `organising`.
 ORGANISERS_VIEW = {"read_audit_log"}
