@@ -9,15 +9,16 @@ ENV PYTHONUNBUFFERED=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
     EVERGOLD_DATA_DIR=/srv/data \
     EVERGOLD_SEALED_DIR=/srv/sealed \
+    EVERGOLD_CACHE_DIR=/srv/cache \
     EVERGOLD_PHASES_FILE=/srv/competitions/phases.yaml
 WORKDIR /srv/evergold
 # A fixed number, so that both images may share the storage volume.
 RUN groupadd --gid 10001 evergold \
     && useradd --uid 10001 --gid evergold --home-dir /srv/data --no-create-home evergold \
-    && mkdir -p /srv/data /srv/sealed /srv/competitions \
-    && chown evergold:evergold /srv/data /srv/sealed
-COPY requirements/run.txt requirements/run.txt
-RUN pip install --requirement requirements/run.txt
+    && mkdir -p /srv/data /srv/sealed /srv/cache /srv/competitions \
+    && chown evergold:evergold /srv/data /srv/sealed /srv/cache
+COPY requirements/run.txt requirements/s3.txt requirements/
+RUN pip install --requirement requirements/run.txt --requirement requirements/s3.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY evergold evergold
 COPY app app

@@ -81,7 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         content = answer.content
-        if fate == "spoil":
+        if fate == "spoil" and content:
             content = bytes([content[0] ^ 1]) + content[1:]
         elif fate == "other":
             content = b"<html>Please log in to this network</html>"

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = ("migrate", "web", "worker", "gpu-worker", "sweep")
-WITH_GOLD = {"worker", "gpu-worker"}
+OURS = ("migrate", "web", "worker", "gpu-worker", "sweep", "web-2", "worker-2", "sweep-2")
+WITH_GOLD = {"worker", "gpu-worker", "worker-2"}
 WITH_KEYS = WITH_GOLD | {"keys"}
 
 
@@ -61,7 +61,8 @@ def test_only_workers_mount_gold_and_what_is_as_secret(services: dict[str, Any])
     assert keeping == WITH_GOLD
     for name in WITH_GOLD:
         writable = [volume for volume in services[name]["volumes"] if ":ro" not in volume]
-        assert writable == ["sealed:/srv/sealed", "vectors:/srv/vectors"]
+        shared = {"sealed:/srv/sealed", "cache:/srv/cache", "vectors:/srv/vectors"}
+        assert set(writable) == ({"cache-2:/srv/cache", "vectors-2:/srv/vectors"} if name == "worker-2" else shared)
     told = {name for name, service in services.items() if "EVERGOLD_GOLD" in str(service.get("environment"))}
     assert not told - WITH_KEYS
 
@@ -81,7 +82,24 @@ def test_only_the_workers_side_has_the_keys_and_only_its_commands_change_them(se
 
 def test_whoever_seals_and_whoever_opens_has_what_is_sealed(services: dict[str, Any]) -> None:
     sharing = {name for name, service in services.items() if any("sealed:" in v for v in service.get("volumes", []))}
-    assert sharing == {"web", "sweep", *WITH_KEYS}
+    assert sharing == {"web", "sweep", *WITH_KEYS} - {"worker-2"}
+
+
+def test_what_the_bucket_s_profile_adds_shares_no_folder_with_the_rest(services: dict[str, Any]) -> None:
+    """As on another machine: what they have in common goes by database, broker and bucket."""
+
+    def volumes_of(names: set[str]) -> set[str]:
+        mounted = (volume for name in names for volume in services[name].get("volumes", []))
+        return {volume.partition(":")[0] for volume in mounted if not volume.startswith("./")}
+
+    second = {name for name in services if name.endswith("-2")}
+    assert second == {"web-2", "worker-2", "sweep-2"}
+    assert not volumes_of(second) & volumes_of(set(services) - second)
+    for name in (*second, "bucket", "make-bucket"):
+        assert services[name]["profiles"] == ["bucket"], "nobody who has a folder starts it"
+    for name in second:
+        assert services[name]["environment"]["EVERGOLD_STORAGE"] == "${EVERGOLD_STORAGE:-folder}"
+        assert services[name]["depends_on"]["make-bucket"] == {"condition": "service_completed_successfully"}
 
 
 def test_the_lean_image_has_no_torch_and_the_other_a_model_and_no_network_at_run_time() -> None:

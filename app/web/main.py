@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import structlog
 from anyio.to_thread import run_sync
@@ -40,6 +41,7 @@ from app.web.http.openapi import describe
 from app.web.http.rate_limits import RateLimits
 from app.web.http.routers import add_routes
 from app.web.http.static import StaticAssets
+from app.web.http.tries_elsewhere import Elsewhere, keep_telling
 from app.web.judging import api as judging
 from app.web.messages import announcements, questions
 from app.web.people import accounts, audit, mail_choices, roles
@@ -172,7 +174,25 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings = app.state.server.settings
     for storage in (storage_of(settings), sealed_storage_of(settings)):
         await run_sync(clear_interrupted_uploads, storage.folder, time.time())
-    yield
+    async with _telling_of_tries(app):
+        yield
+
+
+@asynccontextmanager
+async def _telling_of_tries(app: FastAPI) -> AsyncIterator[None]:
+    """On PostgreSQL, which several web processes may share, each tells the others what is on its way."""
+    server = app.state.server
+    if server.engine.dialect.name != "postgresql":
+        yield
+        return
+    app.state.elsewhere = Elsewhere(server.engine)
+    task = asyncio.create_task(keep_telling(server.tries, app.state.elsewhere))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
 def _check_database(engine: Engine) -> None:

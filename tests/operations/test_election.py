@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.operations.election import Election
+from tests.processes import wait_until
 
 
 @pytest.mark.services
@@ -28,7 +29,7 @@ def test_who_loses_the_database_loses_the_work(postgresql_engine: Engine) -> Non
         with postgresql_engine.connect() as other:
             holders = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted"
             other.execute(text(holders))
-        assert second.is_won()
+        wait_until(second.is_won, "the lock is gone with its connection")
         assert not first.is_won()
     finally:
         first.leave()

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.web.http.bodies import UPLOADS
 from app.web.http.context import Server
 from app.web.http.tries import Try
+from app.web.http.tries_elsewhere import Elsewhere
 from app.web.http.turns import Turns
 
 #: What is held in memory for a request that waits for its turn …
@@ -98,6 +99,15 @@ def note_end(request: Request, server: Server) -> datetime:
 async def earlier_tries_answered(request: Request, server: Server) -> None:
     """Return when nothing that was whole before this upload, and has its Idempotency-Key, is still on its way."""
     await server.tries.earlier_answered(request.state.upload_try)
+
+
+async def tries_elsewhere_answered(request: Request) -> None:
+    """Return when no other web process has this upload on its way; this try would be refused, unless one was stored."""
+    this_try: Try = request.state.upload_try
+    elsewhere = getattr(request.app.state, "elsewhere", None)
+    if this_try.upload is not None and isinstance(elsewhere, Elsewhere):
+        this_try.is_refused = True
+        await elsewhere.answered(this_try.upload)
 
 
 async def _read_early(receive: Receive) -> list[Message]:

@@ -18,10 +18,14 @@ from starlette.types import Scope
 
 @dataclass(eq=False, slots=True)
 class Try:
-    """One request. upload: the same for each try of it; None: it has no key, and is nobody's second try."""
+    """One request. upload: the same for each try of it; None: it has no key, and is nobody's second try.
+
+    is_refused: it would be, and only waits for what becomes of other tries.
+    """
 
     upload: tuple[str, ...] | None
     answered: asyncio.Event = field(default_factory=asyncio.Event)
+    is_refused: bool = False
 
 
 class Tries:
@@ -51,6 +55,11 @@ class Tries:
             if earlier is one:
                 return
             await earlier.answered.wait()
+
+    def on_their_way(self) -> frozenset[tuple[str, ...]]:
+        """The uploads of which a try is whole, and may still be stored."""
+        uploads = self._whole.items()
+        return frozenset(upload for upload, tries in uploads if not all(one.is_refused for one in tries))
 
     def _forget(self, one: Try) -> None:
         whole = self._whole.get(one.upload or (), [])

@@ -39,7 +39,7 @@ from app.submissions.accept import (
     precheck,
 )
 from app.teams.find import find_team
-from app.web.http.arrival import arrival_of, earlier_tries_answered, note_end, was_read_early
+from app.web.http.arrival import arrival_of, earlier_tries_answered, note_end, tries_elsewhere_answered, was_read_early
 from app.web.http.context import Server
 from app.web.http.multipart import Upload, incoming_of, receive_upload
 from app.web.http.rate_limits import limits_of
@@ -114,9 +114,13 @@ async def receive_submission(
     await earlier_tries_answered(request, server)
     if not was_read_early(request):  # it took its time: something else may be declared by now
         expected = replace(expected, phase_task=await run_sync(_declared, server, target))
-    return await run_sync(
-        _accept, server, user, expected.phase_task, upload, idempotency_key, arrived_at[0], asks_again
-    )
+    accept = partial(_accept, server, user, expected.phase_task, upload, idempotency_key, arrived_at[0], asks_again)
+    try:
+        return await run_sync(accept)
+    except (PhaseNotOpen, LimitReached):
+        if not idempotency_key or not await _stored_meanwhile(request, server, user, idempotency_key):
+            raise
+    return await run_sync(accept)
 
 
 def _declared(server: Server, target: Target) -> PhaseTask:
@@ -151,10 +155,16 @@ async def _expected(request: Request, server: Server, user: User, target: Target
     except (PhaseNotOpen, LimitReached):
         if not key:
             raise
-        await earlier_tries_answered(request, server)
-        if not await run_sync(_was_accepted, server, user, key):
+        if not await _stored_meanwhile(request, server, user, key):
             raise
     return await run_sync(_refuse_early, request, server, user, target, key)
+
+
+async def _stored_meanwhile(request: Request, server: Server, user: User, key: str) -> bool:
+    """Whether another try of an upload that would be refused was stored, once none is on its way any more."""
+    await earlier_tries_answered(request, server)
+    await tries_elsewhere_answered(request)
+    return await run_sync(_was_accepted, server, user, key)
 
 
 def _was_accepted(server: Server, user: User, key: str) -> bool:
@@ -198,7 +208,13 @@ def submission_form(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]
 
 
 def _accept(
-    server: Server, user: User, phase_task: PhaseTask, upload: Upload, key: str | None, now: datetime, asks_again: bool
+    server: Server,
+    user: User,
+    phase_task: PhaseTask,
+    upload: Upload,
+    key: str | None,
+    now: datetime,
+    asks_again: bool,
 ) -> Received:
     form = submission_form(upload.fields, form_of(phase_task))
     accepted = write_together(
