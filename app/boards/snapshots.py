@@ -232,7 +232,7 @@ def _row_document(row: LeaderboardRow) -> dict[str, Any]:
 
 
 def _whole(document: dict[str, Any]) -> WholeBoard:
-    statistics = document.get("statistics")
+    statistics = document["statistics"]
     return WholeBoard(
         columns=tuple(BoardColumn(**column) for column in document["columns"]),
         rank_by=document["rank_by"],
@@ -240,8 +240,8 @@ def _whole(document: dict[str, Any]) -> WholeBoard:
         entry_rule=EntryRule(document["entry_rule"]),
         has_tracks=document["has_tracks"],
         gold_version=document["gold_version"],
-        sealed_gold=tuple(CommittedGold(**gold) for gold in document.get("sealed_gold", ())),
-        card_columns=tuple(CardColumn(**column) for column in document.get("card_columns", ())),
+        sealed_gold=tuple(CommittedGold(**gold) for gold in document["sealed_gold"]),
+        card_columns=tuple(CardColumn(**column) for column in document["card_columns"]),
         statistics=read_statistics(statistics) if statistics else None,
     )
 

@@ -97,6 +97,8 @@ class _Changes(cst.CSTVisitor):
     def on_visit(self, node: cst.CSTNode) -> bool:
         if id(node) in self._left_alone or _is_for_readers(node):
             return False
+        if isinstance(node, cst.Expr) and _only_locks(node.value):
+            return False
         if isinstance(node, cst.Arg) and node.keyword and node.keyword.value in _NEVER_CHANGED_ARGUMENTS:
             return False
         if isinstance(node, cst.Raise) and isinstance(node.exc, cst.Call):
@@ -161,6 +163,12 @@ def _without_effect(call: cst.Call) -> list[cst.Call]:
     if _name_of(call) == "scalar" and call.args:  # takes the first row, of however many
         return [inner for inner in _chain(call.args[0].value) if _name_of(inner) == "limit"]
     return []
+
+
+def _only_locks(statement: cst.BaseExpression) -> bool:
+    """`session.execute(select(…).with_for_update())`, of which nobody takes the rows."""
+    executed = [call for call in _chain(statement) if _name_of(call) == "execute" and call.args]
+    return any(_name_of(call) == "with_for_update" for one in executed for call in _chain(one.args[0].value))
 
 
 def _chain(node: cst.BaseExpression) -> list[cst.Call]:

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_BOARDS = ("tests/boards/", "tests/competitions/test_visibility.py", "tests/submissions/test_choices.py")
+_BOARDS = (
+    "tests/boards/",
+    "tests/competitions/test_allowances.py",
+    "tests/competitions/test_visibility.py",
+    "tests/leaks/test_statistics.py",
+    "tests/rescoring/test_difference.py",
+    "tests/rescoring/test_sets.py",
+    "tests/standings/",
+    "tests/submissions/test_choices.py",
+)
 _ENTERING = (
     "tests/competitions/",
     "tests/people/test_roles.py",
@@ -77,6 +86,11 @@ _MODULES: Mapping[tuple[str, ...], tuple[str, ...]] = {
         "app/boards/snapshots.py",
         "app/boards/view.py",
         "app/competitions/visibility.py",
+        "app/standings/choose.py",
+        "app/standings/kept.py",
+        "app/standings/renew.py",
+        "app/standings/tallies.py",
+        "app/standings/tries.py",
     ),
     _ENTERING: (
         "app/competitions/limits.py",

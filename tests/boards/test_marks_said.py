@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
 from app.boards.leaderboard import board_version
-from app.boards.marks import Mark, MarkedRow, entrants, list_marks, mark_of_submission, mark_row
+from app.boards.marks import Mark, MarkedRow, entrants, has_hidden, list_marks, mark_of_submission, mark_row
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.models import AuditEntry, BoardShown, RowStatus, Submission, User
 from tests.boards.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
@@ -77,6 +77,18 @@ def test_marks_are_listed_by_team_that_of_the_whole_team_first_and_by_their_orde
     assert marks_at(engine, PHASE)[-1] == said
 
 
+def test_only_a_hidden_row_makes_a_board_say_less_than_its_version(engine: Engine, people: list[User]) -> None:
+    def is_any_hidden() -> bool:
+        with reading(engine) as session:
+            return has_hidden(session, [the_phase_task(session).id])
+
+    enter(engine, people[0], 0.9)
+    mark(engine, "Ada", UNRANKED, "a reason")
+    assert not is_any_hidden()
+    mark(engine, "Ada", HIDDEN)
+    assert is_any_hidden()
+
+
 @pytest.mark.parametrize(
     ("said", "fields"),
     [
@@ -128,6 +140,15 @@ def test_a_team_is_told_its_own_mark_before_that_of_a_single_submission(engine: 
     with reading(engine) as session:
         told = [mark_of_submission(session, session.get_one(Submission, one)) for one in (first, second)]
     assert told == [Mark(UNRANKED, "the team")] * 2
+
+
+def test_a_team_is_told_nothing_of_a_submission_that_another_one_s_mark_is_on(
+    engine: Engine, people: list[User]
+) -> None:
+    first, second = enter(engine, people[0], 0.9), enter(engine, people[0], 0.8, minute=1)
+    mark(engine, first, DISQUALIFIED, "this file")
+    with reading(engine) as session:
+        assert mark_of_submission(session, session.get_one(Submission, second)) is None
 
 
 def test_of_organisers_who_mark_at_once_one_is_right(engine: Engine, people: list[User]) -> None:

@@ -185,6 +185,9 @@ def test_it_keeps_everything_that_a_row_has(closing: Engine, root: User) -> None
     (document, _) = documents(closing)
     assert [row["rank"] for row in document["rows"]] == [1, 2]
     assert [row["method"] for row in document["rows"]] == ["second", ""]
+    made_of_statistics = {"interval", "rank_range", "cluster"}
+    for row in document["rows"]:
+        assert [one for one in (row, *row["cells"]) if made_of_statistics & one.keys()] == []
 
 
 def test_it_names_the_gold_that_it_rests_on(closing: Engine) -> None:

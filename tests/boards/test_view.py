@@ -9,7 +9,8 @@ from app.base.db import writing
 from app.boards.neutral_names import neutral_name
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import SeenAs
-from app.models import BoardShown, HistoricRow, TeamKind, User
+from app.models import BoardShown, HistoricRow, RowStatus, TeamKind, User
+from tests.boards.marks import mark
 from tests.competitions.embargo import INSTANT, add_phase, declare, enter, hide, look, rows
 from tests.sealed import PLACE, make_key, seal_gold
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, ZERO_SHOT, add_team, add_user
@@ -312,6 +313,15 @@ def sealed_for_both(engine: Engine, people: list[User]) -> Engine:
     return engine
 
 
+def test_a_row_names_the_sealed_gold_that_it_was_scored_against(engine: Engine, people: list[User]) -> None:
+    make_key(engine)
+    version = seal_gold(engine, b"gold")
+    for user in people[:2]:
+        enter(engine, user, 0.7)
+    mark(engine, "Bob", RowStatus.DISQUALIFIED, "two accounts")
+    assert [row.commitment for row in look(engine).rows] == [version.commitment, None]
+
+
 def test_scores_are_not_carried_over_to_a_phase_with_other_sealed_gold(sealed_for_both: Engine) -> None:
     """Both are called `sealed` in the declaration: only what was committed to tells them apart."""
     seal_gold(sealed_for_both, b"gold of its own", places=BOTH[1:], publish=True)
@@ -323,6 +333,29 @@ def test_scores_against_gold_that_both_phases_have_replaced_are_not_carried_over
     seal_gold(sealed_for_both, b"better gold", places=BOTH, publish=True)
     assert look(sealed_for_both, phase="post").rows == ()
     assert [row.is_outdated for row in look(sealed_for_both).rows] == [True], "where it was submitted it stands, marked"
+
+
+def test_of_entries_against_two_golds_the_one_against_gold_in_use_is_carried_over(
+    sealed_for_both: Engine, people: list[User]
+) -> None:
+    seal_gold(sealed_for_both, b"better gold", places=BOTH, publish=True)
+    enter(sealed_for_both, people[0], 0.6, minute=1)
+    assert rows(look(sealed_for_both, phase="post")) == [(1, "Ada", 0.6)]
+    assert rows(look(sealed_for_both)) == [(1, "Ada", 0.7)], "where they were submitted, the best of both"
+
+
+def test_a_task_may_have_another_entry_rule_than_its_phase(engine: Engine, people: list[User]) -> None:
+    with writing(engine) as session:
+        find_phase_task(session, COMPETITION, PHASE, TASK).entry = {"entry": "last"}
+    for minute, value in enumerate((0.9, 0.4)):
+        enter(engine, people[0], value, minute=minute)
+    assert rows(look(engine)) == [(1, "Ada", 0.4)]
+
+
+def test_a_phase_that_carries_itself_over_shows_each_entry_once(engine: Engine, people: list[User]) -> None:
+    declare(engine, carry_over=PHASE)
+    enter(engine, people[0], 0.7)
+    assert rows(look(engine)) == [(1, "Ada", 0.7)]
 
 
 def test_a_baseline_that_both_phases_have_stands_once(post: Engine, people: list[User]) -> None:

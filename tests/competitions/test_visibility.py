@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from app.competitions.visibility import (
     coarser,
     decide,
     declared_of,
+    own_scores_words,
     rounded,
     rounded_document,
     view_of,
@@ -83,6 +84,15 @@ def test_own_scores(rule: OwnScores, closes_at: datetime | None, before: bool, a
     declared = Declared(own_scores=rule, closes_at=closes_at)
     assert decide(declared, MOMENT - INSTANT).own_scores is before
     assert decide(declared, MOMENT).own_scores is after
+
+
+def test_why_a_team_sees_no_scores_is_said_and_nothing_where_it_does() -> None:
+    moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    assert own_scores_words(View()) == ""
+    assert own_scores_words(View(own_scores=False)) == "This phase shows teams no scores of their submissions."
+    assert own_scores_words(View(own_scores=False, own_scores_at=moment)) == (
+        "The scores of this phase are shown to teams at 2026-03-01 12:00 UTC, when it ends."
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from sqlalchemy import Engine, delete, select
 
 from app.base.db import reading, writing
 from app.boards.snapshots import AFTER_CLOSE
-from app.models import Board, Snapshot, User
+from app.models import Board, RunStatus, Snapshot, User
 from tests.competitions.embargo import MINUTE, declare, enter, freeze
 from tests.rescoring.rescored import current_of, publish, runs_of, score_set, start
 from tests.sealed import make_key, seal_gold, version_of
-from tests.world import HOUR, NOW, claim, sure, the_phase_task
+from tests.world import HOUR, NOW, claim, submit, sure, the_phase_task, the_run
 
 LATER = NOW + HOUR
 
@@ -69,6 +69,18 @@ def test_a_board_that_was_never_official_does_not_become_so(engine: Engine, peop
     score_set(engine, number, {ada: 0.4})
     publish(engine, number, due + MINUTE)
     assert snapshots_of(engine, one_shot) == []
+
+
+def test_where_nothing_is_official_yet_nobody_waits_for_a_first_score(engine: Engine, people: list[User]) -> None:
+    """It is just scored against the new gold; other phases and competitions have official boards."""
+    ada = enter(engine, people[0], 0.9)
+    declare(engine, ends_at=LATER)
+    number = start(engine)
+    score_set(engine, number, {ada: 0.4})
+    waiting = submit(engine, people[1], LATER - MINUTE)
+    publish(engine, number, LATER + AFTER_CLOSE)
+    assert current_of(engine, ada).rescoring_id == number
+    assert the_run(engine, waiting.run_id).status == RunStatus.QUEUED
 
 
 def snapshots_of(engine: Engine, board_id: int) -> list[Any]:
