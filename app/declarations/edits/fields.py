@@ -261,6 +261,8 @@ def findings_by_path(main: Path, findings: Sequence[Finding]) -> dict[str, str]:
 
 
 def _sentence(message: str) -> str:
+    if "_" in message.split(" ", 1)[0]:  # the name of a value
+        return f"{message}{'' if message.endswith('.') else '.'}"
     return f"{message[:1].upper()}{message[1:]}{'' if message.endswith('.') else '.'}"
 
 

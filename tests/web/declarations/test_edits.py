@@ -115,6 +115,12 @@ def test_all_faults_are_told_at_once(olga: Person) -> None:
     assert fields.keys() == {END, "phases.practice.limits.per_day", "title", "phases.evaluation.gold", "nay"}
 
 
+def test_a_sentence_begins_with_the_name_of_a_value_as_it_is_written(olga: Person) -> None:
+    limits = {"phases.practice.limits.per_day": 9, "phases.practice.limits.per_week": 5}
+    fields = patch(olga, limits).json()["error"]["details"]["fields"]
+    assert fields == {"phases.practice.limits.per_day": "per_day (9) is more than per_week (5)."}
+
+
 def test_second_organiser_is_told_who_changed_what(empty_site: Site, olga: Person) -> None:
     other = empty_site.person("pavel")
     organise(empty_site, "pavel")
