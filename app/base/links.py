@@ -202,6 +202,21 @@ def life(competition_name: str) -> str:
     return f"{competition(competition_name)}/life"
 
 
+def people(competition_name: str) -> str:
+    """Who has to do with a competition, for organisers."""
+    return f"{competition(competition_name)}/people"
+
+
+def invitations() -> str:
+    """One's own."""
+    return "/invitations"
+
+
+def join(secret: str) -> str:
+    """A secret link to a private competition."""
+    return f"/join?{urlencode({'link': secret})}"
+
+
 def organise(blueprint_id: int | None = None, page: str = "", at: str = "") -> str:
     """Where competitions are written: all of one's own, one of them, or a page of it."""
     path = "/organise" if blueprint_id is None else f"/organise/{blueprint_id}"

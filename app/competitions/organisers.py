@@ -8,6 +8,7 @@ from typing import Literal
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from app.base.config import MEBIBYTE, Settings
 from app.base.errors import EvergoldError, Forbidden
 from app.base.text import readable_size
 from app.models import (
@@ -32,6 +33,13 @@ class OrganiserLimits:
     rule: Rule
     competitions: int
     bytes: int
+
+
+def limits_of(settings: Settings) -> OrganiserLimits:
+    """As this server is set."""
+    return OrganiserLimits(
+        settings.organise, settings.competitions_per_organiser, settings.mebibytes_per_organiser * MEBIBYTE
+    )
 
 
 class QuotaReached(EvergoldError):

@@ -49,6 +49,7 @@ from app.models.gold import (
     SealedKind as SealedKind,
     WorkerKey as WorkerKey,
 )
+from app.models.invitations import RoleInvitation as RoleInvitation
 from app.models.judging import (
     JudgedAnswer as JudgedAnswer,
     JudgedEntry as JudgedEntry,

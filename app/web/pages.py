@@ -37,9 +37,11 @@ from app.web.judging import marks as judging_marks, pages as judging, start as j
 from app.web.messages import announcement_pages as announcements, question_pages as questions
 from app.web.people import (
     account_page as account,
+    invitation_pages as invitations,
     login,
     mail_choices_pages as mail_choices,
     password_pages as passwords,
+    people_page as people,
 )
 from app.web.reports import pages as reports
 from app.web.rescoring import pages as rescoring
@@ -87,6 +89,8 @@ for part in (
     desk,
     allowances,
     life,
+    people,
+    invitations,
     blueprint_start,
     blueprints,
     declaring,

@@ -349,6 +349,26 @@ def _make_competitions() -> None:
     )
     op.create_index(op.f("ix_revision_files_sha256"), "revision_files", ["sha256"])
     op.create_table(
+        "role_invitations",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("competition_id", sa.Integer(), nullable=False),
+        sa.Column("role", sa.String(length=20), nullable=False),
+        sa.Column("address", sa.String(length=320), nullable=True),
+        sa.Column("secret_hash", sa.String(length=64), nullable=True),
+        sa.Column("invited_by_id", sa.Integer(), nullable=False),
+        sa.Column("invited_at", UtcDateTime(), nullable=False),
+        sa.Column("expires_at", UtcDateTime(), nullable=False),
+        sa.Column("ended_at", UtcDateTime(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_role_invitations_competition_id_competitions")
+        ),
+        sa.ForeignKeyConstraint(["invited_by_id"], ["users.id"], name=op.f("fk_role_invitations_invited_by_id_users")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_role_invitations")),
+        sa.UniqueConstraint("secret_hash", name=op.f("uq_role_invitations_secret_hash")),
+    )
+    op.create_index(op.f("ix_role_invitations_competition_id"), "role_invitations", ["competition_id"])
+    op.create_index(op.f("ix_role_invitations_address"), "role_invitations", ["address"])
+    op.create_table(
         "blueprints",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("owner_id", sa.Integer(), nullable=False),
@@ -1225,6 +1245,7 @@ TABLES = (
     "historic_rows",
     "revisions",
     "revision_files",
+    "role_invitations",
     "blueprints",
     "blueprint_files",
     "teams",

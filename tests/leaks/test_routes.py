@@ -56,6 +56,7 @@ def test_the_submission_of_others_answers_as_one_that_never_was(guarded: Place, 
 THINGS = (
     "allowance_id",
     "announcement_id",
+    "invitation_id",
     "mark_id",
     "number",
     "question_id",

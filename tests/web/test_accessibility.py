@@ -137,6 +137,8 @@ IDIOMS = [
     Visit("/competitions/{competition}", COMPETITION_PAGE, OLGA),
     Visit("/competitions/{competition}/desk", f"{COMPETITION_PAGE}/desk", OLGA),
     Visit("/organise", "/organise", OLGA),
+    Visit("/invitations", "/invitations", OLGA),
+    Visit("/competitions/{competition}/people", f"{COMPETITION_PAGE}/people", OLGA),
     Visit("/competitions/{competition}/life", f"{COMPETITION_PAGE}/life", OLGA),
     Visit("/competitions/{competition}/allowances", f"{COMPETITION_PAGE}/allowances", OLGA),
     Visit("/competitions/{competition}/downloads", f"{COMPETITION_PAGE}/downloads", OLGA),

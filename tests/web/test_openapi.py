@@ -19,6 +19,8 @@ from tests.web.routes import application
 OPERATIONS = {
     "answer_question": f"PUT {API}/competitions/{{competition}}/questions/{{question_id}}/answer",
     "create_competition": f"POST {API}/competitions",
+    "hand_over_competition": f"PUT {API}/competitions/{{competition}}/roles/owner",
+    "invite_to_role": f"POST {API}/competitions/{{competition}}/roles/invitations",
     "get_life": f"GET {API}/competitions/{{competition}}/life",
     "change_life": f"PUT {API}/competitions/{{competition}}/life",
     "plan_deletion": f"PUT {API}/competitions/{{competition}}/life/deletion",

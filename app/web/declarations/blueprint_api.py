@@ -9,10 +9,11 @@ from app.base import links
 from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.base.storage import storage_of
+from app.competitions.organisers import limits_of
 from app.declarations.blueprints.build import build_competition
 from app.declarations.blueprints.kept import find_blueprint, throw_away
 from app.models import User
-from app.web.declarations.blueprint_receiving import limits_of, receive_zip
+from app.web.declarations.blueprint_receiving import receive_zip
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser

@@ -12,6 +12,7 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.base.storage import storage_of
+from app.competitions.organisers import limits_of
 from app.declarations.blueprints import forms
 from app.declarations.blueprints.beginnings import read_declaration
 from app.declarations.blueprints.build import build_changes, build_competition, problems_of
@@ -20,7 +21,7 @@ from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, Outcome
 from app.declarations.edits.yaml_text import declaration_text
 from app.declarations.revisions.documents import Document
 from app.models import Blueprint, User
-from app.web.declarations.blueprint_receiving import limits_of, receive_file
+from app.web.declarations.blueprint_receiving import receive_file
 from app.web.html.guards import PageUser, SentFields, SentUpload, form_again, form_guard, upload_guard
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere

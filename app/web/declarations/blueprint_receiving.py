@@ -8,11 +8,10 @@ from pathlib import PurePosixPath
 from anyio.to_thread import run_sync
 from fastapi import Request
 
-from app.base.config import MEBIBYTE, Settings
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.base.storage import StoredFile, local_file, storage_of
-from app.competitions.organisers import OrganiserLimits, check_may_create, used_bytes
+from app.competitions.organisers import check_may_create, limits_of, used_bytes
 from app.declarations.blueprints.beginnings import Brought, read_zip
 from app.declarations.blueprints.kept import add_file, begin_blueprint, find_blueprint
 from app.models import User
@@ -23,13 +22,6 @@ from app.web.http.multipart import Upload, incoming_of, receive_upload
 
 FIELDS = frozenset({csrf.FORM_FIELD})
 NAME_CHARACTERS = 200
-
-
-def limits_of(settings: Settings) -> OrganiserLimits:
-    """What this server lets organisers do."""
-    return OrganiserLimits(
-        settings.organise, settings.competitions_per_organiser, settings.mebibytes_per_organiser * MEBIBYTE
-    )
 
 
 async def receive_file(request: Request, server: Server, upload: SentUpload, blueprint_id: int) -> None:

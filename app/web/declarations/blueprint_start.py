@@ -16,13 +16,13 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.base.text import one_line, refuse, wrong_text
 from app.competitions.find import organised, organised_by
-from app.competitions.organisers import OrganiserLimits, check_may_create, may_create
+from app.competitions.organisers import OrganiserLimits, check_may_create, limits_of, may_create
 from app.declarations.blueprints.beginnings import copied_document, first_document
 from app.declarations.blueprints.kept import begin_blueprint, begin_changes, begin_copy, list_blueprints
 from app.declarations.model import NAME_PATTERN
 from app.declarations.revisions.kept import present_revision
 from app.models import Blueprint, User
-from app.web.declarations.blueprint_receiving import limits_of, receive_zip
+from app.web.declarations.blueprint_receiving import receive_zip
 from app.web.html.guards import PageUser, SentFields, SentForm, SentUpload, form_again, form_guard, upload_guard
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere

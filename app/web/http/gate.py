@@ -20,7 +20,7 @@ from app.web.http.identity import identify
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _PLACE = "/competitions/{competition}"
 #: What of an archived competition can be changed: its life, and who has to do with it.
-OPEN_IN_ARCHIVES = (f"{_PLACE}/life", f"{_PLACE}/roles")
+OPEN_IN_ARCHIVES = (f"{_PLACE}/life", f"{_PLACE}/roles", f"{_PLACE}/people")
 
 
 async def check_gate(request: Request, server: ServerHere) -> None:

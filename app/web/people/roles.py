@@ -9,14 +9,25 @@ from fastapi import Path
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.competitions.find import organised
+from app.competitions.organisers import limits_of
+from app.competitions.owners import hand_over, take_role
 from app.models import Role
-from app.people.roles import find_user, grant_role, list_roles, revoke_role
+from app.people.invitations import invite
+from app.people.roles import find_user, grant_role, list_roles
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
-from app.web.people.roles_schemas import RoleList, RoleOut, role_out
+from app.web.people.roles_schemas import (
+    InvitationIn,
+    InvitationOut,
+    OwnerIn,
+    OwnerOut,
+    RoleList,
+    RoleOut,
+    role_out,
+)
 
 router = api_router("organising")
 
@@ -59,7 +70,7 @@ def put_role(
     summary="Take a role back, for organisers",
     description="An annotator without the role judges nothing any more; marks given before stay.",
     status_code=204,
-    responses=error_responses(401, 403, 404, 422),
+    responses=error_responses(401, 403, 404, 409, 422),
 )
 def delete_role(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, role: Role, username: Username
@@ -67,5 +78,38 @@ def delete_role(
     with writing(server.engine) as session:
         found = organised(session, user, competition)
         theirs = find_user(session, username)
-        if not revoke_role(session, found, theirs, role, server.clock(), actor=user):
+        if not take_role(session, found, theirs, role, by=user, now=server.clock()):
             raise NotFound(f"'{theirs.username}' has no role '{role}' in '{found.name}'.")
+
+
+@router.put(
+    "/competitions/{competition}/roles/owner",
+    operation_id="hand_over_competition",
+    summary="Hand a competition over to another organiser, for its owner",
+    description="Its files, gold and number count in the quota of whoever owns it.",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def put_owner(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, owner: OwnerIn) -> OwnerOut:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition)
+        limits = limits_of(server.settings)
+        return OwnerOut(owner=hand_over(session, found, owner.owner, limits, by=user, now=server.clock()).username)
+
+
+@router.post(
+    "/competitions/{competition}/roles/invitations",
+    operation_id="invite_to_role",
+    summary="Invite somebody to a role by mail, for organisers",
+    description="Whoever confirmed the address accepts on the page *Invitations*; again begins its 30 days anew.",
+    status_code=201,
+    responses=error_responses(401, 403, 404, 422),
+)
+def post_invitation(
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, invitation: InvitationIn
+) -> InvitationOut:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition)
+        made = invite(
+            session, found, invitation.whom, invitation.role, by=user, settings=server.settings, now=server.clock()
+        )
+        return InvitationOut(role=invitation.role, address=made.address or "", expires_at=made.expires_at)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from app.models import CompetitionRole, Role
 from app.web.http.schemas import ApiModel, Moment, example
 
@@ -24,6 +26,37 @@ class RoleList(ApiModel):
     model_config = example({"roles": [_EXAMPLE]})
 
     roles: list[RoleOut]
+
+
+class InvitationIn(ApiModel):
+    """Whom to invite to what."""
+
+    model_config = example({"whom": "grace@example.org", "role": "organiser"})
+
+    whom: str = Field(max_length=320, description="an e-mail address, or a user name")
+    role: Role
+
+
+class InvitationOut(ApiModel):
+    """An invitation that nobody has answered yet."""
+
+    model_config = example({"role": "organiser", "address": "grace@example.org", "expires_at": "2026-02-09T12:00:00Z"})
+
+    role: Role
+    address: str
+    expires_at: Moment
+
+
+class OwnerIn(ApiModel):
+    """Who is to own a competition."""
+
+    model_config = example({"owner": "grace"})
+
+    owner: str = Field(max_length=320, description="a user name or an e-mail address, of one of its organisers")
+
+
+class OwnerOut(OwnerIn):
+    """Who owns it."""
 
 
 def role_out(row: CompetitionRole) -> RoleOut:

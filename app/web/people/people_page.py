@@ -1,0 +1,134 @@
+"""The page of who has to do with a competition, for organisers: roles, invitations, the link for guests, the owner."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Form, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError
+from app.competitions.find import organised
+from app.competitions.organisers import OrganiserLimits, limits_of
+from app.competitions.owners import hand_over, may_hand_over, take_role
+from app.models import Competition, Role, User
+from app.people.invitations import ROLE_WORDS, end_links, invite, make_link, open_invitations, take_back
+from app.people.roles import find_user, list_roles
+from app.web.html.forms import PageForm
+from app.web.html.guards import PageUser, form_again, form_guard
+from app.web.html.rendering import render
+from app.web.html.workspace import desk_of
+from app.web.http.context import Server, ServerHere, public_address
+from app.web.http.routers import page_router
+from app.web.http.schemas import RowId
+
+router = page_router()
+
+PLACE = "/competitions/{competition}/people"
+FromPage = Annotated[User, Depends(form_guard(PLACE))]
+
+
+class PersonForm(PageForm):
+    """Who, and what they may do."""
+
+    whom: str = ""
+    role: Role = Role.ORGANISER
+
+
+class OwnerForm(PageForm):
+    """Who is to own it."""
+
+    owner: str = ""
+
+
+@router.get(PLACE)
+def read_people(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
+    return _page(request, server, user, competition)
+
+
+def _page(
+    request: Request,
+    server: Server,
+    user: User,
+    competition: str,
+    form: PageForm | None = None,
+    error: EvergoldError | None = None,
+    secret: str = "",
+) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = organised(session, user, competition)
+        response = render(
+            request,
+            "people/competition.html",
+            competition=found,
+            workspace=desk_of(session, found, user, now),
+            roles=list_roles(session, found),
+            invitations=open_invitations(session, found, now),
+            owner=session.get(User, found.owner_id) if found.owner_id else None,
+            may_hand_over=may_hand_over(user, found),
+            role_words=ROLE_WORDS,
+            link=public_address(request, server, links.join(secret)) if secret else "",
+            typed=form,
+            error=error,
+        )
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@router.post(f"{PLACE}/invite")
+@form_again(_page)
+def send_invitation(
+    request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[PersonForm, Form()]
+) -> Response:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition)
+        invite(session, found, form.whom, form.role, by=user, settings=server.settings, now=server.clock())
+    return RedirectResponse(links.people(competition), 303)
+
+
+@router.post(f"{PLACE}/invitations/{{invitation_id}}/take-back")
+def send_take_back(server: ServerHere, user: FromPage, competition: str, invitation_id: RowId) -> Response:
+    with writing(server.engine) as session:
+        take_back(session, organised(session, user, competition), invitation_id, by=user, now=server.clock())
+    return RedirectResponse(links.people(competition), 303)
+
+
+@router.post(f"{PLACE}/revoke")
+@form_again(_page)
+def send_revoke(
+    request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[PersonForm, Form()]
+) -> Response:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition)
+        take_role(session, found, find_user(session, form.whom), form.role, by=user, now=server.clock())
+    return RedirectResponse(links.people(competition), 303)
+
+
+@router.post(f"{PLACE}/link")
+def send_link(request: Request, server: ServerHere, user: FromPage, competition: str) -> Response:
+    """The link is shown once, on the page that follows."""
+    with writing(server.engine) as session:
+        secret = make_link(session, organised(session, user, competition), by=user, now=server.clock())
+    return _page(request, server, user, competition, secret=secret)
+
+
+@router.post(f"{PLACE}/link/end")
+def send_end_of_link(server: ServerHere, user: FromPage, competition: str) -> Response:
+    with writing(server.engine) as session:
+        end_links(session, organised(session, user, competition), by=user, now=server.clock())
+    return RedirectResponse(links.people(competition), 303)
+
+
+@router.post(f"{PLACE}/owner")
+@form_again(_page)
+def send_owner(
+    request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[OwnerForm, Form()]
+) -> Response:
+    with writing(server.engine) as session:
+        found: Competition = organised(session, user, competition)
+        limits: OrganiserLimits = limits_of(server.settings)
+        hand_over(session, found, form.owner, limits, by=user, now=server.clock())
+    return RedirectResponse(links.people(competition), 303)
