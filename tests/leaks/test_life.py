@@ -104,7 +104,9 @@ def test_what_was_public_a_moment_ago_is_not_answered_from_memory(guarded: Place
 )
 def test_uploads_are_refused_with_the_reason(guarded: Place, halt: Halt, code: str) -> None:
     put(guarded, Stage.PUBLISHED, halt)
-    uploads = [one for one in of_competition(guarded) if re.search("/(submissions|validations)$", one.template)]
+    uploads = [
+        one for one in of_competition(guarded) if re.search("/tasks/{task}/(submissions|validations)$", one.template)
+    ]
     uploads = [one for one in uploads if one.method == "POST"]
     assert len(uploads) == 2
     with guarded.client("participant") as alpha:

@@ -20,6 +20,8 @@ from sqlalchemy import select, update
 
 from app.base.db import reading, writing
 from app.competitions.find import find_competition, find_phase_task
+from app.declarations.blueprints.beginnings import first_document
+from app.declarations.blueprints.kept import begin_blueprint
 from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import publish_round
 from app.messages.announcements import AnnouncementForm, publish
@@ -27,6 +29,7 @@ from app.messages.groups import group_of
 from app.messages.questions import QuestionForm, answer, ask as ask_organisers
 from app.models import EntryRule, MailLink, OutgoingMail, PhaseTask, Role, RowStatus, ScoringRun, TeamKind, User
 from app.people.email_confirmations import send_link
+from app.people.invitations import make_link
 from app.people.roles import grant_role
 from app.runs.item_results import packed_results
 from app.runs.validations import claim_validation, record_invalid
@@ -137,6 +140,11 @@ IDIOMS = [
     Visit("/competitions/{competition}", COMPETITION_PAGE, OLGA),
     Visit("/competitions/{competition}/desk", f"{COMPETITION_PAGE}/desk", OLGA),
     Visit("/organise", "/organise", OLGA),
+    Visit("/organise/{blueprint_id}", "{blueprint}", OLGA),
+    Visit("/organise/{blueprint_id}/part", "{blueprint}/part", OLGA),
+    Visit("/organise/{blueprint_id}/part", "{blueprint}/part?at=phases/0/tasks/main", OLGA),
+    Visit("/organise/{blueprint_id}/part", "{blueprint}/part?at=boards/0", OLGA),
+    Visit("/join", "/join?link={guests}", ADA),
     Visit("/invitations", "/invitations", OLGA),
     Visit("/competitions/{competition}/people", f"{COMPETITION_PAGE}/people", OLGA),
     Visit("/competitions/{competition}/life", f"{COMPETITION_PAGE}/life", OLGA),
@@ -306,6 +314,7 @@ def idioms(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         with site.client(**BROWSER) as forgetful:
             ask(forgetful, "ada")
         paths = {state: f"/submissions/{id_}" for state, id_ in states.items()}
+        paths |= write_a_competition(site)
         paths["row"] = f"{BOARD_PAGE}/rows/{states['scored']}"
         paths["official_row"] = f"{BOARD_PAGE}/official/1/rows/{states['scored']}"
         with writing(site.engine) as session:
@@ -319,6 +328,15 @@ def idioms(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         show_items(site)
         paths |= {"check": f"/validations/{check}", "compare": f"/submissions/compare?a={states['scored']}&b={second}"}
         yield World(people, {**paths, **said, "password": path_of(links(site)[0])})
+
+
+def write_a_competition(site: Site) -> dict[str, str]:
+    """Olga writes one that has something wrong in it, and has a link for guests of the one that is there."""
+    with writing(site.engine) as session:
+        olga = session.scalars(select(User).where(User.username == "olga")).one()
+        blueprint = begin_blueprint(session, olga, first_document("next", "הבא", "table", NOW), NOW)
+        secret = make_link(session, find_competition(session, COMPETITION), by=olga, now=site.now)
+        return {"blueprint": f"/organise/{blueprint.id}", "guests": secret}
 
 
 def show_items(site: Site) -> None:

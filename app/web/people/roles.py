@@ -20,10 +20,10 @@ from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
 from app.web.people.roles_schemas import (
-    InvitationIn,
-    InvitationOut,
     OwnerIn,
     OwnerOut,
+    RoleInvitationIn,
+    RoleInvitationOut,
     RoleList,
     RoleOut,
     role_out,
@@ -105,11 +105,11 @@ def put_owner(server: ServerHere, user: ApiOrganiser, competition: CompetitionNa
     responses=error_responses(401, 403, 404, 422),
 )
 def post_invitation(
-    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, invitation: InvitationIn
-) -> InvitationOut:
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, invitation: RoleInvitationIn
+) -> RoleInvitationOut:
     with writing(server.engine) as session:
         found = organised(session, user, competition)
         made = invite(
             session, found, invitation.whom, invitation.role, by=user, settings=server.settings, now=server.clock()
         )
-        return InvitationOut(role=invitation.role, address=made.address or "", expires_at=made.expires_at)
+        return RoleInvitationOut(role=invitation.role, address=made.address or "", expires_at=made.expires_at)

@@ -28,7 +28,7 @@ class RoleList(ApiModel):
     roles: list[RoleOut]
 
 
-class InvitationIn(ApiModel):
+class RoleInvitationIn(ApiModel):
     """Whom to invite to what."""
 
     model_config = example({"whom": "grace@example.org", "role": "organiser"})
@@ -37,7 +37,7 @@ class InvitationIn(ApiModel):
     role: Role
 
 
-class InvitationOut(ApiModel):
+class RoleInvitationOut(ApiModel):
     """An invitation that nobody has answered yet."""
 
     model_config = example({"role": "organiser", "address": "grace@example.org", "expires_at": "2026-02-09T12:00:00Z"})
