@@ -20,7 +20,8 @@ from tests.processes import kill, short_folder, start, wait_until
 from tests.services import free_port
 
 KEY_ID = "AKIDEXAMPLE"
-SECRET = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+#: Anew in each process of tests.
+SECRET = f"{secrets.token_hex(12)}/+{secrets.token_hex(7)}"
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.config import get_settings
+from app.base.stores.s3_settings import KEYS
 from app.models import SelfCheck
 from evergold.scoring.errors import ScoringError
 from evergold.scoring.models import EncoderSettings, ModelFiles, encoding_with, find_model, list_models, usual_layer
@@ -195,7 +196,13 @@ def check_in_process() -> SelfCheckReport:
     command = [sys.executable, "-P", "-m", "workers.selfcheck", "--json"]
     try:
         done = subprocess.run(  # noqa: S603 - our own module
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False, timeout=LIMIT_SECONDS
+            command,
+            env={name: value for name, value in os.environ.items() if name not in KEYS},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=LIMIT_SECONDS,
         )
     except subprocess.TimeoutExpired:
         return SelfCheckReport(SelfCheck.REFUSED, (f"The self-check did not end within {LIMIT_SECONDS:.0f} s.",))

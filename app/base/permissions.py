@@ -30,12 +30,19 @@ def prepare_folders(settings: Settings) -> None:
     group = _own_group(settings.files_group) if settings.files_group else None
     data = settings.data_dir
     data.mkdir(parents=True, exist_ok=True)
-    for folder in (data, settings.storage_dir, settings.sealed_dir):
+    for folder in (data, settings.storage_dir, settings.sealed_dir, *_caches(settings)):
         folder.mkdir(parents=True, exist_ok=True)
         if group is not None and _is_ours(folder):
             _share(folder, group, 0o2750 if folder == data else SHARED_FOLDER)
     for path in (data, *(data / f"evergold.db{part}" for part in ("", "-wal", "-shm"))):
         _close(path)
+
+
+def _caches(settings: Settings) -> list[Path]:
+    """Of files that lie in a bucket; none where they lie in a folder."""
+    if "s3" not in (settings.storage, settings.storage_before):
+        return []
+    return [settings.cache_dir, settings.cache_dir / "storage", settings.cache_dir / "sealed"]
 
 
 def is_shared(folder: Path) -> bool:

@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from app.base.config import InvalidSettings, Settings
 from app.base.db import make_engine
 from app.base.permissions import keep_private, prepare_folders
 from app.base.storage import FolderStorage, StoredFile, store_upload, stored_path
+from app.base.stores.cache import USED_SECONDS, Cache
 from app.operations.host_check import Answer, Places, Users, check_host
 from app.operations.migrate import upgrade
 from evergold.cli import run
@@ -81,6 +83,26 @@ def test_web_and_worker_of_two_users_share_what_they_store_and_nothing_else(data
     again = store_in(settings.sealed_dir, b"of the web", WEB, beside=outcome)
     assert acting_as(WORKER, stored_path(settings.sealed_dir, again).read_bytes)
     assert acting_as(SWEEP, lambda: path.rename(settings.storage_dir / "aside"))
+
+
+@as_root
+def test_copies_of_a_bucket_s_files_are_shared_as_the_files_would_be(data: Path) -> None:
+    settings = settings_of(data).model_copy(update={"storage": "s3"})
+    assert acting_as(WEB, lambda: prepare_folders(settings))
+    folder = settings.cache_dir / "storage"
+
+    def take(name: str) -> None:
+        source = folder / f"of-{os.geteuid()}"
+        source.write_bytes(b"a prediction")
+        Cache(folder, 1000).take(source, name)
+
+    assert acting_as(WEB, lambda: take("ab/one"))
+    assert acting_as(WORKER, lambda: take("ab/two"))
+    assert acting_as(WORKER, (folder / "ab/one").read_bytes)
+    assert acting_as(WORKER, lambda: Cache(folder, 1000).path("ab/one"))
+    assert acting_as(WEB, (folder / "ab/two").read_bytes)
+    assert not acting_as(OTHER, (folder / "ab/one").read_bytes)
+    assert acting_as(SWEEP, lambda: Cache(folder, 1).shrink(time.time() + 2 * USED_SECONDS))
 
 
 def store_in(folder: Path, content: bytes, user: int, beside: str = "") -> str:

@@ -30,6 +30,7 @@ class Machines:
     folder: Path
     engine: Engine
     store: FaultyStore
+    bucket: str
     webs: tuple[str, str]
     workers: list[Service]
     sweeps: list[Service]
@@ -52,6 +53,7 @@ def machines(postgres_server: str, workers: int = 3) -> Iterator[Machines]:
         folder = stack.enter_context(short_folder())
         _write_competition(folder)
         store = stack.enter_context(faulty_store(stack.enter_context(s3_server())))
+        bucket = new_bucket(store.address)
         database = stack.enter_context(postgres.database(postgres_server))
         broker = stack.enter_context(services.valkey())
         shared = {
@@ -62,7 +64,7 @@ def machines(postgres_server: str, workers: int = 3) -> Iterator[Machines]:
                 secure_cookies="false",
                 **{**TIMES, "lease_seconds": 10},
             ),
-            **s3_environment(store.address, new_bucket(store.address)),
+            **s3_environment(store.address, bucket),
         }
 
         def of_machine(name: str, **own: Path) -> tuple[Path, dict[str, str]]:
@@ -93,7 +95,7 @@ def machines(postgres_server: str, workers: int = 3) -> Iterator[Machines]:
             running["sweep"].append(start_sweep(*of_machine(f"sweep{number}")))
             stack.callback(kill, running["sweep"][-1])
         webs = (addresses[0], addresses[1])
-        yield Machines(folder, engine, store, webs, running["worker"], running["sweep"], itertools.count())
+        yield Machines(folder, engine, store, bucket, webs, running["worker"], running["sweep"], itertools.count())
 
 
 def _write_competition(folder: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from app.base.db import reading, writing
+from app.base.stores.bucket import Bucket
 from app.competitions.find import find_competition
 from app.models import Heartbeat, Role, ScoringRun
 from app.people import auth
@@ -23,6 +24,7 @@ from tests.chaos.storm import CALM, CHAOS, HEADER, register, run_phase
 from tests.chaos.verdict import wrongs
 from tests.faulty_store import Fate
 from tests.processes import kill, wait_until
+from tests.s3 import s3_settings
 from tests.sealed import files_with
 from tests.world import add_user
 
@@ -113,6 +115,9 @@ def test_every_machine_has_a_part_and_gold_is_where_it_was_put_alone(place: Mach
     assert len(scored_by) >= 2, "one worker did it all"
     told = [path for path in files_with(place.folder, MARK.encode()) if not path.startswith("gold/")]
     assert told == []
-    listed = [path for _, path in place.store.asked if "/sealed/" in path]
-    assert listed, "gold and outcomes went to the bucket"
+    place.store.fates = []
+    bucket = Bucket(s3_settings(place.store.address, place.bucket))
+    keys = [kept.name for kept in bucket.listed("")]
+    assert {key.partition("/")[0] for key in keys} == {"storage", "sealed"}, "gold and outcomes went there, too"
+    assert [key for key in keys if MARK.encode() in b"".join(bucket.pieces(key))] == []
     assert not [folder for folder in place.folder.glob("*/data/storage/??") if any(folder.iterdir())]

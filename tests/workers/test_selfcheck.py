@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import stat
+import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from app.base.stores.s3_settings import KEYS
 from app.models import SelfCheck
 from evergold.scoring.models import EncoderSettings, ModelFiles, find_model
 from evergold.scoring.optional import MissingPackage
@@ -282,3 +284,18 @@ def test_without_torch_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.setitem(sys.modules, "torch", None)
     assert main([]) == 1
     assert "torch is needed for this: pip install 'evergold[bertscore]'" in capsys.readouterr().out
+
+
+def test_its_process_is_not_told_the_keys_of_a_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It loads a library of others, and reads no file of anybody's."""
+    told: dict[str, str] = {}
+
+    def run(command: list[str], env: dict[str, str], **_: object) -> subprocess.CompletedProcess[str]:
+        told.update(env)
+        return subprocess.CompletedProcess(command, 1, stdout="")
+
+    for name in (*KEYS, "EVERGOLD_S3_BUCKET"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setattr("workers.selfcheck.subprocess.run", run)
+    check_in_process()
+    assert set(told) & {*KEYS, "EVERGOLD_S3_BUCKET"} == {"EVERGOLD_S3_BUCKET"}

@@ -5,6 +5,17 @@ from __future__ import annotations
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+#: What opens the bucket. Children that read and write no files are started without.
+KEYS = frozenset(
+    {
+        "EVERGOLD_S3_ACCESS_KEY_ID",
+        "EVERGOLD_S3_SECRET_ACCESS_KEY",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+    }
+)
+
 
 class S3Settings(BaseSettings):
     """How this process reaches the bucket. Each process may have keys of its own, with no more rights than it needs."""
