@@ -35,7 +35,11 @@ def use_settings(data_dir: Path | None = None, phases_file: Path | None = None) 
     from app.base.config import InvalidSettings, get_settings
 
     try:
-        get_settings()
+        settings = get_settings()
+        if "s3" in (settings.storage, settings.storage_before):
+            from app.base.stores.places import check_bucket_settings
+
+            check_bucket_settings()
     except InvalidSettings as error:
         raise CommandError(str(error), Code.USAGE) from None
 

@@ -21,7 +21,7 @@ from app.base.storage import (
     stored_name,
     stored_path,
 )
-from app.base.stores.places import both_of
+from app.base.stores.places import both_of, check_bucket_settings
 from app.models import User
 from app.operations.backup import make_backup
 from app.operations.health import parts
@@ -30,6 +30,7 @@ from app.operations.storage_check import check_storage
 from app.operations.storage_move import move_storage
 from app.operations.unowned import ASIDE_SECONDS, Cleared, clear_unowned
 from evergold.cli import run
+from evergold.cli.output import Code
 from tests.faulty_store import FaultyStore, faulty_store
 from tests.s3 import SECRET, new_bucket, s3_environment, s3_server
 from tests.world import NOW, add_competition, add_user, submit
@@ -127,7 +128,9 @@ def test_a_copy_that_is_damaged_is_made_again_and_a_damaged_original_is_told(
     assert local_file(new, digests[0]).read_bytes() == CONTENTS[0]
 
 
-def test_the_two_places_are_different_ones_and_a_bucket_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_two_places_are_different_ones_and_a_bucket_has_a_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("EVERGOLD_STORAGE_BEFORE", "folder")
     with pytest.raises(InvalidSettings, match="another than storage"):
         get_settings()
@@ -140,6 +143,12 @@ def test_the_two_places_are_different_ones_and_a_bucket_has_a_name(monkeypatch: 
     with pytest.raises(InvalidSettings, match="only one") as raised:
         storage_of(get_settings())
     assert SECRET not in str(raised.value)
+    assert run(["storage", "check"]) == Code.USAGE
+    assert "only one" in capsys.readouterr().err, "in a sentence, before anything starts"
+    monkeypatch.setenv("EVERGOLD_S3_ACCESS_KEY_ID", "x")
+    monkeypatch.setattr("app.base.stores.places.find_spec", lambda name: None)
+    with pytest.raises(InvalidSettings, match="evergold-server.s3"):
+        check_bucket_settings()
 
 
 # ------------------------------------------------------------------------------------------------------------ the rest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -73,6 +74,13 @@ def bucket_answers() -> bool:
     except StorageAway:
         return False
     return True
+
+
+def check_bucket_settings() -> None:
+    """Raises InvalidSettings where files cannot lie in a bucket; nothing is asked of it."""
+    s3_settings()
+    if find_spec("obstore") is None:
+        raise InvalidSettings("Files in a bucket need a package more: pip install 'evergold-server[s3]'.")
 
 
 def s3_settings() -> S3Settings:
