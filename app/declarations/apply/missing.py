@@ -32,8 +32,9 @@ _USED = "is no longer declared but has submissions"
 
 
 def note_missing_competitions(work: Work, declared: set[str]) -> None:
-    """A competition is never removed: its file may only be away for a moment."""
-    for name in work.session.scalars(select(Competition.name).order_by(Competition.position, Competition.id)):
+    """A competition is never removed: its file may only be away for a moment. What somebody owns never had one."""
+    from_files = select(Competition.name).where(Competition.owner_id.is_(None))
+    for name in work.session.scalars(from_files.order_by(Competition.position, Competition.id)):
         if name not in declared:
             work.changes.note(f"left alone: competition '{name}' is no longer declared")
 

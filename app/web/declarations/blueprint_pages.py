@@ -121,7 +121,7 @@ def _part(
             at=at,
             heading=forms.title_of(document, steps),
             crumbs=_crumbs(blueprint, steps),
-            fields=[one for one in forms.fields_of(document, steps) if steps or one.name not in dict(_NAMES)],
+            fields=[one for one in forms.fields_of(document, steps) if steps or one.name not in _APART],
             problems=problems,
             here=problems.get(forms.path_of(document, steps)) if steps else None,
             files=[file.path for file in blueprint.files],
@@ -132,7 +132,8 @@ def _part(
     )
 
 
-_NAMES = tuple((name, title) for name, title, _ in STEPS)
+#: What has pages of its own; all else stands in the first form.
+_APART = {name for name, *_ in STEPS} - {"tracks"}
 
 
 def _crumbs(blueprint: Blueprint, steps: forms.Steps) -> list[tuple[str, str]]:

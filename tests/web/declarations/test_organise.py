@@ -135,6 +135,16 @@ def test_what_is_wrong_stands_beside_its_field_and_is_kept(ada: Linguist) -> Non
     assert "phases.evaluation.start" in refused.text
 
 
+def test_a_form_takes_nothing_away_that_it_does_not_show(ada: Linguist) -> None:
+    place = ada.begin()
+    ada.say(place, "", **{"tracks.0.name": "closed", "tracks.0.title": "Closed"})
+    ada.say(place, "registration", terms="Be kind.")
+    ada.say(place, "", title="A better title")
+    page = ada.browser.get(place).text
+    for kept in ("A better title", "name: closed", "terms: Be kind.", "name: evaluation"):
+        assert kept in page
+
+
 def test_who_looked_at_an_earlier_version_writes_over_nothing(ada: Linguist) -> None:
     place = ada.begin()
     old = _version(ada.browser.get(place).text)

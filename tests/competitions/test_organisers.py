@@ -1,0 +1,94 @@
+"""Who may make competitions, and how many: counted so that nobody gains by asking twice at the same moment."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from sqlalchemy import Engine, func, select
+
+from app.base.db import reading, writing
+from app.base.errors import Forbidden
+from app.base.storage import StoredFile
+from app.competitions.organisers import (
+    OrganiserLimits,
+    QuotaReached,
+    Rule,
+    check_competitions_left,
+    check_may_create,
+    used_bytes,
+)
+from app.declarations.apply.changes import Changes, Work
+from app.declarations.apply.missing import note_missing_competitions
+from app.declarations.blueprints.kept import add_file, begin_blueprint
+from app.models import BlueprintFile, Competition, User
+from tests.threads import in_threads
+from tests.world import NOW, add_user
+
+LIMITS = OrganiserLimits("anybody", competitions=2, bytes=100)
+
+
+def own(engine: Engine, user: User, name: str) -> bool:
+    """Whether one more was made."""
+    try:
+        with writing(engine) as session:
+            check_competitions_left(session, user, LIMITS)
+            session.add(Competition(name=name, title=name, created_at=NOW, owner_id=user.id))
+    except QuotaReached:
+        return False
+    return True
+
+
+@pytest.mark.both
+def test_nobody_owns_more_by_making_several_at_once(engine: Engine) -> None:
+    ada = add_user(engine, "ada")
+    assert sum(in_threads(6, lambda number: own(engine, ada, f"made-{number}"))) == 2
+    with reading(engine) as session:
+        owned = select(func.count()).select_from(Competition).where(Competition.owner_id == ada.id)
+        assert session.scalar(owned) == 2
+
+
+@pytest.mark.both
+def test_nor_more_bytes_by_sending_several_files_at_once(engine: Engine) -> None:
+    ada = add_user(engine, "ada")
+    with writing(engine) as session:
+        blueprint = begin_blueprint(session, ada, {"name": "next"}, NOW).id
+
+    def send(number: int) -> bool:
+        try:
+            with writing(engine) as session:
+                file = StoredFile(f"{number:064}", 40)
+                add_file(session, ada, blueprint, f"{number}.csv", file, LIMITS, NOW)
+        except QuotaReached:
+            return False
+        return True
+
+    assert sum(in_threads(6, send)) == 2
+    with reading(engine) as session:
+        assert used_bytes(session, ada) == 80
+        assert session.scalar(select(func.count()).select_from(BlueprintFile)) == 2
+
+
+def test_administrators_have_no_bound(sqlite_engine: Engine) -> None:
+    root = add_user(sqlite_engine, "root", is_administrator=True)
+    assert all(own(sqlite_engine, root, f"made-{number}") for number in range(3))
+
+
+@pytest.mark.parametrize("rule", ["anybody", "approved", "admins"])
+def test_who_may_not_is_told_what_to_do(sqlite_engine: Engine, rule: Rule) -> None:
+    ada = add_user(sqlite_engine, "ada", is_confirmed=False)
+    said = {"anybody": "Confirm your e-mail address first", "approved": "they approve who organises", "admins": "alone"}
+    with pytest.raises(Forbidden, match=said[rule]):
+        check_may_create(ada, rule)
+
+
+def test_what_was_made_in_the_browser_is_not_missed_in_the_file(sqlite_engine: Engine) -> None:
+    own(sqlite_engine, add_user(sqlite_engine, "ada"), "made-in-the-browser")
+    with reading(sqlite_engine) as session:
+        changes = Changes()
+        work = cast(Work, SimpleNamespace(session=session, changes=changes))
+        note_missing_competitions(work, set())
+    noted = [str(change) for change in changes.made]
+    assert "left alone: competition 'neighbours' is no longer declared" in noted
+    assert not any("made-in-the-browser" in one for one in noted)
