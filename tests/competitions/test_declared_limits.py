@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Engine
 
 from app.base.db import reading
-from app.competitions.limits import declared_limits, quota
+from app.competitions.limits import Quota, declared_limits, quota
 from app.models import Phase, PhaseTask
 from app.teams.find import find_team
 from tests.competitions.allowing import allow
@@ -40,6 +40,38 @@ def test_a_limit_of_the_task_goes_before_that_of_the_phase_and_leaves_the_others
 
 def test_a_task_may_have_no_limit_where_its_phase_has_one() -> None:
     assert declared_limits(phase(), PhaseTask(limits={"per_day": None})).per_day is None
+
+
+@pytest.mark.parametrize(
+    ("left", "span"),
+    [
+        ((0, 0, 0, 1), "month"),
+        ((0, 0, 1, 1), "week"),
+        ((0, 1, 0, 0), "phase"),
+        ((1, 0, 1, 1), "week"),
+        ((2, 1, 1, 1), "week"),
+        ((1, 1, 1, 1), "day"),
+    ],
+)
+def test_of_limits_the_tightest_is_told_and_of_those_that_are_reached_the_one_that_lasts_longest(
+    left: tuple[int, int, int, int], span: str
+) -> None:
+    day, week, month, phase = left
+    found = Quota(
+        used_today=5 - day,
+        per_day=5,
+        used_week=5 - week,
+        per_week=5,
+        used_month=5 - month,
+        per_month=5,
+        used_total=5 - phase,
+        total=5,
+        rejected_last_hour=0,
+        rejected_per_hour=60,
+        day_ends_at=datetime(2026, 1, 12, tzinfo=UTC),
+    )
+    assert found.tightest is not None
+    assert (found.tightest.span, found.remaining, found.is_used_up) == (span, min(left), 0 in left)
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,7 @@ def test_what_was_sent_without_a_name_has_none(sqlite_engine: Engine) -> None:
             session, user=ada, phase_task=the_phase_task(session), upload=upload_of("x"), now=NOW
         )
         assert (accepted.submission.filename, accepted.submission.method, accepted.submission.description) == ("",) * 3
+        assert accepted.system is None
 
 
 def test_a_submission_is_of_the_system_that_was_named_and_of_the_method_on_its_card(sqlite_engine: Engine) -> None:

@@ -16,7 +16,7 @@ from app.competitions.find import find_board, find_competition
 from app.competitions.limits import quota
 from app.models import AuditEntry, FormerMember, Team, TeamMember, User
 from app.submissions.find import get_submission, list_submissions
-from app.teams.find import captain_of, find_team, members_of, names_fixed_at, open_invitation
+from app.teams.find import captain_of, find_team, members_of, names_fixed_at, open_invitation, view_team
 from app.teams.invitations import LINK_DAYS, find_invitation, invite, revoke_invitation
 from app.teams.membership import (
     AlreadyInTeam,
@@ -301,6 +301,22 @@ def test_a_team_has_no_more_members_than_there_may_be(engine: Engine, people: li
         link_of(engine, ada)
     leave(engine, bob)
     join(engine, cat, link)
+
+
+def test_a_team_is_told_how_many_it_may_have_and_whether_it_is_full(engine: Engine, people: list[User]) -> None:
+    ada, bob, _ = people
+    declare(engine, members_max=2)
+    found(engine, ada, "Owls")
+
+    def room() -> tuple[int | None, bool]:
+        with reading(engine) as session:
+            view = view_team(session, find_competition(session, COMPETITION), ada, NOW)
+        assert view is not None
+        return view.members_max, view.is_full
+
+    assert room() == (2, False)
+    join(engine, bob, link_of(engine, ada))
+    assert room() == (2, True)
 
 
 @pytest.mark.both
