@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, select, text
@@ -22,10 +23,10 @@ from app.gold.versions import (
     problem_words,
     put_gold,
 )
-from app.models import GoldVersion, Role
+from app.models import GoldVersion, Role, SealedKind
 from app.people.roles import grant_role
 from tests.processes import wait_until
-from tests.sealed import PLACE, call_right, make_key, seal_gold
+from tests.sealed import PLACE, a_key, call_right, make_key, seal_gold, sealed_in
 from tests.threads import in_threads
 from tests.world import COMPETITION, NOW, add_competition, add_user, answer_to
 
@@ -112,6 +113,12 @@ def test_gold_that_waits_for_its_check_is_not_in_use(sqlite_engine: Engine) -> N
     assert [name(None), name(SEALED_NAME), name("gold.csv")] == [None, None, "gold.csv"]
     call_right(sqlite_engine)
     assert [name(None), name(SEALED_NAME), name("gold.csv")] == [SEALED_NAME, SEALED_NAME, "gold.csv"]
+
+
+def test_a_sealed_file_says_whether_it_is_gold_or_outcomes(tmp_path: Path) -> None:
+    key = a_key()[1]
+    assert sealed_in(tmp_path, b"gold", key).kind is SealedKind.GOLD
+    assert sealed_in(tmp_path, b"outcomes", key, what=SealedKind.OUTCOMES).kind is SealedKind.OUTCOMES
 
 
 def test_a_key_is_called_by_the_first_sixteen_digits_of_its_sha256() -> None:
