@@ -72,6 +72,15 @@ def test_sweep_names_the_task_type_so_that_the_right_workers_are_told(engine: En
     assert told == [(accepted.run_id, "idiom-detection")]
 
 
+def test_sweep_is_silent_of_what_no_worker_can_take(engine: Engine, accepted: Accepted) -> None:
+    def told(*unserved: str) -> list[int]:
+        with writing(engine) as session:
+            found = requeue_lost_runs(session, attempts=3, now=NOW + LEASE, unserved=unserved)
+        return [run_id for run_id, _ in found]
+
+    assert [told("idiom-detection"), told("table")] == [[], [accepted.run_id]]
+
+
 def test_sweep_announces_the_longest_waiting_first(engine: Engine) -> None:
     add_competition(engine)
     ada = add_user(engine, "ada")

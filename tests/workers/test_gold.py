@@ -21,7 +21,7 @@ from tests.sealed import a_key, sealed_in
 from tests.workers.files import GOLD
 from workers import gold
 from workers.gold import gold_folder, read_gold, read_items, read_sealed_gold
-from workers.gold_errors import GoldNotFound
+from workers.gold_errors import GoldNotFound, SealBroken
 from workers.keys import key_file, write_keys
 
 TASK = TASKS["idiom-detection"]
@@ -168,6 +168,20 @@ def test_of_sealed_gold_too_other_options_are_another_reading(tmp_path: Path) ->
         place = GoldPlace("idioms", phase, "detection", TASK.name, 1, digests[phase])
         claimed = SealedGold(sealed.file.sha256, sealed.commitment, sealed.keys, place)
         assert read_sealed_gold(task, options, claimed).content is options
+
+
+def test_sealed_gold_that_was_read_before_is_still_for_its_own_place_alone(tmp_path: Path) -> None:
+    task = replace(TASK, read_gold=lambda path, options: options)
+    digest = options_digest({})
+    key_id, key = a_key()
+    write_keys(key_file(), {key_id: key})
+    binding = Binding("idioms", "detection", TASK.name, {"a": 1}, {"a": digest})
+    sealed = sealed_in(get_settings().sealed_dir, b"gold", key, what=binding)
+    places = [GoldPlace("idioms", phase, "detection", TASK.name, 1, digest) for phase in ("a", "b")]
+    here, elsewhere = (SealedGold(sealed.file.sha256, sealed.commitment, sealed.keys, place) for place in places)
+    read_sealed_gold(task, OPTIONS, here)
+    with pytest.raises(SealBroken, match="put it there again"):
+        read_sealed_gold(task, OPTIONS, elsewhere)
 
 
 @pytest.mark.parametrize("is_public", [False, True])
