@@ -145,7 +145,11 @@ def test_the_two_places_are_different_ones_and_a_bucket_has_a_name(
     assert SECRET not in str(raised.value)
     assert run(["storage", "check"]) == Code.USAGE
     assert "only one" in capsys.readouterr().err, "in a sentence, before anything starts"
-    monkeypatch.setenv("EVERGOLD_S3_ACCESS_KEY_ID", "x")
+    monkeypatch.setenv("EVERGOLD_S3_SECRET_ACCESS_KEY", "")
+    monkeypatch.setenv("EVERGOLD_S3_PUBLIC_ENDPOINT", "https://store.example.org")
+    with pytest.raises(InvalidSettings, match="are signed with"):
+        storage_of(get_settings())
+    monkeypatch.setenv("EVERGOLD_S3_PUBLIC_ENDPOINT", "")
     monkeypatch.setattr("app.base.stores.places.find_spec", lambda name: None)
     with pytest.raises(InvalidSettings, match="evergold-server.s3"):
         check_bucket_settings()
