@@ -60,6 +60,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "description": "",
             "website": "",
             "contact": "",
+            "rankings": [],
             "citation": {},
             "tracks": [],
             "method_card": {},

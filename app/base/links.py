@@ -142,6 +142,11 @@ def exports(competition_name: str) -> str:
     return f"{competition(competition_name)}/exports"
 
 
+def ranking(competition_name: str, phase_name: str, name: str) -> str:
+    """Across tasks."""
+    return f"{phase(competition_name, phase_name)}/rankings/{_q(name)}"
+
+
 def all_submissions(competition_name: str, **filters: object) -> str:
     """Everything that was sent to a competition, for organisers; with the filters that are not empty."""
     return f"{competition(competition_name)}/submissions{_query(filters)}"

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from app.base.config import MEBIBYTE
 from app.base.times import MOMENT_PATTERN, parse_moment
+from app.boards.rankings import MissingEntry, RankingBy
 from app.cards.form import CardKind, CardPart
 from app.competitions.visibility import CLOSE
 from app.models import NAME_CHARACTERS, Audience, BoardShown, EntryRule, OwnScores, RegistrationMode, Slices
@@ -247,6 +248,28 @@ class BoardDeclaration(Declaration):
     historic: tuple[HistoricDeclaration, ...] = Field((), description="published results")
 
 
+class RankedBoardDeclaration(Declaration):
+    """A board of a ranking."""
+
+    board: Name = Field(description="a name under boards")
+    weight: Annotated[float, Field(gt=0, le=1_000)] = Field(1, description="how much it counts beside the others")
+
+
+class RankingDeclaration(Declaration):
+    """One order of the teams from several boards; it appears in every phase that has all of them."""
+
+    name: Name = Field(description="in addresses; never change it")
+    title: Title
+    description: Markdown = Field("", description="Markdown, shown above the ranking")
+    by: RankingBy = Field(RankingBy.MEAN_RANK, description="the mean of ranks, or of the scores that rank the boards")
+    missing: MissingEntry = Field(
+        MissingEntry.LEFT_OUT,
+        description="what counts for a team without a rank on a board: left_out (no place), worst (the rank behind the "
+        "last; the lowest score there), zero (of scores)",
+    )
+    boards: tuple[RankedBoardDeclaration, ...] = Field(min_length=1, max_length=50)
+
+
 class TaskDeclaration(Declaration):
     """A task: a task type with options."""
 
@@ -405,6 +428,7 @@ class CompetitionDeclaration(Declaration):
     teams: TeamsDeclaration = Field(TeamsDeclaration(), description="how large teams may be, and what they may change")
     tasks: tuple[TaskDeclaration, ...] = Field(min_length=1)
     boards: tuple[BoardDeclaration, ...] = Field(min_length=1)
+    rankings: tuple[RankingDeclaration, ...] = Field((), max_length=20, description="across tasks, from several boards")
     phases: tuple[PhaseDeclaration, ...] = Field(min_length=1)
 
     @property

@@ -82,6 +82,7 @@ class Competition(Base):
     tracks: Mapped[list[Any]] = mapped_column(default=list)  # [{"name", "title", "description"}]; a submission has one
     method_card: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what its cards ask for; app.cards.form
     registration: Mapped[dict[str, Any]] = mapped_column(default=dict)  # who may take part, as declared
+    rankings: Mapped[list[Any]] = mapped_column(default=list)  # across tasks, as declared; app.boards.rankings
     citation: Mapped[dict[str, Any]] = mapped_column(default=dict)  # authors, licence, paper; app.boards.citations
     teams: Mapped[dict[str, Any]] = mapped_column(default=dict)  # how large they may be, until when they are renamed
     position: Mapped[int] = mapped_column(default=0)

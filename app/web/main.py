@@ -23,7 +23,7 @@ from app.base.queue import import_celery
 from app.base.storage import clear_interrupted_uploads, sealed_storage_of, storage_of
 from app.models import Competition
 from app.web import docs, pages
-from app.web.boards import api as boards, exports, feeds, pictures, results, rows, team as public_teams
+from app.web.boards import api as boards, exports, feeds, pictures, rankings, results, rows, team as public_teams
 from app.web.competitions import allowances, api as competitions, life, starter_kits
 from app.web.declarations import api as declaring, blueprint_api
 from app.web.exports import api as organiser_exports, downloads
@@ -132,6 +132,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         exports,
         feeds,
         results,
+        rankings,
         failures,
         rescoring,
         roles,

@@ -141,6 +141,7 @@ def _make_competitions() -> None:
         sa.Column("tracks", Json, nullable=False),
         sa.Column("method_card", Json, nullable=False),
         sa.Column("registration", Json, nullable=False),
+        sa.Column("rankings", Json, nullable=False),
         sa.Column("citation", Json, nullable=False),
         sa.Column("teams", Json, nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),

@@ -74,6 +74,10 @@ EVERYTHING: dict[str, str] = {
         " help: 'Which: one'}\n"
         "    tasks:"
     ),
+    "    phases:\n      - name: practice\n": (
+        "    rankings:\n      - {name: overall, title: Overall, description: All, by: mean_score, missing: zero,"
+        " boards: [{board: zero-shot, weight: 0.1}]}\n    phases:\n      - name: practice\n"
+    ),
     'title: "Detection"\n': 'title: "Detection"\n        description: "A task"\n',
     'title: "Zero-shot"\n': 'title: "Zero-shot"\n        description: "A board"\n        track: closed\n',
     "        historic:\n": "        rank_by: {metric: macro_f1, split: zero_shot/en}\n        historic:\n",

@@ -230,6 +230,7 @@ def build(site: Site) -> Place:
     appoint(engine)
     make_key(engine)
     seal_gold(engine, b"sealed gold", places=[f"{COMPETITION}/{phase}/{TASK}" for phase in (PHASE, "post")])
+    _declare_ranking(engine)
     submitted = _submit_all(engine)
     rescore(engine, "practice")
     _say_something(engine, site.settings)
@@ -238,6 +239,13 @@ def build(site: Site) -> Place:
     keep_declaration(engine, phases=(PHASE, "practice", "post"), metric="bertscore", split="macro")
     place.save()
     return place
+
+
+def _declare_ranking(engine: Engine) -> None:
+    """Across the boards of the task: it is hidden wherever these are."""
+    with writing(engine) as session:
+        boards = [{"board": "zero-shot"}, {"board": "one-shot", "weight": 2.0}]
+        find_competition(session, COMPETITION).rankings = [{"name": "overall", "title": "Overall", "boards": boards}]
 
 
 def reveal(place: Place, hidden: Hidden = HIDDEN, visibility: Mapping[str, Any] = EMBARGO) -> None:
@@ -466,6 +474,7 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "phase": PHASE,
         "task": TASK,
         "board": "zero-shot",
+        "ranking": "overall",
         "team": "Alpha",
         "number": "1",
         "rescoring": "1",

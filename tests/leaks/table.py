@@ -70,6 +70,7 @@ GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/official
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/pictures                          200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}                404 404 404 404 404 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/table                             200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/rankings/{ranking}                               200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}                                     200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}                        200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold                                401 403 403 403 403 200 200
@@ -196,6 +197,7 @@ GET    /competitions/{competition}/phases/{phase}/boards/{board}/official/{numbe
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/rows/{submission_id}                     404 404 404 404 404 200 200
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/pictures                                 200 200 200 200 200 200 200
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}.svg                   404 404 404 404 404 200 200
+GET    /competitions/{competition}/phases/{phase}/rankings/{ranking}                                      200 200 200 200 200 200 200
 GET    /competitions/{competition}/phases/{phase}/tasks/{task}/gold                                       303 403 403 403 403 200 200
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold                                       303 403 403 403 403 303 303
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/check                       303 403 403 403 403 303 303

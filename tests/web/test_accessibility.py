@@ -150,6 +150,10 @@ IDIOMS = [
     Visit("/competitions/{competition}/life", f"{COMPETITION_PAGE}/life", OLGA),
     Visit("/competitions/{competition}/allowances", f"{COMPETITION_PAGE}/allowances", OLGA),
     Visit("/competitions/{competition}/downloads", f"{COMPETITION_PAGE}/downloads", OLGA),
+    Visit(
+        "/competitions/{competition}/phases/{phase}/rankings/{ranking}",
+        f"{COMPETITION_PAGE}/phases/{PHASE}/rankings/overall",
+    ),
     Visit("/competitions/{competition}/submissions", f"{COMPETITION_PAGE}/submissions", OLGA),
     Visit("/competitions/{competition}/failed", f"{COMPETITION_PAGE}/failed", OLGA),
     Visit("/competitions/{competition}/rescoring", f"{COMPETITION_PAGE}/rescoring", OLGA),
@@ -352,6 +356,7 @@ def take_part(site: Site) -> dict[str, str]:
     cat = world.add_user(site.engine, "cat")
     with writing(site.engine) as session:
         here = find_competition(session, COMPETITION)
+        here.rankings = [{"name": "overall", "title": "Overall", "boards": [{"board": "zero-shot", "weight": 2.0}]}]
         here.registration, here.teams = {"mode": "approval", "terms": "# Terms\n\nBe **kind**."}, {"members_max": 3}
         accepted = rules_of(here).terms_sha256
         for who in (cat, user(site, "ada")):

@@ -129,6 +129,7 @@ OPERATIONS = {
     "list_all_submissions": f"GET {API}/competitions/{{competition}}/submissions",
     "mark_submissions": f"PUT {API}/competitions/{{competition}}/submissions/marks",
     "rescore_submissions": f"POST {API}/competitions/{{competition}}/submissions/rescoring",
+    "get_ranking": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/rankings/{{ranking}}",
     "list_downloads": f"GET {API}/competitions/{{competition}}/downloads",
     "export_downloads": f"GET {API}/competitions/{{competition}}/downloads.csv",
     "list_registrations": f"GET {API}/competitions/{{competition}}/registrations",

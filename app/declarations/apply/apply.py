@@ -173,6 +173,7 @@ def _competition(work: Work, declared: CompetitionDeclaration, position: int) ->
     values |= registration_values(declared)
     note_unknown_names(work, declared)
     values["method_card"] = method_card_values(declared.method_card)
+    values["rankings"] = [one.model_dump(mode="json", exclude_defaults=True) for one in declared.rankings]
     values["citation"] = declared.citation.model_dump(mode="json", exclude_defaults=True)
     row = work.session.scalar(select(Competition).where(Competition.name == declared.name))
     if row is None:

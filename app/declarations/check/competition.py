@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from app.base.text import did_you_mean, listed, readable_size
 from app.base.times import in_utc, parse_moment
 from app.declarations.check.parts import check_method_card, check_registration, check_tracks
+from app.declarations.check.rankings import check_rankings
 from app.declarations.check.shape import report
 from app.declarations.check.visibility import PhaseTimes, check_visibility
 from app.declarations.findings import Findings
@@ -96,6 +97,10 @@ def check_competition(
     check_visibility([PhaseTimes(one.node, one.name, one.start, one.end, one.ends) for one in phases], findings)
     check_method_card(competition, findings)
     check_registration(competition, findings)
+    by_phase: dict[str, list[str]] = {}
+    for one in phase_tasks:
+        by_phase.setdefault(one.phase.name, []).append(one.name)
+    check_rankings(competition, by_phase, findings)
     check_names(elements(competition, "tracks"), "the track", findings)
     check_tracks(
         elements(competition, "tracks"),

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.base.db import reading
 from app.boards.leaderboard import count_entries
+from app.boards.rankings import rankings_of
 from app.boards.side_by_side import short_titles
 from app.competitions.entry_rules import EntrySettings, entry_settings
 from app.competitions.find import boards_of, find_competition
@@ -84,6 +85,7 @@ def read_competition(request: Request, server: ServerHere, viewer: ViewerHere, c
         "competitions/page.html",
         competition=found,
         phases=phases,
+        rankings={phase.name: rankings_of(found, phase) for phase in found.phases},
         announcements=announcements[:ANNOUNCEMENTS_SHOWN],
         more_announcements=len(announcements) > ANNOUNCEMENTS_SHOWN,
         rules=rules_of(found),

@@ -1,0 +1,126 @@
+"""The API of rankings across tasks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path
+from pydantic import Field
+
+from app.base.db import reading
+from app.base.errors import NotFound
+from app.boards.rankings import MissingEntry, RankingBy, RankingTable, build_ranking, find_ranking
+from app.competitions.find import find_competition
+from app.web.http.context import ServerHere
+from app.web.http.errors import error_responses
+from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.routers import api_router
+from app.web.http.schemas import ApiModel, example
+from app.web.http.viewer import ApiViewer
+
+router = api_router("boards")
+
+_EXAMPLE = {
+    "name": "overall",
+    "title": "Overall",
+    "by": "mean_rank",
+    "missing": "worst",
+    "boards": [{"board": "zero-shot", "weight": 2.0}, {"board": "one-shot", "weight": 1.0}],
+    "hidden": [],
+    "left_out": 0,
+    "rows": [
+        {
+            "rank": 1,
+            "team": "Ada Lovelace",
+            "mean": 1.3333333333333333,
+            "standings": [{"rank": 1, "score": 0.75, "counted": 1.0}, {"rank": 2, "score": 0.5, "counted": 2.0}],
+        }
+    ],
+}
+
+
+class RankedBoardOut(ApiModel):
+    """A board of the ranking."""
+
+    board: str
+    weight: float
+
+
+class RankingStandingOut(ApiModel):
+    """A team on one of the boards."""
+
+    rank: int | None = Field(description="null: none there")
+    score: float | None
+    counted: float = Field(description="what the mean is made of: the rank or the score, or what stands for it")
+
+
+class RankedTeamOut(ApiModel):
+    """A team in the ranking; `standings` in the order of `boards`."""
+
+    rank: int
+    team: str
+    mean: float
+    standings: list[RankingStandingOut]
+
+
+class RankingOut(ApiModel):
+    """A ranking across tasks, as far as you see its boards."""
+
+    model_config = example(_EXAMPLE)
+
+    name: str
+    title: str
+    by: RankingBy
+    missing: MissingEntry
+    boards: list[RankedBoardOut]
+    hidden: list[str] = Field(description="titles of boards that you do not see (enough of); then there are no rows")
+    left_out: int = Field(description="teams with a rank on some of the boards alone, where these are left out")
+    rows: list[RankedTeamOut]
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/rankings/{ranking}",
+    operation_id="get_ranking",
+    summary="A ranking across the tasks of a phase",
+    description="Made of what you see of its boards. Means are exact, and rounded once, to the nearest float.",
+    responses=error_responses(401, 404, 422),
+)
+def read_ranking(
+    server: ServerHere,
+    viewer: ApiViewer,
+    competition: CompetitionName,
+    phase: PhaseName,
+    ranking: Annotated[str, Path(max_length=100, examples=["overall"])],
+) -> RankingOut:
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        place = next((one for one in found.phases if one.name == phase), None)
+        if place is None:
+            raise NotFound(f"Competition '{competition}' has no phase '{phase}'.")
+        wanted = find_ranking(found, place, ranking)
+        return ranking_out(build_ranking(session, place, wanted, viewer.user, server.clock(), seen_as=viewer.seen_as))
+
+
+def ranking_out(table: RankingTable) -> RankingOut:
+    """As JSON shows it."""
+    return RankingOut(
+        name=table.ranking.name,
+        title=table.ranking.title,
+        by=table.ranking.by,
+        missing=table.ranking.missing,
+        boards=[RankedBoardOut(board=one.board.name, weight=float(one.weight)) for one in table.ranking.boards],
+        hidden=list(table.hidden),
+        left_out=table.left_out,
+        rows=[
+            RankedTeamOut(
+                rank=row.rank,
+                team=row.team,
+                mean=float(row.mean),
+                standings=[
+                    RankingStandingOut(rank=one.rank, score=one.score, counted=float(one.counted))
+                    for one in row.standings
+                ],
+            )
+            for row in table.rows
+        ],
+    )
