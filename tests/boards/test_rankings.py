@@ -53,7 +53,7 @@ SECOND = board((1, "Cat", 0.7), (2, "Bob", 0.6), (3, "Ada", 0.5))
 
 def test_the_mean_of_ranks_ties_share_a_rank() -> None:
     # Ada (1+3)/2 = 2, Bob (2+2)/2 = 2, Cat (3+1)/2 = 2
-    assert ranks(rank_across(ranking(), [FIRST, SECOND])) == [(1, "Ada", 2), (1, "Bob", 2), (1, "Cat", 2)]
+    assert ranks(rank_across(ranking(), [FIRST, SECOND])) == [(1, team, Fraction(2)) for team in ("Ada", "Bob", "Cat")]
 
 
 def test_weights_are_as_they_are_written() -> None:
