@@ -51,6 +51,8 @@ def test_who_may_not_see_it_finds_nothing_anywhere(guarded: Place) -> None:
     asked = [address for address in of_competition(guarded) if address.method == "GET"]
     assert len(asked) > 60
     assert differing(guarded, "anonymous", asked) == []
+    pages = [address for address in asked if not address.is_api]
+    assert differing(guarded, "organiser elsewhere", pages[:10]) == []
 
 
 @pytest.mark.soak

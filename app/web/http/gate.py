@@ -33,10 +33,10 @@ async def check_gate(request: Request, server: ServerHere) -> None:
 def _check(request: Request, server: Server, name: str) -> None:
     with reading(server.engine) as session:
         competition = session.scalar(select(Competition).where(Competition.name == name))
-        if competition is None:
-            raise no_competition(name)
-        if competition.stage != Stage.PUBLISHED and not may_see(session, _user(request, server), competition.id):
-            raise no_competition(name)
+        if competition is None or competition.stage != Stage.PUBLISHED:
+            user = _user(request, server)  # also for what is not there: the page that says so knows its reader
+            if competition is None or not may_see(session, user, competition.id):
+                raise no_competition(name)
     if request.method not in _READING and not _is_open_in_archives(request):
         check_not_archived(competition)
 
