@@ -151,7 +151,7 @@ def test_one_mistake_on_every_line_hides_no_other(tmp_path: Path) -> None:
 def test_file_for_another_phase_is_said_once(tmp_path: Path) -> None:
     others = Items(tuple(str(n) for n in range(90, 190)), ("EN",) * 100)
     (only,) = rejected(tmp_path, rows(others), MANY)
-    assert only.code == "wrong-phase"
+    assert (only.code, only.column, only.text) == ("wrong-phase", "ID", "101")
     assert only.message == (
         "this looks like a file for another phase or task: of its 200 rows 178 have an id that is unknown here "
         "and 22 have the id of an item that is in another language, first id 101"

@@ -171,3 +171,16 @@ def test_gold_without_a_label_is_refused(write: Write) -> None:
 def test_a_prediction_for_other_items_is_refused(write: Write) -> None:
     with pytest.raises(InvalidGold, match="1 gold items are not in the items file: 3"):
         scored(write, GOLD, "id,labels\n1,a\n2,\n", items="id\n1\n2\n")
+
+
+def test_the_template_has_every_id_and_no_label(write: Write) -> None:
+    options = MultiLabelOptions(labels=("joy", "fear"))
+    items = TASK.read_items(write("items", "id,text\n3,c\n1,a\n"), options)
+    assert TASK.template(items, options) == "id,labels\n3,\n1,\n"
+
+
+def test_what_is_noticed_of_a_file_that_is_right_comes_with_it(write: Write) -> None:
+    options = MultiLabelOptions()
+    gold = TASK.read_gold(write("gold", 'id,labels\n1,"""joy"""\n2,\n'), options)
+    found = TASK.read_prediction(write("own", 'id\tlabels\n1\t"joy"\n2\t\n'), TASK.items_of(gold, options), options)
+    assert [(one.code, one.line) for one in found.warnings] == [("quoted-cell", 2)]

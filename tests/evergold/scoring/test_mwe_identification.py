@@ -183,6 +183,20 @@ def test_the_report_is_compact_json_with_every_count() -> None:
     assert len(json.dumps(french)) < 1000
 
 
+@pytest.mark.parametrize("macro", ["languages-with-gold", "all-languages"])
+def test_the_means_of_the_report_are_those_of_the_scores(macro: str) -> None:
+    options = OPTIONS.model_copy(update={"macro": macro})
+    answers = TASK.read_gold(GOLD, options)
+    predicted = TASK.read_prediction(PREDICTION, TASK.items_of(answers, options), options)
+    assert TASK.report is not None
+    means = TASK.report(answers, predicted, options)["macro"]["views"]
+    scores = values(TASK.score(answers, predicted, options))
+    kinds = ("precision", "recall", "f1")
+    defined = {view: list(mean) for view, mean in means.items() if mean is not None}
+    assert len(defined) == len(means) - 1, "no language has the single-token view"
+    assert defined == {view: [scores[f"mwe_{kind} macro/{view}"] for kind in kinds] for view in defined}
+
+
 def test_the_official_text_follows_the_lemmas_of_the_prediction(tmp_path: Path) -> None:
     changed = tmp_path / "test.system.cupt"
     changed.write_text(FRENCH.read_text().replace("\tprendre\t", "\tprennen\t"))

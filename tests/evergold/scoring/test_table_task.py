@@ -279,7 +279,9 @@ def test_a_number_exactly_at_its_bound_is_within(write: Write) -> None:
 def test_empty_texts_are_allowed_only_where_the_organiser_says_so(write: Write) -> None:
     gold, prediction = "id,label\n1,a b c d\n2,e\n", "id,label\n1,a b c d\n2,\n"
     assert refused(write, gold, prediction, metrics=["bleu"]) == ["line 3, column label: the value is empty"]
-    assert scored(write, gold, prediction, metrics=["exact_match"], allow_empty=True)["exact_match all"].value == 0.5
+    found = scored(write, gold, prediction, metrics=["exact_match"], allow_empty=True)["exact_match all"]
+    assert found.value == 0.5
+    assert "case:mixed,nrefs:1" in found.signature
 
 
 def test_an_empty_text_of_gold_is_refused_even_where_predictions_may_be_empty(write: Write) -> None:
