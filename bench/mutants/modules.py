@@ -29,6 +29,7 @@ _GOLD_AND_RUNS = (
     "tests/gold/",
     "tests/rescoring/",
     "tests/runs/",
+    "tests/standings/test_check.py",
     "tests/submissions/test_validations.py",
     "tests/workers/test_check.py",
     "tests/workers/test_confined.py",
