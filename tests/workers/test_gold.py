@@ -148,6 +148,14 @@ def test_files_of_a_folder_count_with_their_names(folder: Path) -> None:
     assert gold._sha256(folder / "languages") != before
 
 
+def test_a_file_of_a_folder_by_another_name_is_other_gold(folder: Path) -> None:
+    (folder / "languages").mkdir()
+    (folder / "languages" / "en.csv").write_text("gold")
+    before = gold._sha256(folder / "languages")
+    (folder / "languages" / "en.csv").rename(folder / "languages" / "pt.csv")
+    assert gold._sha256(folder / "languages") != before
+
+
 def test_other_options_are_another_reading(folder: Path, counting: Counting) -> None:
     read_gold(counting.task, OPTIONS, "gold.csv")
     read_gold(counting.task, read_options(TASK, {"labels": ["0", "1", "2"]}), "gold.csv")
