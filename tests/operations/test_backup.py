@@ -436,11 +436,12 @@ def test_a_backup_of_an_older_version_is_restored_and_brought_up_to_date(fresh: 
         "display_name": "plain",
         "password_hash": "plain",
         "is_administrator": "plain",
+        "is_approved_organiser": "plain",
         "created_at": "moment",
     }
     described = [BackupColumn(name=name, kind=kind) for name, kind in columns.items()]
     moment = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)
-    values = [7, "grace", "grace@example.org", "Grace", None, True, moment]
+    values = [7, "grace", "grace@example.org", "Grace", None, True, False, moment]
     line = written(described, values, [value is None for value in values])
     backup = tmp_path / "old"
     (backup / "database").mkdir(parents=True)

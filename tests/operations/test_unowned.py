@@ -35,6 +35,7 @@ NOT_FILES = {
     "audit_log.request_id",
     "competitions.neutral_salt",
     "email_confirmations.secret_hash",
+    "file_downloads.sha256",  # of what was sent, which need not be stored any more
     "gold_power.key",
     "gold_versions.commitment",
     "judged_texts.text_key",
@@ -44,6 +45,7 @@ NOT_FILES = {
     "password_resets.secret_hash",
     "run_statistics.key",
     "revisions.fingerprint",
+    "role_invitations.secret_hash",
     "runs.claim_token",
     "team_invitations.secret_hash",
     "validations.claim_token",

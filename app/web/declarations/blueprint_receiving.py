@@ -13,7 +13,7 @@ from app.base.errors import InvalidForm
 from app.base.storage import StoredFile, local_file, storage_of
 from app.competitions.organisers import check_may_create, limits_of, used_bytes
 from app.declarations.blueprints.beginnings import Brought, read_zip
-from app.declarations.blueprints.kept import add_file, begin_blueprint, find_blueprint
+from app.declarations.blueprints.kept import add_file, begin_blueprint
 from app.models import User
 from app.web.html.guards import SentUpload
 from app.web.http import csrf
@@ -25,8 +25,7 @@ NAME_CHARACTERS = 200
 
 
 async def receive_file(request: Request, server: Server, upload: SentUpload, blueprint_id: int) -> None:
-    """In the place of a file of the same name; raises NotFound before a byte is read."""
-    await run_sync(_check_there, server, upload.user, blueprint_id)
+    """In the place of a file of the same name; raises NotFound, and what came in is named by nothing then."""
     received = await receive_upload(
         incoming_of(request),
         storage=storage_of(server.settings),
@@ -63,11 +62,6 @@ def _begin(server: Server, user: User, file: StoredFile) -> int:
         for path, stored in brought.files.items():
             add_file(session, user, blueprint.id, path, stored, limits, now)
         return blueprint.id
-
-
-def _check_there(server: Server, user: User, blueprint_id: int) -> None:
-    with reading(server.engine) as session:
-        find_blueprint(session, user, blueprint_id)
 
 
 def _keep_file(server: Server, user: User, blueprint_id: int, path: str, file: StoredFile) -> None:
