@@ -2,7 +2,7 @@
 
 Each operation gets requests that its description allows and requests that it does not. Each of them is sent by every
 kind of visitor, with the names that were made up and with the names of what is really there. What each commit sends is
-always the same; `make soak` sends two hundred times as much, to all operations, made up from a seed that is new each time.
+always the same; `make soak` sends two hundred times as much, to all operations, from a seed that is new each time.
 """
 
 from __future__ import annotations
