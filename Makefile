@@ -5,8 +5,8 @@ PORT ?= 8321
 VENV := .venv/bin
 TESTS ?=
 N ?= 300
-# One more than the cores of a small machine: while a server is waited for, there is something to compute.
-PROCESSES ?= 3
+# Twice the cores of a small machine: while servers are waited for, there is something to compute.
+PROCESSES ?= 4
 # LEAN=1 leaves out torch (hundreds of MB, on Linux several GB), and with it the scoring of paraphrases.
 LEAN ?=
 lean := $(filter-out 0,$(LEAN))

@@ -20,7 +20,7 @@ from tests.server.processes import Server, embedded, on_real_parts
 from tests.test_end_to_end import API, board_rows, open_to_all, register, until_final
 from tests.web.site import csrf_of
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.soak]
 
 PHASE = f"{API}/competitions/parseme-1-2/phases/post-evaluation"
 PASSWORD = "correct horse battery"
@@ -36,7 +36,7 @@ def add_parseme(task: Parseme, folder: Path) -> None:
     open_to_all(folder / "imported" / "parseme" / "competition.yaml")
 
 
-@pytest.fixture(scope="module", params=[pytest.param("embedded", marks=pytest.mark.soak), "real parts"])
+@pytest.fixture(scope="module", params=["embedded", "real parts"])
 def server(request: pytest.FixtureRequest, task: Parseme) -> Iterator[Server]:
     """A running server with the shared task as `evergold import parseme` makes it."""
     if request.param == "embedded":

@@ -5,12 +5,12 @@ from __future__ import annotations
 import uuid
 from datetime import datetime, timedelta
 
-from sqlalchemy import Engine, insert, select
+from sqlalchemy import Engine, insert
 
 from app.base.db import writing
-from app.models import Board, Phase, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, Team
+from app.models import Board, RunStatus, ScoreRow, ScoringRun, Submission, Team
 from tests.rich_world import own
-from tests.world import ZERO_SHOT, add_user
+from tests.world import ZERO_SHOT, add_user, the_phase_task
 
 #: Of the first column, which ranks, and of the others.
 RANKING, OTHERS = "macro_f1", "accuracy"
@@ -28,9 +28,7 @@ def fill_wide(engine: Engine, rows: int, columns: int, now: datetime) -> None:
             for n, (metric, split) in enumerate(scores[1:])
         ]
         board.columns = [board.columns[0], *parts]
-        place = select(Phase.competition_id, PhaseTask.id).join(PhaseTask, PhaseTask.phase_id == Phase.id)
-        place = place.where(Phase.competition_id == board.competition_id)
-        competition, phase_task = session.execute(place).one()
+        competition, phase_task = board.competition_id, the_phase_task(session).id
         teams = [Team(competition_id=competition, name=f"Team {n}", created_at=now) for n in range(rows)]
         session.add_all(teams)
         session.flush()

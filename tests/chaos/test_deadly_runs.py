@@ -118,7 +118,7 @@ def test_a_run_that_kills_its_worker_three_times_fails_alone(place: Place, ada: 
     ("marker", "limits", "words"),
     [
         pytest.param(ENDLESS, {"run_limit_seconds": 2}, "2 s", id="asleep", marks=pytest.mark.soak),
-        pytest.param(BUSY, {"run_cpu_seconds": 2}, "2 s of processor time", id="busy"),
+        pytest.param(BUSY, {"run_cpu_seconds": 2}, "2 s of processor time", id="busy", marks=pytest.mark.soak),
     ],
 )
 def test_a_run_that_takes_too_long_is_rejected_at_its_first_try(

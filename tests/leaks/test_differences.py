@@ -112,6 +112,7 @@ def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestc
     assert ("organiser", BOARD) in different, "organisers see it: so it was there to be told"
 
 
+@pytest.mark.soak
 def test_the_same_differences_are_seen_once_they_are_shown(unscored: Place) -> None:
     unscored.site.set_clock(REVEAL)
     pair = PAIRS[0]

@@ -87,7 +87,7 @@ def broken(error: Exception) -> Callable[..., Any]:
 def test_a_fault_of_ours_tells_nothing(
     site: Site, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(competitions, "list_competitions", broken(RuntimeError("the password is hunter3")))
+    monkeypatch.setattr(competitions, "listed_competitions", broken(RuntimeError("the password is hunter3")))
     with site.client() as client:
         response = client.get("/api/v1/competitions/none")  # another route still works
         assert response.status_code == 404
@@ -106,7 +106,7 @@ def test_a_fault_of_ours_tells_nothing(
 
 
 def test_a_fault_on_a_page_is_a_page(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(home, "list_competitions", broken(KeyError("hunter2")))
+    monkeypatch.setattr(home, "listed_competitions", broken(KeyError("hunter2")))
     response = httpx.get(site.url, headers=BROWSER)
     assert response.status_code == 500
     assert "it was us" in response.text
@@ -133,7 +133,7 @@ def test_a_database_in_trouble_is_not_our_fault(
     site: Site, monkeypatch: pytest.MonkeyPatch, said: str, status: int, code: str
 ) -> None:
     trouble = OperationalError("SELECT secret", {}, sqlite3.OperationalError(said))
-    monkeypatch.setattr(competitions, "list_competitions", broken(trouble))
+    monkeypatch.setattr(competitions, "listed_competitions", broken(trouble))
     response = httpx.get(f"{site.url}/api/v1/competitions")
     check_shape(response, status, code)
     assert "secret" not in response.text

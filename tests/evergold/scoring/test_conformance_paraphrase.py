@@ -161,6 +161,7 @@ def test_bertscore_of_every_item() -> None:
     assert sum(score == 0 for score in found) == official["zero"]
 
 
+@pytest.mark.soak
 def test_semeval_sentence_pairs_equal_the_installed_bert_score() -> None:
     """64 pairs, a batch of upstream's, among which are some that upstream's padding moves, beyond 1e-5."""
     pytest.importorskip("torch", reason="BERTScore is tested where the extra 'bertscore' is installed")

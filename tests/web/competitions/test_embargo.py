@@ -96,6 +96,7 @@ def test_a_team_sees_its_own_score_and_nobody_else_does(planted: Planted) -> Non
         assert all(any(place in path for place in its_own) for path in found), "its own submission, and no board"
 
 
+@pytest.mark.soak
 def test_ranks_alone_tell_no_score(planted: Planted) -> None:
     hide(planted.site.engine, board="ranks_only", own_scores="after_close")
     declare(planted.site.engine, ends_at=REVEAL)
@@ -123,6 +124,7 @@ def test_digits_beyond_the_precision_are_in_no_answer(planted: Planted) -> None:
     assert (text.status_code, text.json()["error"]["code"]) == (404, "not_found")
 
 
+@pytest.mark.soak
 def test_slices_that_are_not_shown_are_in_no_answer(planted: Planted) -> None:
     hide(planted.site.engine, slices="none")
     report = planted.owner.client.get(f"/api/v1/submissions/{planted.submission}/report").json()

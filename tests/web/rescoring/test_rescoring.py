@@ -191,7 +191,7 @@ def test_a_dropped_set_has_a_page(desk: httpx.Client, entered: dict[str, Any]) -
 
 def test_failed_runs_have_a_page_with_buttons(site: Site, ada: Person, desk: httpx.Client) -> None:
     address = f"/competitions/{COMPETITION}/failed"
-    assert "None. Whatever was sent here was scored" in desk.get(address).text
+    assert "None. Everything sent here was scored" in desk.get(address).text
     runs = [run_of(site, ada.submitted(content=f"ID,{n}\n".encode())) for n in range(3)]
     for run_id in runs:
         world.fail(site.engine, run_id)
@@ -201,7 +201,7 @@ def test_failed_runs_have_a_page_with_buttons(site: Site, ada: Person, desk: htt
     desk.post(f"{address}/{runs[0]}/queue-again", data={"csrf_token": token})
     assert [world.the_run(site.engine, run_id).status for run_id in runs] == ["queued", "failed", "failed"]
     assert desk.post(f"{address}/{runs[0]}/queue-again", data={"csrf_token": token}).status_code == 404
-    assert "None. Whatever" in desk.post(f"{address}/queue-again", data={"csrf_token": token}).text
+    assert "None. Everything" in desk.post(f"{address}/queue-again", data={"csrf_token": token}).text
     assert {world.the_run(site.engine, run_id).status for run_id in runs} == {RunStatus.QUEUED}
 
 
