@@ -196,6 +196,7 @@ def test_too_many_lines_are_refused_before_they_are_read_blank_ones_too() -> Non
     assert said(data, limits=TableLimits(lines=11)) == ["the file has more than 11 lines"]
 
 
+@pytest.mark.soak
 def test_a_header_of_ten_times_the_columns_takes_about_ten_times_as_long() -> None:
     """Not a hundred times, as it did when each name was counted among all the others."""
 
@@ -203,9 +204,9 @@ def test_a_header_of_ten_times_the_columns_takes_about_ten_times_as_long() -> No
         data = ",".join(f"column{number}" for number in range(columns)).encode() + b"\n"
         times = []
         for _ in range(5):
-            began = time.perf_counter()
+            began = time.process_time()
             read_table(data, COLUMNS, Problems())
-            times.append(time.perf_counter() - began)
+            times.append(time.process_time() - began)
         return min(times)
 
     assert seconds(40_000) < 20 * seconds(4_000)
@@ -251,7 +252,7 @@ def test_five_thousand_rows_take_milliseconds() -> None:
     data = ("ID,Language,Label\n" + "".join(f"{n},EN,1\n" for n in range(5000))).encode()
     seconds = []
     for _ in range(5):
-        started = time.perf_counter()
+        started = time.process_time()
         read_table(data, COLUMNS, Problems())
-        seconds.append(time.perf_counter() - started)
+        seconds.append(time.process_time() - started)
     assert min(seconds) < 0.1  # about 3 ms; the rest is room for slow machines
