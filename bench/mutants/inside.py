@@ -38,7 +38,7 @@ Verdict = Literal["noticed", "lives", "unsure"]
 _PATIENCE, _PATIENCE_PROCESSOR_SECONDS, _PATIENCE_SECONDS = 3, 4, 600
 _MEMORY_BYTES = 6 * 1024**3
 #: As many of the tests of a function as take so long without a fault.
-_MOST_SECONDS = 15
+_MOST_SECONDS = 60
 _ON_IMPORT = ""
 
 Function = tuple[str, int]

@@ -6,9 +6,9 @@ It stands before every route, so that no route can forget it; lists of competiti
 
 from __future__ import annotations
 
-from anyio.to_thread import run_sync
 from fastapi import Request
 from sqlalchemy import select
+from starlette.concurrency import run_in_threadpool
 
 from app.base.db import reading
 from app.base.errors import NotAuthenticated
@@ -27,7 +27,7 @@ async def check_gate(request: Request, server: ServerHere) -> None:
     """Raises NotFound for a competition that the visitor may not see, CompetitionArchived for changes of one."""
     name = request.path_params.get("competition")
     if name is not None:
-        await run_sync(_check, request, server, name)
+        await run_in_threadpool(_check, request, server, name)
 
 
 def _check(request: Request, server: Server, name: str) -> None:
