@@ -7,6 +7,7 @@ commits of its own kind: there each has a transaction of its own.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -59,6 +60,8 @@ def write_together(engine: Engine, job: Callable[[Session], Result]) -> Result:
 
 _lines: WeakKeyDictionary[Engine, Line] = WeakKeyDictionary()
 _lines_lock = threading.Lock()
+#: The thread that serves a line stays with the parent: in a forked process whoever waited for it would wait for ever.
+os.register_at_fork(after_in_child=_lines.clear)
 
 
 def _carry_out(engine: Engine, jobs: list[tuple[Callable[[Session], Any], Future[Any]]]) -> None:

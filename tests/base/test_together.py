@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
@@ -136,3 +139,21 @@ def test_a_failed_write_of_one_leaves_no_lock_behind(sqlite_engine: Engine) -> N
         write_together(sqlite_engine, lambda session: add(session, "ada") // 0)
     with writing(sqlite_engine) as session:
         assert session.scalars(select(func.count()).select_from(User)).one() == 0
+
+
+def test_a_forked_process_does_not_wait_for_the_thread_of_its_parent(sqlite_engine: Engine) -> None:
+    write_together(sqlite_engine, lambda session: add(session, "parent"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of forks beside threads: that is it
+        child = os.fork()
+    if child == 0:
+        signal.alarm(int(LIMIT_SECONDS))
+        status = 1
+        try:
+            sqlite_engine.dispose(close=False)
+            write_together(sqlite_engine, lambda session: add(session, "child"))
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    assert names(sqlite_engine) == {"parent", "child"}
