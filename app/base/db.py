@@ -7,12 +7,13 @@ it commits, just as with SELECT … FOR UPDATE on PostgreSQL.
 from __future__ import annotations
 
 import re
+import select
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from sqlalchemy import (
@@ -28,7 +29,9 @@ from sqlalchemy import (
     make_url,
 )
 from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.orm import DeclarativeBase, Session
+from sqlalchemy.pool import ConnectionPoolEntry
 
 #: A server that went away without a word (a dead host, a broken network) is noticed, instead of waited for.
 POSTGRESQL_PATIENCE = {
@@ -38,8 +41,11 @@ POSTGRESQL_PATIENCE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,  # milliseconds
 }
+#: A connection used so lately is taken for alive, unless its server has closed it.
+FRESH_SECONDS = 30.0
 SQLITE_BUSY_SECONDS = 30
 SQLITE_RETRY_SECONDS = 0.02
+_USED_AT = "used_at"
 _POSTGRESQL = re.compile("^postgres(ql)?://")
 #: Names every constraint, so that migrations can change it on both databases.
 NAMING = {
@@ -86,8 +92,10 @@ def make_engine(address: str) -> Engine:
         # As hosts write it, without a driver; the older spelling too.
         url = make_url(_POSTGRESQL.sub("postgresql+psycopg://", address))
         patience = {name: value for name, value in POSTGRESQL_PATIENCE.items() if name not in url.query}
-        # Pre-ping: a connection that died with the server's restart is replaced before anybody uses it.
-        return create_engine(url, pool_pre_ping=True, connect_args=patience)
+        engine = create_engine(url, connect_args=patience)
+        event.listen(engine, "checkin", _note_use)
+        event.listen(engine, "checkout", partial(_check_alive, engine.dialect))
+        return engine
     engine = create_engine(address, connect_args={"timeout": SQLITE_BUSY_SECONDS, "check_same_thread": False})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
@@ -98,6 +106,15 @@ def make_engine(address: str) -> Engine:
 def get_engine(address: str) -> Engine:
     """The one engine of this process for this address."""
     return make_engine(address)
+
+
+@contextmanager
+def looking_up(engine: Engine) -> Iterator[Session]:
+    """A session for questions each of which stands alone, as all do on PostgreSQL anyway: there no transaction is begun
+    and ended around them, half of what a short question costs. Nothing that may change anything belongs here."""
+    alone = engine.execution_options(isolation_level="AUTOCOMMIT") if engine.dialect.name == "postgresql" else engine
+    with Session(alone, autoflush=False, expire_on_commit=False) as session:
+        yield session
 
 
 @contextmanager
@@ -113,6 +130,31 @@ def writing(engine: Engine) -> Iterator[Session]:
     writer = engine.execution_options(evergold_write=True)
     with Session(writer, expire_on_commit=False) as session, session.begin():
         yield session
+
+
+def _note_use(connection: Any, record: ConnectionPoolEntry) -> None:
+    record.info[_USED_AT] = time.monotonic()
+
+
+def _check_alive(dialect: Dialect, connection: Any, record: ConnectionPoolEntry, _: object) -> None:
+    """A connection that died with the server's restart is replaced before anybody uses it. One that was in use a moment
+    ago, and to which nothing has come since, not even its end, needs no question of its own."""
+    used_at = record.info.get(_USED_AT)
+    if used_at is None or (time.monotonic() - used_at < FRESH_SECONDS and _is_silent(connection)):
+        return
+    try:
+        dialect.do_ping(connection)
+    except dialect.loaded_dbapi.Error as error:
+        raise InvalidatePoolError from error
+
+
+def _is_silent(connection: Any) -> bool:
+    """Whether the server has said nothing that nobody asked for: that it goes, or that it is gone."""
+    if connection.closed or not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return not poll.poll(0)
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, record: object) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy import Engine, select, text, update
 from sqlalchemy.exc import IntegrityError, StatementError
 
 from app.base.config import Settings
-from app.base.db import get_engine, make_engine, reading, writing
+from app.base.db import get_engine, looking_up, make_engine, reading, writing
 from app.models import Phase, TeamMember, User
 from tests.threads import in_threads
 from tests.world import NOW, add_competition, add_user
@@ -103,6 +105,79 @@ def test_reading_changes_nothing(engine: Engine) -> None:
         session.flush()
     with reading(engine) as session:
         assert session.get_one(User, ada.id).display_name == "Ada"
+
+
+def test_looking_up_finds_what_was_committed_and_changes_nothing(engine: Engine) -> None:
+    ada = add_user(engine, "ada")
+    with looking_up(engine) as session:
+        found = session.get_one(User, ada.id)
+        found.display_name = "Other"
+        assert session.scalars(select(User.display_name)).all() == ["Ada"]
+    with reading(engine) as session:
+        assert session.get_one(User, ada.id).display_name == "Ada"
+
+
+def test_looking_up_on_postgresql_sees_what_others_commit_meanwhile(postgresql_engine: Engine) -> None:
+    """No transaction is open, which would hold old rows, and cost two questions of its own."""
+    ada = add_user(postgresql_engine, "ada")
+    with looking_up(postgresql_engine) as session:
+        assert session.scalars(select(User.display_name)).all() == ["Ada"]
+        with writing(postgresql_engine) as writer:
+            writer.execute(update(User).values(display_name="Other"))
+        assert session.scalars(select(User.display_name)).all() == ["Other"]
+        states = "SELECT state FROM pg_stat_activity WHERE state LIKE 'idle in%' AND datname = current_database()"
+        assert session.scalars(text(states)).all() == []
+    assert ada.display_name == "Ada"
+
+
+# -------------------------------------------------------------------------------------------------------- connections
+
+
+@pytest.fixture
+def pings(postgresql_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Every time that PostgreSQL is asked whether it is there."""
+    asked: list[object] = []
+    ping = postgresql_engine.dialect.do_ping
+
+    def noted(connection: Any) -> bool:
+        asked.append(connection)
+        return ping(connection)
+
+    monkeypatch.setattr(postgresql_engine.dialect, "do_ping", noted)
+    return asked
+
+
+def test_a_connection_used_a_moment_ago_is_not_asked_whether_it_lives(
+    postgresql_engine: Engine, pings: list[object]
+) -> None:
+    for _ in range(3):
+        with reading(postgresql_engine) as session:
+            session.execute(select(User.id))
+    assert pings == []
+
+
+def test_a_connection_that_rested_is_asked(
+    postgresql_engine: Engine, pings: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its server may be gone without a word."""
+    for _ in range(2):
+        monkeypatch.setattr("app.base.db.FRESH_SECONDS", 0.0)
+        with reading(postgresql_engine) as session:
+            session.execute(select(User.id))
+    assert len(pings) == 1
+
+
+def test_a_connection_that_its_server_closed_is_replaced(postgresql_engine: Engine, pings: list[object]) -> None:
+    def backend() -> int:
+        with reading(postgresql_engine) as session:
+            return int(session.execute(text("SELECT pg_backend_pid()")).scalar_one())
+
+    first = backend()
+    with psycopg.connect(postgresql_engine.url.set(drivername="postgresql").render_as_string(False)) as other:
+        # Waits until it has ended.
+        assert other.execute("SELECT pg_terminate_backend(%s, 10000)", (first,)).fetchone() == (True,)
+    assert backend() != first
+    assert len(pings) == 1
 
 
 def test_references_are_checked_on_both_databases(engine: Engine) -> None:

@@ -57,7 +57,7 @@ def local_path(path: str) -> str:
 # -------------------------------------------------------------------------------------------------------------- pages
 
 
-def logged_in(request: Request, visitor: VisitorHere) -> User:
+async def logged_in(request: Request, visitor: VisitorHere) -> User:
     """Who looks; raises LogInFirst."""
     if visitor.user is None:
         raise LogInFirst(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
@@ -121,10 +121,10 @@ class SentUpload:
         check_form(self.request, fields.get(csrf.FORM_FIELD))
 
 
-def upload_guard(page: str = "") -> Callable[..., SentUpload]:
+def upload_guard(page: str = "") -> Callable[..., Awaitable[SentUpload]]:
     """As `form_guard`, for a body that is stored while it comes in: the CSRF field is the first thing in it."""
 
-    def sent_upload(request: Request, visitor: VisitorHere) -> SentUpload:
+    async def sent_upload(request: Request, visitor: VisitorHere) -> SentUpload:
         return SentUpload(_sender(request, visitor, page), request)
 
     _GUARDS.add(sent_upload)

@@ -2,25 +2,34 @@
 and nothing of an archived one is changed.
 
 It stands before every route, so that no route can forget it; lists of competitions ask `app.competitions.access`.
+Whoever says who they are is looked up at the same time, in the same thread.
 """
 
 from __future__ import annotations
 
 from fastapi import Request
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session, load_only
 from starlette.concurrency import run_in_threadpool
 
-from app.base.db import reading
-from app.base.errors import NotAuthenticated
+from app.base.db import looking_up
 from app.competitions.access import check_not_archived, may_see, no_competition
 from app.models import Competition, Stage, User
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import identify
+from app.web.http.identity import look_up_visitor, note_use
 
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _PLACE = "/competitions/{competition}"
 #: What of an archived competition can be changed: its life, and who has to do with it.
 OPEN_IN_ARCHIVES = (f"{_PLACE}/life", f"{_PLACE}/roles", f"{_PLACE}/people")
+
+
+#: What the gate asks of a competition; descriptions and terms may be long.
+_ASKED = (
+    select(Competition)
+    .where(Competition.name == bindparam("name"))
+    .options(load_only(Competition.stage, Competition.halt, Competition.halt_reason, raiseload=True))
+)
 
 
 async def check_gate(request: Request, server: ServerHere) -> None:
@@ -31,21 +40,19 @@ async def check_gate(request: Request, server: ServerHere) -> None:
 
 
 def _check(request: Request, server: Server, name: str) -> None:
-    with reading(server.engine) as session:
-        competition = session.scalar(select(Competition).where(Competition.name == name))
-        if competition is None or competition.stage != Stage.PUBLISHED:
-            user = _user(request, server)  # also for what is not there: the page that says so knows its reader
-            if competition is None or not may_see(session, user, competition.id):
-                raise no_competition(name)
+    with looking_up(server.engine) as session:
+        visitor = look_up_visitor(request, server, session)  # a wrong token is said by the routes, if there is one
+        competition = session.scalar(_ASKED, {"name": name})
+        is_seen = competition is not None and _may_see(session, competition, visitor.visitor.user)
+    note_use(server, visitor)
+    if competition is None or not is_seen:
+        raise no_competition(name)
     if request.method not in _READING and not _is_open_in_archives(request):
         check_not_archived(competition)
 
 
-def _user(request: Request, server: Server) -> User | None:
-    try:
-        return identify(request, server).user
-    except NotAuthenticated:  # said by the routes, where there is something
-        return None
+def _may_see(session: Session, competition: Competition, user: User | None) -> bool:
+    return competition.stage == Stage.PUBLISHED or may_see(session, user, competition.id)
 
 
 def _is_open_in_archives(request: Request) -> bool:

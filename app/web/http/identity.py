@@ -12,10 +12,11 @@ from typing import Annotated
 
 from fastapi import Depends, Request, Response, Security
 from fastapi.security import APIKeyCookie, HTTPBearer, SecurityScopes
-from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 
 from app.base.config import Settings
-from app.base.db import reading
+from app.base.db import looking_up
 from app.base.errors import Forbidden, NotAuthenticated
 from app.base.links import API
 from app.base.together import write_together
@@ -58,9 +59,18 @@ class Visitor:
     token: ApiToken | None = None
 
 
-def visitor_of(request: Request, server: ServerHere, wanted: SecurityScopes) -> Visitor:
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """Who is asking, as it was looked up; error: that what they sent is not valid, for the routes to say."""
+
+    visitor: Visitor = Visitor()
+    error: NotAuthenticated | None = None
+
+
+async def visitor_of(request: Request, server: ServerHere, wanted: SecurityScopes) -> Visitor:
     """Who is asking; raises NotAuthenticated for a token that is not valid, ScopeMissing for one not meant for this."""
-    visitor = identify(request, server)
+    is_known = _found(request) is not None or not _says_who(request)
+    visitor = identify(request, server) if is_known else await run_in_threadpool(identify, request, server)
     if visitor.token is not None:
         _check_scopes(request, visitor.token, wanted.scopes)
     return visitor
@@ -68,9 +78,32 @@ def visitor_of(request: Request, server: ServerHere, wanted: SecurityScopes) -> 
 
 def identify(request: Request, server: Server) -> Visitor:
     """Who is asking, whatever for; raises NotAuthenticated for a token that is not valid."""
-    visitor = _identified(request, server)
-    request.state.visitor = visitor
-    return visitor
+    found = _found(request)
+    if found is None:
+        with looking_up(server.engine) as session:
+            found = look_up_visitor(request, server, session)
+        note_use(server, found)
+    if found.error is not None:
+        raise found.error
+    return found.visitor
+
+
+def look_up_visitor(request: Request, server: Server, session: Session) -> Identified:
+    """The same in a session that is open anyway: an error is for who needs to know. `note_use` is the caller's to call,
+    once the session has ended: who writes while it holds a connection could wait for one for ever."""
+    try:
+        found = Identified(_identified(request, server, session))
+    except NotAuthenticated as error:
+        found = Identified(error=error)
+    request.state.identified = found
+    return found
+
+
+def note_use(server: Server, found: Identified) -> None:
+    """Remember when a token was last used."""
+    token, now = found.visitor.token, server.clock()
+    if token is not None and (token.last_used_at is None or now - token.last_used_at >= _TOUCH_AFTER):
+        write_together(server.engine, lambda session: auth.note_token_use(session, token, now))
 
 
 def _check_scopes(request: Request, token: ApiToken, wanted: list[str]) -> None:
@@ -91,14 +124,14 @@ def _check_scopes(request: Request, token: ApiToken, wanted: list[str]) -> None:
 
 def known_visitor(request: Request) -> Visitor:
     """Who is asking, as far as that was found out already: error pages may come before."""
-    found = getattr(request.state, "visitor", None)
-    return found if isinstance(found, Visitor) else Visitor()
+    found = _found(request)
+    return found.visitor if found else Visitor()
 
 
 VisitorHere = Annotated[Visitor, Depends(visitor_of)]
 
 
-def api_visitor(
+async def api_visitor(
     request: Request,
     visitor: VisitorHere,
     _bearer: Annotated[object, Security(_BEARER)] = None,
@@ -113,8 +146,13 @@ def api_visitor(
 ApiVisitor = Annotated[Visitor, Depends(api_visitor)]
 
 
-def api_user(visitor: ApiVisitor) -> User:
+async def api_user(visitor: ApiVisitor) -> User:
     """The user, for what anonymous visitors may not do."""
+    return user_of(visitor)
+
+
+def user_of(visitor: Visitor) -> User:
+    """The same, where a route looks at the visitor itself."""
     if visitor.user is None:
         raise NotAuthenticated("This needs an API token: send `Authorization: Bearer evg_…`.")
     return visitor.user
@@ -139,32 +177,31 @@ def set_session_cookie(response: Response, secret: str, settings: Settings) -> N
     )
 
 
-def _identified(request: Request, server: Server) -> Visitor:
+def _found(request: Request) -> Identified | None:
+    found = getattr(request.state, "identified", None)
+    return found if isinstance(found, Identified) else None
+
+
+def _says_who(request: Request) -> bool:
+    return "authorization" in request.headers or bool(request.cookies.get(SESSION_COOKIE))
+
+
+def _identified(request: Request, server: Server, session: Session) -> Visitor:
     now = server.clock()
     header = request.headers.get("authorization")
     if header is not None:
-        token = _token_of(server.engine, header, now)
+        token = _token_of(session, header, now)
         return Visitor(token.user, token=token)
     secret = request.cookies.get(SESSION_COOKIE)
-    if not secret:
-        return Visitor()
-    with reading(server.engine) as session:
-        login = auth.find_session(session, secret, now)
+    login = auth.find_session(session, secret, now) if secret else None
     return Visitor(login.user, login) if login else Visitor()
 
 
-def _token_of(engine: Engine, header: str, now: datetime) -> ApiToken:
+def _token_of(session: Session, header: str, now: datetime) -> ApiToken:
     scheme, _, secret = header.partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
         raise NotAuthenticated("The Authorization header has the form `Bearer evg_…`.")
-    with reading(engine) as session:
-        token = auth.find_token(session, secret.strip(), now)
+    token = auth.find_token(session, secret.strip(), now)
     if token is None:
         raise NotAuthenticated("This API token is unknown, has expired or was revoked.")
-    _touch(engine, token, now)
     return token
-
-
-def _touch(engine: Engine, token: ApiToken, now: datetime) -> None:
-    if token.last_used_at is None or now - token.last_used_at >= _TOUCH_AFTER:
-        write_together(engine, lambda session: auth.note_token_use(session, token, now))

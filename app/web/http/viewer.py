@@ -37,12 +37,12 @@ def viewer_as(visitor: Visitor, seen_as: SeenAs | None) -> Viewer:
     return Viewer(visitor.user, seen_as or (None if may_organise else SeenAs.PARTICIPANT))
 
 
-def page_viewer(visitor: VisitorHere, seen_as: SeenAsParameter = None) -> Viewer:
+async def page_viewer(visitor: VisitorHere, seen_as: SeenAsParameter = None) -> Viewer:
     """For pages."""
     return viewer_as(visitor, seen_as)
 
 
-def api_viewer(visitor: ApiVisitor, seen_as: SeenAsParameter = None) -> Viewer:
+async def api_viewer(visitor: ApiVisitor, seen_as: SeenAsParameter = None) -> Viewer:
     """For the API."""
     return viewer_as(visitor, seen_as)
 

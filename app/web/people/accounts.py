@@ -12,7 +12,7 @@ from app.models import User
 from app.people import auth
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.identity import ANY_SCOPE, ApiUser, Visitor, api_user, api_visitor
+from app.web.http.identity import ANY_SCOPE, ApiUser, Visitor, api_visitor, user_of
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.people.accounts_schemas import (
@@ -98,7 +98,7 @@ def create_token(
     responses=error_responses(401, 403, 404, 422),
 )
 def revoke_token(server: ServerHere, visitor: AnyScope, token_id: RowId) -> None:
-    user = api_user(visitor)
+    user = user_of(visitor)
     with writing(server.engine) as session:
         auth.revoke_token(session, user, token_id, server.clock(), made_with=visitor.token)
 
