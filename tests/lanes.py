@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import resource
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -67,19 +67,36 @@ def is_gpu(item: pytest.Item) -> bool:
 
 
 def in_order(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """The dear modules first, then those with servers, then the rest; within a module the order is its own."""
-    items = list(items)
-    with_servers = {module_of(item) for item in items if item.get_closest_marker("services")}
-    return sorted(items, key=lambda item: _rank(item, module_of(item) in with_servers))
+    """The dear modules first, then those with servers evenly among the rest, so that some process always has something
+    to compute while others wait; the last are short. Within a module the order is its own."""
+    modules: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(module_of(item), []).append(item)
+    dear = [name for name in modules if _dear_place(name) < len(SLOW_FIRST)]
+    waiting = [name for name in modules if name not in dear and _has_servers(modules[name])]
+    computing = [name for name in modules if name not in dear and name not in waiting]
+    dear.sort(key=_dear_place)
+    return [item for name in [*dear, *_evenly(waiting, computing)] for item in modules[name]]
 
 
 def module_of(item: pytest.Item) -> str:
     return item.nodeid.partition("::")[0]
 
 
-def _rank(item: pytest.Item, has_servers: bool) -> int:
-    slow = (place for place, name in enumerate(SLOW_FIRST) if item.nodeid.startswith(name))
-    return next(slow, len(SLOW_FIRST) + (0 if has_servers else 1))
+def _dear_place(module: str) -> int:
+    slow = (place for place, name in enumerate(SLOW_FIRST) if module.startswith(name))
+    return next(slow, len(SLOW_FIRST))
+
+
+def _has_servers(items: Iterable[pytest.Item]) -> bool:
+    return any(item.get_closest_marker("services") for item in items)
+
+
+def _evenly(waiting: Sequence[str], computing: Sequence[str]) -> list[str]:
+    """Both in their own order, `waiting` spread over the first four fifths of the way."""
+    places = {name: 0.8 * place / len(waiting) for place, name in enumerate(waiting)}
+    places |= {name: (place + 0.5) / len(computing) for place, name in enumerate(computing)}
+    return sorted(places, key=lambda name: places[name])
 
 
 def keep_soak_seed() -> str:

@@ -26,12 +26,12 @@ def item(nodeid: str, *marks: str) -> Any:
     return cast(pytest.Item, Item(nodeid, set(marks)))
 
 
-def test_dear_modules_begin_then_those_with_servers_and_each_module_keeps_its_order() -> None:
+def test_dear_modules_begin_then_servers_stand_among_the_rest_and_each_module_keeps_its_order() -> None:
     dear = lanes.SLOW_FIRST[0]
-    names = ["tests/a.py::one", "tests/b.py::two", "tests/b.py::three", f"{dear}::four", "tests/a.py::five"]
-    items = [item(name, *(["services"] if name == "tests/b.py::three" else [])) for name in names]
-    ordered = [one.nodeid for one in lanes.in_order(items)]
-    assert ordered == [f"{dear}::four", "tests/b.py::two", "tests/b.py::three", "tests/a.py::one", "tests/a.py::five"]
+    names = ["a.py::1", "b.py::2", "b.py::3", "c.py::4", f"{dear}::5", "a.py::6", "d.py::7", "e.py::8"]
+    served = {"b.py::3", "e.py::8"}
+    ordered = [one.nodeid for one in lanes.in_order(item(name, *["services"] * (name in served)) for name in names)]
+    assert ordered == [f"{dear}::5", "b.py::2", "b.py::3", "a.py::1", "a.py::6", "e.py::8", "c.py::4", "d.py::7"]
 
 
 def test_a_dear_test_fails_unless_it_is_known_or_for_soak() -> None:
