@@ -36,9 +36,11 @@ class Election:
         return False
 
     def leave(self) -> None:
-        """Somebody else may have it. The connection is closed, not kept: the lock is its, and would go on."""
+        """Somebody else may have it, at once. The connection is closed, not kept: the lock is its, and would go on."""
         connection, self._connection = self._connection, None
         if connection is not None:
+            with suppress(SQLAlchemyError):
+                connection.execute(text("SELECT pg_advisory_unlock_all()"))
             with suppress(SQLAlchemyError):
                 connection.invalidate()
             connection.close()

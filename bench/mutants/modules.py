@@ -17,6 +17,7 @@ _BOARDS = (
     "tests/rescoring/test_sets.py",
     "tests/standings/",
     "tests/submissions/test_choices.py",
+    "tests/submissions/test_organisers_list.py",
 )
 _ENTERING = (
     "tests/competitions/",
