@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session, contains_eager, selectinload
 
 from app.base.errors import NotFound
 from app.competitions.access import is_seen_by, no_competition
+from app.competitions.parts import load_parts
 from app.models import (
     Board,
     Competition,
@@ -29,6 +30,7 @@ def find_competition(session: Session, name: str) -> Competition:
     competition = session.scalar(_NAMED_COMPETITION, {"competition": name})
     if competition is None:
         raise no_competition(name)
+    load_parts(session, [competition])
     return competition
 
 
@@ -48,14 +50,12 @@ def organised_task(session: Session, user: User | None, competition: str, phase:
 
 def list_competitions(session: Session) -> list[Competition]:
     """All competitions in the organiser's order, with tasks, phases and boards."""
-    return list(session.scalars(_whole_competitions().order_by(Competition.position, Competition.name)))
+    return _in_order(session, select(Competition))
 
 
 def listed_competitions(session: Session) -> list[Competition]:
     """Those of them that everybody may see; the archived ones among them."""
-    return list(
-        session.scalars(_whole_competitions().where(is_seen_by(None)).order_by(Competition.position, Competition.name))
-    )
+    return _in_order(session, select(Competition).where(is_seen_by(None)))
 
 
 def own_competitions(session: Session, user: User) -> list[Competition]:
@@ -74,16 +74,14 @@ def organised_by(session: Session, user: User) -> list[Competition]:
     return list(session.scalars(select(Competition).where(Competition.id.in_(role)).order_by(Competition.title)))
 
 
-def _whole_competitions() -> Select[Competition]:
-    return select(Competition).options(
-        selectinload(Competition.tasks),
-        selectinload(Competition.boards).joinedload(Board.task),
-        selectinload(Competition.phases).selectinload(Phase.phase_tasks).joinedload(PhaseTask.task),
-        selectinload(Competition.phases).selectinload(Phase.phase_tasks).selectinload(PhaseTask.files),
-    )
+def _in_order(session: Session, query: Select[Competition]) -> list[Competition]:
+    competitions = list(session.scalars(query.order_by(Competition.position, Competition.name)))
+    load_parts(session, competitions)
+    return competitions
 
 
-_NAMED_COMPETITION = _whole_competitions().where(Competition.name == bindparam("competition"))
+#: Written once, as every page asks this.
+_NAMED_COMPETITION = select(Competition).where(Competition.name == bindparam("competition"))
 
 
 def find_phase_task(session: Session, competition: str, phase: str, task: str, *, with_files: bool = True) -> PhaseTask:
