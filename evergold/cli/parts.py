@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import typer
+from typer.models import CommandInfo, TyperInfo
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -59,8 +60,7 @@ class Commands(typer.core.TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         module = next((module for module, names in MODULES.items() if cmd_name in names), None)
-        application = _application(module) if module else whole()
-        found = built(application).get(cmd_name)
+        found = built(commands_in(module) if module else whole(), cmd_name).get(cmd_name)
         if found is None:
             self.commands = built(whole())  # to say what is nearest
         return found
@@ -95,16 +95,9 @@ def whole() -> typer.Typer:
     """Every command there is."""
     found = _typer()
     for module in MODULES:
-        found.add_typer(_commands_in(module))
+        found.add_typer(commands_in(module))
     for entry_point in joined():
         found.add_typer(entry_point.load())
-    return found
-
-
-@cache
-def _application(module: str) -> typer.Typer:
-    found = _typer()
-    found.add_typer(_commands_in(module))
     return found
 
 
@@ -114,14 +107,22 @@ def _typer() -> typer.Typer:
     return found
 
 
-def _commands_in(module: str) -> typer.Typer:
+def commands_in(module: str) -> typer.Typer:
     commands: typer.Typer = import_module(f"evergold.cli.{module}").commands
     return commands
 
 
-def built(application: typer.Typer) -> dict[str, Any]:
-    """Its commands by name, ready to run."""
-    group: Any = typer.main.get_command(application)
+@cache
+def built(application: typer.Typer, name: str = "") -> dict[str, Any]:
+    """Its commands by name, ready to run; name: only this one."""
+    wanted = _typer()
+    for info in _listed(application):
+        if name in ("", _name_of(info)):
+            if isinstance(info, CommandInfo):
+                wanted.registered_commands.append(info)
+            else:
+                wanted.registered_groups.append(info)
+    group: Any = typer.main.get_command(wanted)
     return dict(group.commands)
 
 
@@ -134,19 +135,31 @@ def entries() -> list[Entry]:
 
 
 def _entries(application: typer.Typer) -> Iterator[Entry]:
-    for command in application.registered_commands:
-        name = command.name or getattr(command.callback, "__name__", "").replace("_", "-")
-        if not command.hidden:
-            yield Entry(name, _first_line(command.help or command.callback.__doc__), _text(command.rich_help_panel))
-    for group in application.registered_groups:
-        inner = group.typer_instance
-        if inner is None:
-            continue
-        if name := _text(group.name) or _text(inner.info.name):
-            words = _text(group.help) or _text(inner.info.help)
-            yield Entry(name, _first_line(words), _text(group.rich_help_panel) or _text(inner.info.rich_help_panel))
+    for info in _listed(application):
+        if isinstance(info, CommandInfo):
+            words, hidden, panel = info.help or info.callback.__doc__, info.hidden, _text(info.rich_help_panel)
         else:
-            yield from _entries(inner)
+            inner = info.typer_instance.info if info.typer_instance else TyperInfo()
+            words, hidden = _text(info.help) or _text(inner.help), False
+            panel = _text(info.rich_help_panel) or _text(inner.rich_help_panel)
+        if not hidden:
+            yield Entry(_name_of(info), _first_line(words), panel)
+
+
+def _listed(application: typer.Typer) -> Iterator[CommandInfo | TyperInfo]:
+    """The commands, and the groups that have a name; what is in one without a name stands beside the others."""
+    yield from application.registered_commands
+    for group in application.registered_groups:
+        if _name_of(group):
+            yield group
+        elif group.typer_instance is not None:
+            yield from _listed(group.typer_instance)
+
+
+def _name_of(info: CommandInfo | TyperInfo) -> str:
+    if isinstance(info, CommandInfo):
+        return info.name or getattr(info.callback, "__name__", "").replace("_", "-")
+    return _text(info.name) or _text(info.typer_instance.info.name if info.typer_instance else "")
 
 
 def _text(value: Any) -> str:

@@ -14,7 +14,7 @@ import typer
 
 from evergold.cli import run
 from evergold.cli.output import Code
-from evergold.cli.parts import MODULES, _application, built, entries, whole
+from evergold.cli.parts import MODULES, built, commands_in, entries, whole
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
 
@@ -91,7 +91,7 @@ def test_a_command_loads_neither_the_others_nor_the_server_s() -> None:
 
 def test_each_module_has_the_commands_that_are_listed_for_it() -> None:
     for module, names in MODULES.items():
-        assert not names or set(names) == set(built(_application(module))), module
+        assert not names or set(names) == set(built(commands_in(module))), module
     assert [name for names in MODULES.values() for name in names] == [
         entry.name for entry in entries() if entry.name in {name for names in MODULES.values() for name in names}
     ]
