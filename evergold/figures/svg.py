@@ -60,6 +60,7 @@ _COLOURS = {
     "fig-axis": {"stroke": _STRONG},
     "fig-bar": {"fill": _ACCENT},
     "fig-bar fig-vain": {"fill": "#ffffff", "stroke": "#a3281c", "stroke-width": "1.4"},
+    "fig-overlap": {"fill": _GOLD, "fill-opacity": "0.22", "stroke": _GOLD, "stroke-dasharray": "3 3"},
     "fig-record": {"fill": "none", "stroke": _ACCENT, "stroke-width": "2.2"},
     "fig-entry": {"fill": "#ffffff", "stroke": _SOFT, "stroke-width": "1.5"},
     "fig-mark fig-mine": {"fill": _OWN, "stroke": _INK, "stroke-width": "1.5"},

@@ -21,6 +21,7 @@ from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, Outcome
 from app.declarations.edits.yaml_text import declaration_text
 from app.declarations.revisions.documents import Document
 from app.models import Blueprint, User
+from app.web.declarations.blueprint_aids import calendar_aid, visibility_aid, with_story_sent
 from app.web.declarations.blueprint_receiving import receive_file
 from app.web.html.guards import PageUser, SentFields, SentUpload, form_again, form_guard, upload_guard
 from app.web.html.rendering import render
@@ -75,6 +76,8 @@ def _page(
             title=forms.title_of(blueprint.document, ()) if not blueprint.document.get("title") else None,
             steps=steps,
             parts={name: _elements(blueprint.document, name) for name, *_ in STEPS},
+            asked=_asked(blueprint.document),
+            **calendar_aid(server, blueprint.document),
             problems=problems,
             text=typed.get("yaml") or declaration_text(blueprint.document),
             note=typed.get("note", ""),
@@ -98,6 +101,12 @@ def _elements(document: Document, name: str) -> list[tuple[str, str]]:
     """Title and address of those of a list that have a page of their own."""
     field = next((one for one in forms.fields_of(document, ()) if one.name == name), None)
     return list(field.parts) if field is not None and field.kind == "list" else []
+
+
+def _asked(document: Document) -> dict[str, list[str]]:
+    """The names of the tasks that a phase asks, by its address."""
+    found = {at: forms.part_at(document, (*forms.steps_of(at), "tasks")) for _, at in _elements(document, "phases")}
+    return {at: list(tasks) if isinstance(tasks, dict) else [] for at, tasks in found.items()}
 
 
 # -------------------------------------------------------------------------------------------------------------- a part
@@ -128,10 +137,13 @@ def _part(
             task_names=_task_names(document, steps),
             can_be_removed=len(steps) > 1,
             error=error,
+            **(calendar_aid(server, document) if steps[:1] == ("phases",) and len(steps) == 2 else _NO_CALENDAR),
+            **visibility_aid(document, steps),
         )
     )
 
 
+_NO_CALENDAR: dict[str, None] = {"calendar": None}
 #: What has pages of its own; all else stands in the first form.
 _APART = {name for name, *_ in STEPS} - {"tracks"}
 
@@ -162,7 +174,12 @@ def _task_names(document: Document, steps: forms.Steps) -> list[str]:
 def send_part(
     request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields, at: At = ""
 ) -> Response:
-    _change(server, user, blueprint_id, form, lambda document: forms.with_form(document, forms.steps_of(at), form))
+    steps = forms.steps_of(at)
+
+    def changed(document: Document) -> Document:
+        return with_story_sent(forms.with_form(document, steps, form), steps, document, form)
+
+    _change(server, user, blueprint_id, form, changed)
     if form.get("action") == "more":
         return RedirectResponse(links.organise(blueprint_id, "part", at), 303)
     return RedirectResponse(f"{links.organise(blueprint_id, 'part', at)}#saved", 303)

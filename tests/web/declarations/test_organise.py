@@ -63,7 +63,8 @@ def _version(page: str) -> str:
 
 def _shown(page: str) -> dict[str, str]:
     """The values that stand in the form to be saved, the last one of the page."""
-    values = {one["name"]: one.get("value", "") for one in read(page).all("input") if one.get("name")}
+    inputs = [one for one in read(page).all("input") if one.get("type") != "radio" or "checked" in one]
+    values = {one["name"]: one.get("value", "") for one in inputs if one.get("name")}
     return {name: value for name, value in values.items() if name not in ("q", "csrf_token", "version")}
 
 
@@ -299,3 +300,31 @@ def test_a_program_makes_one_from_a_zip(site: Site) -> None:
     nobody = site.person("nora")
     refused = nobody.client.post(f"{API}/competitions", files={"file": ("irony.zip", zip_of(**files))})
     assert refused.status_code == 403
+
+
+def test_a_story_sets_the_keys_of_who_sees_what(ada: Linguist) -> None:
+    place, at = ada.begin(), "phases/0/visibility"
+    ada.say(place, at, story="until-close")
+    page = ada.browser.get(place).text
+    assert "public_from: close" in page
+    shown = read(ada.browser.get(f"{place}/part", params={"at": at}).text)
+    assert [one["value"] for one in shown.all("input") if one.get("name") == "story" and "checked" in one] == [
+        "until-close"
+    ]
+    ada.say(place, at, story="until-close", board="ranks_only")
+    told = ada.browser.get(f"{place}/part", params={"at": at}).text
+    assert "A mixture of your own" in told, "a key that was changed beside the same story counts"
+    ada.say(place, at, story="open")
+    assert "visibility" not in ada.browser.get(place).text.split('id="yaml"', 1)[1].split("</textarea>", 1)[0]
+
+
+def test_phases_are_drawn_and_what_overlaps_is_told(ada: Linguist) -> None:
+    place = ada.begin()
+    ada.say(place, "phases/0", start="2027-01-10 12:00 UTC", end="2027-01-20 12:00 UTC")
+    token = {"csrf_token": ada.token, "version": _version(ada.browser.get(place).text), "name": "again"}
+    ada.browser.post(f"{place}/add", params={"at": "phases"}, data=token)
+    assert "Not drawn" in text_of(ada.browser.get(place).text)
+    ada.say(place, "phases/1", title="Again", start="2027-01-18 12:00 UTC", end="2027-01-25 12:00 UTC")
+    for page in (ada.browser.get(place).text, ada.browser.get(f"{place}/part", params={"at": "phases/1"}).text):
+        assert "“Evaluation” and “Again” are both open from 2027-01-18 12:00 UTC" in text_of(page)
+        assert page.count('class="fig-overlap"') == 2, "once wide, once for a phone"

@@ -1,0 +1,122 @@
+"""Phases in time: which are open at once, when none is, in words and as a picture; in UTC and in AoE.
+
+Half-open as phases are: one that begins at the minute at which another ends neither overlaps it nor leaves a gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import combinations
+
+from app.base.times import in_aoe, in_utc
+from app.figures.phases import NARROW, WIDE, Band, Span, phases_svg
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """Of a phase; end: None where it stays open."""
+
+    title: str
+    start: datetime
+    end: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Two phases that are open at once; end: None where both stay open."""
+
+    first: Dates
+    second: Dates
+    start: datetime
+    end: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """No phase is open from the end of one to the start of the next."""
+
+    before: Dates
+    after: Dates
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """A picture of the phases, twice, and what it shows in words, and in numbers."""
+
+    wide: str
+    narrow: str
+    words: str
+    sentences: tuple[str, ...]
+    phases: tuple[Dates, ...]
+    has_overlaps: bool
+
+
+def calendar_of(phases: Sequence[Dates], now: datetime) -> Calendar | None:
+    """None where there is nothing to draw."""
+    if not phases:
+        return None
+    told = sentences(phases)
+    words = " ".join(told) or "One phase at a time, and none without one."
+    spans = [Span(one.title, f"{one.title}: {_words(one)}", one.start, one.end) for one in phases]
+    both = overlaps_of(phases)
+    bands = [Band(one.start, one.end) for one in both]
+    wide, narrow = (phases_svg("phases", words, spans, bands, width, now) for width in (WIDE, NARROW))
+    return Calendar(wide, narrow, words, tuple(told), tuple(phases), bool(both))
+
+
+def overlaps_of(phases: Sequence[Dates]) -> list[Overlap]:
+    """Every two that share time, by when they begin to."""
+    found = []
+    for first, second in combinations(phases, 2):
+        start = max(first.start, second.start)
+        end = min((one.end for one in (first, second) if one.end is not None), default=None)
+        if end is None or start < end:
+            found.append(Overlap(first, second, start, end))
+    return sorted(found, key=lambda one: one.start)
+
+
+def gaps_of(phases: Sequence[Dates]) -> list[Gap]:
+    """Every time between the first start and the last one in which nothing is open."""
+    found: list[Gap] = []
+    latest: Dates | None = None
+    for phase in sorted(phases, key=lambda one: one.start):
+        if latest is not None and latest.end is not None and latest.end < phase.start:
+            found.append(Gap(latest, phase, latest.end, phase.start))
+        if latest is None or (latest.end is not None and (phase.end is None or latest.end < phase.end)):
+            latest = phase
+    return found
+
+
+def sentences(phases: Sequence[Dates]) -> list[str]:
+    """What overlaps, and where nothing is open."""
+    said = []
+    for one in overlaps_of(phases):
+        until = f" to {_clocks(one.end)}, {_lasting(one.end - one.start)}" if one.end else " on"
+        said.append(f"“{one.first.title}” and “{one.second.title}” are both open from {_clocks(one.start)}{until}.")
+    for gap in gaps_of(phases):
+        said.append(
+            f"Between “{gap.before.title}” and “{gap.after.title}” no phase is open, "
+            f"from {_clocks(gap.start)} to {_clocks(gap.end)}, {_lasting(gap.end - gap.start)}."
+        )
+    return said
+
+
+def _words(phase: Dates) -> str:
+    return f"from {_clocks(phase.start)} {f'to {_clocks(phase.end)}' if phase.end else 'without an end'}"
+
+
+def _clocks(moment: datetime) -> str:
+    return f"{in_utc(moment)} ({in_aoe(moment)})"
+
+
+def _lasting(span: timedelta) -> str:
+    """`3 days`, `5 hours`, `20 minutes`: the largest unit of which there are two."""
+    minutes = int(span / timedelta(minutes=1))
+    for unit, each in (("day", 24 * 60), ("hour", 60)):
+        if minutes >= 2 * each:
+            return f"{minutes // each} {unit}s"
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"

@@ -1,0 +1,166 @@
+"""Who sees what when, as three stories to choose from; each is a few keys of a phase's `visibility`, and no more.
+
+What a story, or a mixture of one's own, lets people see is asked of the rule that decides it on boards.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from app.base.times import in_utc, parse_moment
+from app.competitions.visibility import CLOSE, View, decide, declared_of
+from app.declarations.revisions.documents import Document
+from app.models import BoardShown, EntryRule, OwnScores, Phase, Slices
+
+Said = Mapping[str, Any]
+OWN = "own"
+#: Where a date is missing or no date yet, the picture has one of its own: it shows before and after, and no dates.
+_SOME_START, _SOME_SPAN = datetime(2000, 1, 1, tzinfo=UTC), timedelta(days=14)
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """name: as a form sends it; keys: what it sets, None for what it takes away."""
+
+    name: str
+    title: str
+    words: str
+    keys: Mapping[str, str | None]
+
+
+STORIES = (
+    Story(
+        "open",
+        "The board is open, always",
+        "Everybody sees every score as soon as it is there. For practice, for teaching, and after a contest.",
+        {"board": None, "public_from": None, "own_scores": None},
+    ),
+    Story(
+        "until-close",
+        "The board is hidden until the phase closes",
+        "Teams see the scores of their own submissions, nobody those of others. At the end the board opens by itself.",
+        {"board": BoardShown.HIDDEN.value, "public_from": CLOSE, "own_scores": None},
+    ),
+    Story(
+        "sealed",
+        "Everything is sealed until you publish",
+        "Teams hear whether a file is valid: no score, no rank. You open the board, and the scores, when you want.",
+        {"board": BoardShown.HIDDEN.value, "public_from": None, "own_scores": OwnScores.NEVER.value},
+    ),
+)
+_SAID_ALIKE = {"board": BoardShown.PUBLIC.value, "own_scores": OwnScores.AT_ONCE.value}
+
+
+def story_of(said: Said) -> Story | None:
+    """The one whose keys these are, however they are said; None for a mixture. Names, slices, digits are beside it."""
+    meant = _meant(said)
+    return next((one for one in STORIES if _meant(one.keys) == meant), None)
+
+
+def with_story(document: Document, phase: int, name: str) -> Document:
+    """A copy in which the phase says that; other keys of its visibility stay. Any other name changes nothing."""
+    chosen = next((one for one in STORIES if one.name == name), None)
+    if chosen is None:
+        return document
+    changed = copy.deepcopy(document)
+    said = changed["phases"][phase].setdefault("visibility", {})
+    for key, value in chosen.keys.items():
+        if value is None:
+            said.pop(key, None)
+        else:
+            said[key] = value
+    if not said:
+        del changed["phases"][phase]["visibility"]
+    return changed
+
+
+def _meant(said: Said) -> tuple[Any, Any, Any]:
+    board = said.get("board") or (BoardShown.HIDDEN.value if said.get("public_from") else BoardShown.PUBLIC.value)
+    return board, said.get("public_from") or None, said.get("own_scores") or _SAID_ALIKE["own_scores"]
+
+
+# ------------------------------------------------------------------------------------------------------- who sees what
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A picture of who sees what: spans of time; rows: who sees what, and for each span (how much, in words)."""
+
+    spans: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
+
+#: How much is seen, as a stylesheet knows it.
+ALL, PART, NOTHING = "all", "part", "nothing"
+
+
+def seen_when(phase: Mapping[str, Any], said: Said) -> Seen:
+    """phase: as it is declared, however wrong; said: its visibility."""
+    start = _moment(phase.get("start")) or _SOME_START
+    end = _moment(phase.get("end"))
+    if end is None and phase.get("end"):  # typed, and no moment yet: it will be one
+        end = start + _SOME_SPAN
+    row = Phase(visibility=dict(_readable(said)), entry_rule=_entry(phase), starts_at=start, ends_at=end)
+    declared = declared_of(row)
+    later = {one for one in (declared.public_from, declared.names_from, end) if one is not None and one > start}
+    begins = [start, *sorted(later)]
+    views = [decide(declared, moment) for moment in begins]
+    rows = [
+        ("Everybody: the board", tuple(_board(view) for view in views)),
+        ("A team: its own scores", tuple(_own_scores(view) for view in views)),
+    ]
+    if declared.is_anonymous:
+        rows.append(("Everybody: names of teams", tuple(_names(view) for view in views)))
+    rows.append(("You: everything", tuple((ALL, "at any time") for _ in views)))
+    return Seen(tuple(_span(moment, start, end) for moment in begins), tuple(rows))
+
+
+def _span(moment: datetime, start: datetime, end: datetime | None) -> str:
+    if moment == start:
+        return "While it is open"
+    return "After it has closed" if moment == end else f"From {in_utc(moment)}"
+
+
+def _board(view: View) -> tuple[str, str]:
+    return {
+        BoardShown.PUBLIC: (ALL, "with scores"),
+        BoardShown.RANKS_ONLY: (PART, "ranks alone"),
+        BoardShown.HIDDEN: (NOTHING, "hidden"),
+    }[view.board]
+
+
+def _own_scores(view: View) -> tuple[str, str]:
+    return (ALL, "seen") if view.own_scores or view.board is BoardShown.PUBLIC else (NOTHING, "hidden")
+
+
+def _names(view: View) -> tuple[str, str]:
+    return (ALL, "their own") if view.names else (NOTHING, "neutral")
+
+
+def _readable(said: Said) -> Iterator[tuple[str, Any]]:
+    """What is right of it, as the database has it."""
+    for key in ("public_from", "names_from"):
+        value = said.get(key)
+        if value == CLOSE:
+            yield key, CLOSE
+        elif moment := _moment(value):
+            yield key, moment.isoformat()
+    for name, kind in (("board", BoardShown), ("own_scores", OwnScores), ("slices", Slices)):
+        if said.get(name) in [one.value for one in kind]:
+            yield name, said[name]
+
+
+def _entry(phase: Mapping[str, Any]) -> EntryRule:
+    value = phase.get("entry")
+    return EntryRule(value) if value in [one.value for one in EntryRule] else EntryRule.BEST
+
+
+def _moment(value: object) -> datetime | None:
+    try:
+        return parse_moment(value)
+    except ValueError:
+        return None

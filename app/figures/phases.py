@@ -1,0 +1,104 @@
+"""Phases as bars on one axis of time, as SVG, with what overlaps marked. Pure: spans in, text out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from app.figures.labels import cut_to, text_width
+from app.figures.time_axis import time_ticks
+from evergold.figures.svg import FONT, NAMESPACE, add, add_line, add_names, add_text, clean, number, without_colours
+
+WIDE, NARROW = 720, 340
+_LEFT, _RIGHT, _TOP, _ROW, _BAR, _BELOW = 4.0, 12.0, 6.0, 40.0, 14.0, 26.0
+#: How much of the axis a phase without an end takes at least.
+_OPEN_SHARE = 0.2
+#: A bar that is only minutes long is still seen.
+_LEAST = 3.0
+_LABEL_SIZE, _TICK_ROOM = 12.5, 64
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A phase; words: what its bar says of itself when it is pointed at; end: None where it stays open."""
+
+    title: str
+    words: str
+    start: datetime
+    end: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A time that is marked across all phases; end: None where it goes on."""
+
+    start: datetime
+    end: datetime | None
+
+
+def phases_svg(
+    name: str, description: str, spans: Sequence[Span], bands: Sequence[Band], width: int, now: datetime
+) -> str:
+    """For a page, at this width; name: an id; now: marked where it lies on the axis. spans: at least one."""
+    first, last = _reach(spans)
+    plot = width - _LEFT - _RIGHT
+    bottom = _TOP + _ROW * len(spans)
+
+    def place(moment: datetime) -> float:
+        return _LEFT + plot * ((moment - first) / (last - first))
+
+    svg = Element("svg", _attributes(width, bottom + _BELOW))
+    add_names(svg, f"{name}-{'wide' if width == WIDE else 'narrow'}", "Phases in time", description)
+    _draw_axis(svg, first, last, width, bottom)
+    for band in bands:
+        left, right = place(band.start), place(band.end or last)
+        size = {"width": number(max(_LEAST, right - left)), "height": number(bottom - _TOP)}
+        add(svg, "rect", "fig-overlap", x=number(left), y=number(_TOP), **size)
+    if first <= now <= last:
+        add_line(svg, "fig-own-rule", place(now), _TOP, place(now), bottom)
+    for row, span in enumerate(spans):
+        _draw_span(svg, span, _TOP + _ROW * row, place(span.start), place(span.end or last), plot)
+    return ElementTree.tostring(without_colours(svg), encoding="unicode")
+
+
+def _draw_axis(svg: Element, first: datetime, last: datetime, width: int, bottom: float) -> None:
+    for moment, words in time_ticks(first, last, max(2, int(width // _TICK_ROOM))):
+        x = _LEFT + (width - _LEFT - _RIGHT) * ((moment - first) / (last - first))
+        add_line(svg, "fig-grid", x, _TOP, x, bottom)
+        half = text_width(words, 12) / 2
+        add_text(svg, words, "fig-tick", min(max(x, half), width - half), bottom + 18, "middle")
+    add_line(svg, "fig-axis", _LEFT, bottom, width - _RIGHT, bottom)
+
+
+def _draw_span(svg: Element, span: Span, top: float, left: float, right: float, plot: float) -> None:
+    """Its title above its bar; beside the left edge where it would leave the drawing. Without an end it has a point."""
+    group = SubElement(svg, "g")
+    SubElement(group, "title").text = clean(span.words)
+    words = cut_to(span.title, _LABEL_SIZE, plot)
+    start = max(_LEFT, min(left, _LEFT + plot - text_width(words, _LABEL_SIZE)))
+    add_text(group, words, "fig-name", start, top + 14)
+    y, right = top + 20, max(right, left + _LEAST)
+    if span.end is None:
+        corners = [(left, y), (right, y), (right + 8, y + _BAR / 2), (right, y + _BAR), (left, y + _BAR)]
+        add(group, "polygon", "fig-bar", points=" ".join(f"{number(x)},{number(at)}" for x, at in corners))
+    else:
+        add(group, "rect", "fig-bar", x=number(left), y=number(y), width=number(right - left), height=number(_BAR))
+
+
+def _reach(spans: Sequence[Span]) -> tuple[datetime, datetime]:
+    """From the first moment to the last, with room for those that stay open."""
+    first = min(span.start for span in spans)
+    last = max(span.end or span.start for span in spans)
+    last = max(last, first + timedelta(days=1))
+    if any(span.end is None for span in spans):
+        last += (last - first) * _OPEN_SHARE / (1 - _OPEN_SHARE)
+    return first, last
+
+
+def _attributes(width: int, height: float) -> dict[str, str]:
+    size = "wide" if width == WIDE else "narrow"
+    box = {"viewBox": f"0 0 {width} {number(height)}", "role": "img", "font-family": FONT}
+    return {"xmlns": NAMESPACE, "class": f"figure {size}", **box}

@@ -1,0 +1,103 @@
+"""Stories of who sees what: a choice sets the keys, keys are recognised as a story, and the picture tells the truth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.declarations.blueprints.calendar import dates_of
+from app.declarations.blueprints.stories import ALL, NOTHING, PART, STORIES, seen_when, story_of, with_story
+
+PHASE: dict[str, Any] = {
+    "name": "evaluation",
+    "title": "Evaluation",
+    "start": "2027-01-10 12:00 UTC",
+    "end": "2027-01-20 12:00 UTC",
+}
+
+
+def named(said: dict[str, Any]) -> str | None:
+    found = story_of(said)
+    return found.name if found else None
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ({}, "open"),
+        ({"board": "public", "own_scores": "at_once"}, "open"),
+        ({"public_from": "close"}, "until-close"),
+        ({"board": "hidden", "public_from": "close", "own_scores": "at_once"}, "until-close"),
+        ({"board": "hidden", "own_scores": "never"}, "sealed"),
+        ({"board": "hidden", "own_scores": "never", "precision": 3, "names_from": "close"}, "sealed"),
+        ({"board": "ranks_only", "public_from": "close"}, None),
+        ({"board": "hidden"}, None),
+        ({"public_from": "2027-02-01 12:00 UTC"}, None),
+    ],
+)
+def test_keys_are_recognised_as_the_story_that_they_tell(said: dict[str, Any], name: str | None) -> None:
+    assert named(said) == name
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_a_story_sets_its_keys_and_leaves_the_others(story: Any) -> None:
+    before = {"phases": [{**PHASE, "visibility": {"board": "ranks_only", "public_from": "close", "precision": 2}}]}
+    said = with_story(before, 0, story.name)["phases"][0]["visibility"]
+    assert named(said) == story.name
+    assert said["precision"] == 2
+    assert before["phases"][0]["visibility"]["board"] == "ranks_only", "the first one stays"
+
+
+def test_the_open_story_says_nothing() -> None:
+    assert with_story({"phases": [dict(PHASE)]}, 0, "open") == {"phases": [PHASE]}
+    assert with_story({"phases": [dict(PHASE)]}, 0, "no such story") == {"phases": [PHASE]}
+
+
+def amounts(said: dict[str, Any], phase: dict[str, Any] = PHASE) -> dict[str, list[str]]:
+    seen = seen_when(phase, said)
+    return {who: [how for how, _ in cells] for who, cells in seen.rows}
+
+
+@pytest.mark.parametrize(
+    ("name", "board", "own"),
+    [
+        ("open", [ALL, ALL], [ALL, ALL]),
+        ("until-close", [NOTHING, ALL], [ALL, ALL]),
+        ("sealed", [NOTHING, NOTHING], [NOTHING, NOTHING]),
+    ],
+)
+def test_the_picture_of_a_story_before_and_after_the_phase_closes(name: str, board: list[str], own: list[str]) -> None:
+    keys = next(one.keys for one in STORIES if one.name == name)
+    seen = amounts(dict(keys))
+    assert seen["Everybody: the board"] == board
+    assert seen["A team: its own scores"] == own
+    assert seen["You: everything"] == [ALL, ALL]
+
+
+def test_a_mixture_has_a_column_for_each_moment_at_which_something_opens() -> None:
+    said = {"board": "ranks_only", "public_from": "2027-02-01 12:00 UTC", "names_from": "close", "own_scores": "never"}
+    seen = seen_when(PHASE, said)
+    assert seen.spans == ("While it is open", "After it has closed", "From 2027-02-01 12:00 UTC")
+    assert amounts(said) == {
+        "Everybody: the board": [PART, PART, ALL],
+        "A team: its own scores": [NOTHING, NOTHING, ALL],
+        "Everybody: names of teams": [NOTHING, ALL, ALL],
+        "You: everything": [ALL, ALL, ALL],
+    }
+
+
+def test_a_phase_without_an_end_never_closes() -> None:
+    assert seen_when({**PHASE, "end": None}, {}).spans == ("While it is open",)
+
+
+def test_what_is_no_date_yet_and_no_known_word_is_no_fault_of_the_picture() -> None:
+    seen = amounts({"board": "sometimes", "public_from": "soon", "own_scores": 3}, {"start": "x", "end": "y"})
+    assert seen["Everybody: the board"] == [ALL, ALL]
+
+
+def test_phases_whose_dates_are_none_are_named_and_not_drawn() -> None:
+    backwards = {"name": "b", "title": "Backwards", "start": PHASE["end"], "end": PHASE["start"]}
+    found, others = dates_of({"phases": [PHASE, {"name": "later", "start": "soon"}, backwards, "?"]})
+    assert [one.title for one in found] == ["Evaluation"]
+    assert others == ["later", "Backwards", "Phase 4"]
