@@ -109,15 +109,6 @@ def get_engine(address: str) -> Engine:
 
 
 @contextmanager
-def looking_up(engine: Engine) -> Iterator[Session]:
-    """A session for questions each of which stands alone, as all do on PostgreSQL anyway: there no transaction is begun
-    and ended around them, half of what a short question costs. Nothing that may change anything belongs here."""
-    alone = engine.execution_options(isolation_level="AUTOCOMMIT") if engine.dialect.name == "postgresql" else engine
-    with Session(alone, autoflush=False, expire_on_commit=False) as session:
-        yield session
-
-
-@contextmanager
 def reading(engine: Engine) -> Iterator[Session]:
     """A session for reading; whatever it changed is rolled back."""
     with Session(engine, expire_on_commit=False) as session:

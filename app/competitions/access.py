@@ -74,11 +74,15 @@ def may_see(session: Session, user: User | None, competition_id: int) -> bool:
 
 def check_not_archived(competition: Competition) -> None:
     """Raises CompetitionArchived for what would change something."""
-    if competition.halt == Halt.ARCHIVED:
-        why = f" The organisers say: {competition.halt_reason}" if competition.halt_reason else ""
+    check_no_archive(competition.halt, competition.halt_reason)
+
+
+def check_no_archive(halt: Halt | None, reason: str) -> None:
+    """The same where no more is known of a competition."""
+    if halt == Halt.ARCHIVED:
+        why = f" The organisers say: {reason}" if reason else ""
         raise CompetitionArchived(
-            f"This competition is archived: it can be read, and nothing is changed any more.{why}",
-            reason=competition.halt_reason,
+            f"This competition is archived: it can be read, and nothing is changed any more.{why}", reason=reason
         )
 
 

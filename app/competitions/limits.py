@@ -190,10 +190,17 @@ def check_gold_present(phase_task: PhaseTask) -> str:
 
 
 def check_submission_limit(
-    session: Session, team: Team | None, phase_task: PhaseTask, now: datetime, *, user: User | None = None
+    session: Session,
+    team: Team | None,
+    phase_task: PhaseTask,
+    now: datetime,
+    *,
+    user: User | None = None,
+    counts: Counts | None = None,
 ) -> None:
-    """Raises LimitReached, saying which limit and until when; right only under the team's lock. user: as in `quota`."""
-    used = _used(session, team, phase_task, now, user=user)
+    """Raises LimitReached, saying which limit and until when; right only under the team's lock. user: as in `quota`;
+    counts: where they are known."""
+    used = _used(session, team, phase_task, now, user=user, counts=counts)
     if used.is_used_up:  # only then there may be more to know of
         used = _with_allowance(session, team, phase_task, used)
     if (full := used.tightest) is not None and full.remaining == 0:
@@ -257,12 +264,20 @@ def _with_allowance(session: Session, team: Team | None, phase_task: PhaseTask, 
     )
 
 
-def _used(session: Session, team: Team | None, phase_task: PhaseTask, now: datetime, *, user: User | None) -> Quota:
+def _used(
+    session: Session,
+    team: Team | None,
+    phase_task: PhaseTask,
+    now: datetime,
+    *,
+    user: User | None,
+    counts: Counts | None = None,
+) -> Quota:
     """By what is declared for everybody."""
-    since = _starts(now)
-    counts = _Counts()
-    if team is not None or user is not None:
+    since = moments(now)
+    if counts is None and (team is not None or user is not None):
         counts = _counts(session, _charged(session, team, user, phase_task), since)
+    counts = counts or Counts()
     declared = declared_limits(phase_task.phase, phase_task)
     return Quota(
         used_today=counts.today,
@@ -282,8 +297,8 @@ def _used(session: Session, team: Team | None, phase_task: PhaseTask, now: datet
     )
 
 
-class _Counts(NamedTuple):
-    """Of the query below."""
+class Counts(NamedTuple):
+    """How many submissions, in the order of `COUNTED`."""
 
     today: int = 0
     week: int = 0
@@ -293,7 +308,7 @@ class _Counts(NamedTuple):
     undecided: int = 0
 
 
-def _starts(now: datetime) -> dict[str, datetime]:
+def moments(now: datetime) -> dict[str, datetime]:
     """When the hour, the day, the week and the month around a moment begin and end."""
     day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     week, month = day - timedelta(days=day.weekday()), day.replace(day=1)
@@ -308,8 +323,8 @@ def _starts(now: datetime) -> dict[str, datetime]:
     }
 
 
-def _counts(session: Session, charged: ColumnElement[bool], since: Mapping[str, datetime]) -> _Counts:
-    return _Counts(*session.execute(_COUNTED.where(charged), dict(since)).one())
+def _counts(session: Session, charged: ColumnElement[bool], since: Mapping[str, datetime]) -> Counts:
+    return Counts(*session.execute(COUNTED.where(charged), dict(since)).one())
 
 
 def _moment(name: str) -> BindParameter[datetime]:
@@ -325,14 +340,14 @@ def _within(span: str) -> ColumnElement[bool]:
 
 
 _LATELY = Submission.submitted_at > _moment("hour_start")
-#: Written once, as every upload asks this twice.
-_COUNTED = select(
-    func.count().filter(_COSTS, _within("day")),
-    func.count().filter(_COSTS, _within("week")),
-    func.count().filter(_COSTS, _within("month")),
-    func.count().filter(_COSTS),
-    func.count().filter(ScoringRun.status.in_(FREE_OF_CHARGE), _LATELY),
-    func.count().filter(ScoringRun.status.in_(UNDECIDED), _LATELY),
+#: With the parameters that `moments` gives. Written once, as every upload asks this twice.
+COUNTED = select(
+    func.count().filter(_COSTS, _within("day")).label("today"),
+    func.count().filter(_COSTS, _within("week")).label("week"),
+    func.count().filter(_COSTS, _within("month")).label("month"),
+    func.count().filter(_COSTS).label("total"),
+    func.count().filter(ScoringRun.status.in_(FREE_OF_CHARGE), _LATELY).label("rejected"),
+    func.count().filter(ScoringRun.status.in_(UNDECIDED), _LATELY).label("undecided"),
 )
 
 

@@ -184,12 +184,26 @@ def view_of(
     """What this viewer may see of a task in a phase. Whose submissions somebody may open at all is
     `app.competitions.find`'."""
     phase = session.get_one(Phase, phase_task.phase_id)
-    declared = declared_of(phase, phase_task)
-    view = decide(declared, now, _scores_left(session, phase, phase_task, declared.slices))
+    view = _decided(session, phase, phase_task, now)
     if seen_as is not None or viewer is None:
         return view
     competition = session.get_one(Competition, phase.competition_id)
-    return View(ranks_by=view.ranks_by, participants=view) if may_organise(session, viewer, competition) else view
+    return _of_organiser(view) if may_organise(session, viewer, competition) else view
+
+
+def view_known(session: Session, phase_task: PhaseTask, now: datetime, *, organises: bool) -> View:
+    """The same, by whoever is known to organise or not; the task's phase is loaded."""
+    view = _decided(session, phase_task.phase, phase_task, now)
+    return _of_organiser(view) if organises else view
+
+
+def _decided(session: Session, phase: Phase, phase_task: PhaseTask, now: datetime) -> View:
+    declared = declared_of(phase, phase_task)
+    return decide(declared, now, _scores_left(session, phase, phase_task, declared.slices))
+
+
+def _of_organiser(view: View) -> View:
+    return View(ranks_by=view.ranks_by, participants=view)
 
 
 def view_of_board(

@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from app.competitions.entry_rules import EntrySettings, entry_settings, may_choose
-from app.competitions.visibility import SeenAs, View, own_scores_words, view_of, views_of
+from app.competitions.visibility import SeenAs, View, own_scores_words, view_known, views_of
 from app.feedback.reports import scores_shown
 from app.models import EntryRule, RunStatus, Submission, User
 from app.runs.rescored import Rescored, rescorings_of
@@ -46,9 +46,9 @@ def own_scores_of(
     return own_scores_of_all(session, [submission], viewer, now, seen_as=seen_as)[submission.id]
 
 
-def own_scores_of_new(session: Session, submission: Submission, viewer: User, now: datetime) -> OwnScores:
-    """Of one that was accepted just now: nothing was scored, chosen or rescored."""
-    return _own(submission, view_of(session, submission.phase_task, viewer, now), [], [], now)
+def own_scores_of_new(session: Session, submission: Submission, now: datetime, *, organises: bool) -> OwnScores:
+    """Of one that was accepted just now: nothing was scored, chosen or rescored. organises: whether its sender does."""
+    return _own(submission, view_known(session, submission.phase_task, now, organises=organises), [], [], now)
 
 
 def own_scores_of_all(

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, func, or_, select
 from sqlalchemy.orm import Session
 
+from app.base.db import UtcDateTime
 from app.base.queue import GPU_QUEUE
 from app.models import PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Team, Worker
 from app.runs.turns import in_queue
@@ -79,28 +81,35 @@ def queue_position(session: Session, run: ScoringRun, task_type: str) -> int | N
     """
     if run.status != RunStatus.QUEUED:
         return None
+    statement = _line_statement(needs_gpu(task_type), tuple(gpu_types()))
+    teams = session.execute(statement, {"queued_at": run.queued_at, "run": run.id}).all()
+    place = next((number for number, (_, _, is_own) in enumerate(teams) if is_own), 0)
+    own_before = next((earlier for _, earlier, is_own in teams if is_own), 0)
+    others = [waiting for waiting, _, is_own in teams if not is_own]
+    rounds = [own_before + (number < place) for number in range(len(others))]
+    return 1 + own_before + sum(map(min, others, rounds))
+
+
+@lru_cache(maxsize=4)
+def _line_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int, int, int]:
+    """Written once, as every upload asks this."""
+    queued_at, run_id = bindparam("queued_at", type_=UtcDateTime()), bindparam("run", type_=ScoringRun.id.type)
     before: ColumnElement[bool] = or_(
-        ScoringRun.queued_at < run.queued_at,
-        and_(ScoringRun.queued_at == run.queued_at, ScoringRun.id < run.id),
+        ScoringRun.queued_at < queued_at, and_(ScoringRun.queued_at == queued_at, ScoringRun.id < run_id)
     )
-    teams = session.execute(
-        select(func.count(), func.count().filter(before), func.count().filter(ScoringRun.id == run.id))
+    return (
+        select(func.count(), func.count().filter(before), func.count().filter(ScoringRun.id == run_id))
         .select_from(ScoringRun)
         .join(Submission, Submission.id == ScoringRun.submission_id)
         .join(Team, Team.id == Submission.team_id)
         .where(
             ScoringRun.status == RunStatus.QUEUED,
             ScoringRun.is_current,
-            in_queue(Submission.phase_task_id, needs_gpu=needs_gpu(task_type)),
+            in_queue(Submission.phase_task_id, needs_gpu=needs_gpu),
         )
         .group_by(Team.id, Team.last_turn_at)
         .order_by(Team.last_turn_at.asc().nulls_first(), func.min(ScoringRun.queued_at), func.min(ScoringRun.id))
-    ).all()
-    place = next((number for number, (_, _, is_own) in enumerate(teams) if is_own), 0)
-    own_before = next((earlier for _, earlier, is_own in teams if is_own), 0)
-    others = [waiting for waiting, _, is_own in teams if not is_own]
-    rounds = [own_before + (number < place) for number in range(len(others))]
-    return 1 + own_before + sum(map(min, others, rounds))
+    )
 
 
 def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: datetime) -> Waiting | None:

@@ -6,16 +6,15 @@ Nothing here reads the uploaded file: whether it is well-formed is the worker's 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import and_, select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
 from app.base.errors import EvergoldError, IdempotencyConflict, InvalidForm
+from app.base.inserting import insert_now
 from app.base.storage import StoredFile
 from app.base.times import in_utc
 from app.cards.edits import keep_card, named_system
@@ -27,9 +26,9 @@ from app.competitions.allowances import note_late_entry
 from app.competitions.limits import FREE_OF_CHARGE, check_gold_present, check_open_for, check_submission_limit
 from app.competitions.tracks import check_track
 from app.models import PhaseTask, ScoringRun, Submission, System, Team, User
+from app.submissions.facts import Facts, look_up_locked
 from app.submissions.find import current_run
-from app.teams.find import locked_team_for
-from app.teams.registration import check_registered, note_taking_part
+from app.teams.registration import check_standing, note_taking_part, standing_by
 
 METHOD_CHARACTERS = 200
 DESCRIPTION_CHARACTERS = 5_000
@@ -39,7 +38,8 @@ FILENAME_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """created: False when an Idempotency-Key brought back an earlier submission; run, team, system: of a new one."""
+    """created: False when an Idempotency-Key brought back an earlier submission; run, team, system: of a new one;
+    organises: whether its sender is an organiser here by name."""
 
     submission: Submission
     run_id: int
@@ -47,6 +47,7 @@ class Accepted:
     run: ScoringRun | None = None
     team: Team | None = None
     system: System | None = None
+    organises: bool = False
 
 
 def accept_submission(
@@ -75,10 +76,10 @@ def accept_submission(
     track = track or None
     competition = phase_task.phase.competition
     check_takes_uploads(competition)
-    team = locked_team_for(session, user, competition.id, now)
-    if idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
+    team, facts = look_up_locked(session, user, phase_task, idempotency_key, now)
+    if facts.replayed is not None and idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
         return _replayed(earlier, phase_task, upload, track)
-    registered = check_registered(session, competition, user)
+    registered = check_standing(competition, standing_by(session, competition, user, facts.registration))
     if asks_again:
         check_is_new(session, team, phase_task, upload.sha256)
     kept = required_cards(session, team.id, phase_task.task_id, form_of(phase_task))
@@ -87,7 +88,7 @@ def accept_submission(
     )
     gold = check_gold_present(phase_task)
     late = check_open_for(session, team, phase_task.phase, now)
-    check_submission_limit(session, team, phase_task, now)
+    check_submission_limit(session, team, phase_task, now, counts=facts.counts)
     note_taking_part(session, competition, user, registered, now)
     known = named_system(session, team, phase_task, system, document, now)
     submission = Submission(
@@ -105,38 +106,37 @@ def accept_submission(
         submitted_at=now,
         is_late=late is not None,
     )
-    try:
-        with session.begin_nested() if idempotency_key else nullcontext():
-            session.add(submission)
-            session.flush()
-    except IntegrityError:  # the same key at the same moment in another competition: no team lock in common
+    if not insert_now(session, submission):  # the same key at this moment in another competition: no lock in common
         earlier = find_replay(session, user, idempotency_key or "")
         if earlier is None:
-            raise
+            raise RuntimeError("a submission is neither new nor there")
         return _replayed(earlier, phase_task, upload, track)
     keep_card(session, submission, known, document, now)
     if late is not None:
         note_late_entry(session, submission, late, now)
     run = add_run(session, submission, gold, now)
-    return Accepted(submission, run.id, created=True, run=run, team=team, system=known.system if known else None)
+    system_of_it = known.system if known else None
+    return Accepted(
+        submission, run.id, created=True, run=run, team=team, system=system_of_it, organises=facts.organises
+    )
 
 
 def add_run(session: Session, submission: Submission, gold: str, now: datetime) -> ScoringRun:
     """The queued current run of a new, flushed submission."""
     run = ScoringRun(submission_id=submission.id, gold=gold, queued_at=now)
-    session.add(run)
-    session.flush()
+    if not insert_now(session, run):
+        raise RuntimeError("a new submission has a run already")
     return run
 
 
-def precheck(session: Session, user: User, team: Team | None, phase_task: PhaseTask, now: datetime) -> None:
-    """Every refusal that is already sure before a byte is read; `accept_submission` has the last word. team: the
-    user's, None: there is none yet."""
-    check_takes_uploads(phase_task.phase.competition)
-    check_registered(session, phase_task.phase.competition, user)
+def precheck(session: Session, user: User, facts: Facts, phase_task: PhaseTask, now: datetime) -> None:
+    """Every refusal that is already sure before a byte is read; `accept_submission` has the last word."""
+    competition = phase_task.phase.competition
+    check_takes_uploads(competition)
+    check_standing(competition, standing_by(session, competition, user, facts.registration))
     check_gold_present(phase_task)
-    check_open_for(session, team, phase_task.phase, now)
-    check_submission_limit(session, team, phase_task, now, user=user)
+    check_open_for(session, facts.team, phase_task.phase, now)
+    check_submission_limit(session, facts.team, phase_task, now, user=user, counts=facts.counts)
 
 
 def check_submission_form(

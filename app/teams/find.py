@@ -66,16 +66,9 @@ def team_for(session: Session, user: User, competition_id: int, now: datetime) -
     raise NameTaken("No free team name was found; please change your display name.")
 
 
-def locked_team_for(session: Session, user: User, competition_id: int, now: datetime) -> Team:
-    """The same, locked; who left their team while we waited for its lock, gets the one that they have now."""
-    while True:
-        team = team_for(session, user, competition_id, now)
-        if session.get_bind().dialect.name == "sqlite":  # nobody else writes: there is nothing to wait for
-            return team
-        lock_team(session, team)
-        present = find_team(session, user, competition_id)
-        if present is not None and present.id == team.id:
-            return team
+def lock_team_of(session: Session, user: User, competition_id: int) -> int | None:
+    """The id of the user's team, locked; None: there is none yet. Who waited for the lock may have another by now."""
+    return session.scalar(_LOCKED_TEAM_OF, {"user": user.id, "competition": competition_id})
 
 
 def lock_team(session: Session, team: Team) -> None:
@@ -83,6 +76,13 @@ def lock_team(session: Session, team: Team) -> None:
     session.execute(_LOCKED_TEAM, {"team": team.id})
 
 
+#: In a question about a user in a competition, which are its parameters.
+TEAM_ID_OF = (
+    select(TeamMember.team_id)
+    .where(TeamMember.user_id == bindparam("user"), TeamMember.competition_id == bindparam("competition"))
+    .scalar_subquery()
+)
+_LOCKED_TEAM_OF = select(Team.id).where(Team.id == TEAM_ID_OF).with_for_update()
 _LOCKED_TEAM = select(Team.id).where(Team.id == bindparam("team")).with_for_update()
 
 

@@ -76,8 +76,13 @@ class Standing:
 
 def standing(session: Session, competition: Competition, user: User) -> Standing:
     """What this user has done, and what is missing."""
-    rules = rules_of(competition)
     row = session.get(Registration, (competition.id, user.id), populate_existing=True)
+    return standing_by(session, competition, user, row)
+
+
+def standing_by(session: Session, competition: Competition, user: User, row: Registration | None) -> Standing:
+    """The same where the user's row is known."""
+    rules = rules_of(competition)
     found = Standing(rules, row, None)
     missing = _missing(rules, row, found.has_accepted)
     if missing is None and rules.mode is RegistrationMode.CONFIRMED and not is_confirmed(session, user):
@@ -112,7 +117,11 @@ def _missing(rules: Rules, row: Registration | None, has_accepted: bool) -> Miss
 
 def check_registered(session: Session, competition: Competition, user: User) -> Standing:
     """How they stand; raises RegistrationNeeded, which says what is missing and where to do it."""
-    found = standing(session, competition, user)
+    return check_standing(competition, standing(session, competition, user))
+
+
+def check_standing(competition: Competition, found: Standing) -> Standing:
+    """The same, where it is known."""
     if found.missing is not None:
         raise registration_needed(competition, found.missing)
     return found

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select, text, update
 from sqlalchemy.exc import IntegrityError, StatementError
 
 from app.base.config import Settings
-from app.base.db import get_engine, looking_up, make_engine, reading, writing
+from app.base.db import get_engine, make_engine, reading, writing
 from app.models import Phase, TeamMember, User
 from tests.threads import in_threads
 from tests.world import NOW, add_competition, add_user
@@ -105,29 +105,6 @@ def test_reading_changes_nothing(engine: Engine) -> None:
         session.flush()
     with reading(engine) as session:
         assert session.get_one(User, ada.id).display_name == "Ada"
-
-
-def test_looking_up_finds_what_was_committed_and_changes_nothing(engine: Engine) -> None:
-    ada = add_user(engine, "ada")
-    with looking_up(engine) as session:
-        found = session.get_one(User, ada.id)
-        found.display_name = "Other"
-        assert session.scalars(select(User.display_name)).all() == ["Ada"]
-    with reading(engine) as session:
-        assert session.get_one(User, ada.id).display_name == "Ada"
-
-
-def test_looking_up_on_postgresql_sees_what_others_commit_meanwhile(postgresql_engine: Engine) -> None:
-    """No transaction is open, which would hold old rows, and cost two questions of its own."""
-    ada = add_user(postgresql_engine, "ada")
-    with looking_up(postgresql_engine) as session:
-        assert session.scalars(select(User.display_name)).all() == ["Ada"]
-        with writing(postgresql_engine) as writer:
-            writer.execute(update(User).values(display_name="Other"))
-        assert session.scalars(select(User.display_name)).all() == ["Other"]
-        states = "SELECT state FROM pg_stat_activity WHERE state LIKE 'idle in%' AND datname = current_database()"
-        assert session.scalars(text(states)).all() == []
-    assert ada.display_name == "Ada"
 
 
 # -------------------------------------------------------------------------------------------------------- connections

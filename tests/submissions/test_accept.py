@@ -13,6 +13,7 @@ from app.base.errors import IdempotencyConflict, InvalidForm, LimitReached, Name
 from app.competitions.find import find_competition
 from app.models import RunStatus, ScoringRun, Submission, Team, TeamMember, User
 from app.submissions.accept import accept_submission, find_replay, precheck
+from app.submissions.facts import look_up
 from app.teams.find import find_team, team_for
 from app.teams.membership import leave_team
 from tests.rich_world import own
@@ -171,13 +172,18 @@ def test_words_are_bounded_and_said_by_field(engine: Engine) -> None:
     }
 
 
+def check_early(session: Session, user: User, now: datetime) -> None:
+    phase_task = the_phase_task(session)
+    precheck(session, user, look_up(session, user, phase_task, None, now), phase_task, now)
+
+
 def test_precheck_refuses_what_is_sure_before_a_byte_was_read(engine: Engine) -> None:
     add_competition(engine, per_day=1)
     ada = add_user(engine, "ada")
 
     def check(now: datetime = NOW) -> None:
         with reading(engine) as session:
-            precheck(session, ada, find_team_of(session, ada), the_phase_task(session), now)
+            check_early(session, ada, now)
 
     check()
     assert count(engine, Team) == 0, "it makes no team"
@@ -197,7 +203,7 @@ def test_precheck_counts_what_was_used_in_a_team_that_one_has_left(sqlite_engine
     with writing(sqlite_engine) as session:
         leave_team(session, find_competition(session, COMPETITION), ada, NOW)
     with reading(sqlite_engine) as session, pytest.raises(LimitReached):
-        precheck(session, ada, find_team_of(session, ada), the_phase_task(session), NOW)
+        check_early(session, ada, NOW)
 
 
 # ------------------------------------------------------------------------------------------------------ idempotency

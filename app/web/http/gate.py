@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from fastapi import Request
 from sqlalchemy import bindparam, select
-from sqlalchemy.orm import Session, load_only
+from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
-from app.base.db import looking_up
-from app.competitions.access import check_not_archived, may_see, no_competition
+from app.base.db import reading
+from app.competitions.access import check_no_archive, may_see, no_competition
 from app.models import Competition, Stage, User
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import look_up_visitor, note_use
@@ -24,11 +24,9 @@ _PLACE = "/competitions/{competition}"
 OPEN_IN_ARCHIVES = (f"{_PLACE}/life", f"{_PLACE}/roles", f"{_PLACE}/people")
 
 
-#: What the gate asks of a competition; descriptions and terms may be long.
-_ASKED = (
-    select(Competition)
-    .where(Competition.name == bindparam("name"))
-    .options(load_only(Competition.stage, Competition.halt, Competition.halt_reason, raiseload=True))
+#: Each request asks this: no more than it needs, for descriptions and terms may be long.
+_ASKED = select(Competition.id, Competition.stage, Competition.halt, Competition.halt_reason).where(
+    Competition.name == bindparam("name")
 )
 
 
@@ -40,19 +38,19 @@ async def check_gate(request: Request, server: ServerHere) -> None:
 
 
 def _check(request: Request, server: Server, name: str) -> None:
-    with looking_up(server.engine) as session:
-        visitor = look_up_visitor(request, server, session)  # a wrong token is said by the routes, if there is one
-        competition = session.scalar(_ASKED, {"name": name})
-        is_seen = competition is not None and _may_see(session, competition, visitor.visitor.user)
-    note_use(server, visitor)
-    if competition is None or not is_seen:
+    with reading(server.engine) as session:
+        asking = look_up_visitor(request, server, session)  # a wrong token is said by the routes, if there is one
+        found = session.execute(_ASKED, {"name": name}).one_or_none()
+        is_seen = found is not None and _is_seen(session, found.id, found.stage, asking.visitor.user)
+    note_use(server, asking)
+    if found is None or not is_seen:
         raise no_competition(name)
     if request.method not in _READING and not _is_open_in_archives(request):
-        check_not_archived(competition)
+        check_no_archive(found.halt, found.halt_reason)
 
 
-def _may_see(session: Session, competition: Competition, user: User | None) -> bool:
-    return competition.stage == Stage.PUBLISHED or may_see(session, user, competition.id)
+def _is_seen(session: Session, competition_id: int, stage: Stage, user: User | None) -> bool:
+    return stage == Stage.PUBLISHED or may_see(session, user, competition_id)
 
 
 def _is_open_in_archives(request: Request) -> bool:

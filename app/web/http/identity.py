@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from app.base.config import Settings
-from app.base.db import looking_up
+from app.base.db import reading
 from app.base.errors import Forbidden, NotAuthenticated
 from app.base.links import API
 from app.base.together import write_together
@@ -80,7 +80,7 @@ def identify(request: Request, server: Server) -> Visitor:
     """Who is asking, whatever for; raises NotAuthenticated for a token that is not valid."""
     found = _found(request)
     if found is None:
-        with looking_up(server.engine) as session:
+        with reading(server.engine) as session:
             found = look_up_visitor(request, server, session)
         note_use(server, found)
     if found.error is not None:

@@ -144,14 +144,19 @@ async def _finish(
     if form.filename is None:
         _wrong_field(FILE_FIELD, "The file is missing: send it as the multipart field 'file'.")
     before_storing(form.fields)
-    if form.pending:
-        await _write(form, writer)
     try:
-        return Upload(await run_sync(writer.finish), form.filename, form.fields)
+        return Upload(await run_sync(_store, writer, bytes(form.pending)), form.filename, form.fields)
     except EmptyUpload:
         if not form.filename:  # what a browser sends when nothing was chosen
             _wrong_field(FILE_FIELD, "No file was chosen.")
         raise
+
+
+def _store(writer: FileWriter, rest: bytes) -> StoredFile:
+    """The last piece, and with it the whole."""
+    if rest:
+        writer.write(rest)
+    return writer.finish()
 
 
 # ------------------------------------------------------------------------------------------------------------ parsing

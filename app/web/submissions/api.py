@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -83,8 +84,8 @@ async def create_submission(
     ] = None,
 ) -> SubmissionOut:
     target = Target(competition, phase, task)
-    received = await receive_submission(request, server, user, target, idempotency_key=idempotency_key)
-    submission = await run_sync(_accepted_submission, server, received, user, is_rush(request))
+    answer = partial(_accepted_submission, request, server, user)
+    submission = await receive_submission(request, server, user, target, answer, idempotency_key=idempotency_key)
     response.headers["Location"] = submission.links.self
     return submission
 
@@ -255,17 +256,17 @@ def read_problems_csv(server: ServerHere, user: ApiUser, submission_id: UUID) ->
 # ------------------------------------------------------------------------------------------------------------ waiting
 
 
-def _accepted_submission(server: Server, received: Received, user: User, is_in_rush: bool) -> SubmissionOut:
+def _accepted_submission(request: Request, server: Server, user: User, received: Received) -> SubmissionOut:
     """What is known of a new submission, without loading it again; it has no scores, choices or rescorings yet. Its
     place in line is not looked for while others wait to be let in."""
     if received.new is None:
         return load_submission(server, received.submission_id, Viewer(user, None))
     now = server.clock()
     with reading(server.engine) as session:
-        session.add(received.new)
         run, task_type = current_run(received.new), received.new.phase_task.task.task_type
-        stage = stage_of(session, run, task_type, now, with_position=not is_in_rush)
-        return submission_out(received.new, stage, own_scores_of_new(session, received.new, user, now), [])
+        stage = stage_of(session, run, task_type, now, with_position=not is_rush(request))
+        own = own_scores_of_new(session, received.new, now, organises=received.organises)
+        return submission_out(received.new, stage, own, [])
 
 
 def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> SubmissionOut:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import structlog
@@ -38,7 +38,7 @@ from app.submissions.accept import (
     find_replay,
     precheck,
 )
-from app.teams.find import find_team
+from app.submissions.facts import look_up
 from app.web.http.arrival import arrival_of, earlier_tries_answered, note_end, tries_elsewhere_answered, was_read_early
 from app.web.http.context import Server
 from app.web.http.multipart import Upload, incoming_of, receive_upload
@@ -46,7 +46,7 @@ from app.web.http.rate_limits import limits_of
 from evergold.scoring.tasks import needs_gpu
 
 log = structlog.get_logger(__name__)
-
+Answer = TypeVar("Answer")
 
 #: The box of a form: send this file though it was sent before.
 AGAIN = "again"
@@ -77,10 +77,11 @@ class Expected:
 @dataclass(frozen=True, slots=True)
 class Received:
     """new: the submission with its run and everything above it, as it was accepted; None when an Idempotency-Key
-    brought back an earlier one."""
+    brought back an earlier one. organises: whether its sender sees what organisers of the competition see."""
 
     submission_id: UUID
     new: Submission | None
+    organises: bool = False
 
     @property
     def created(self) -> bool:
@@ -92,14 +93,16 @@ async def receive_submission(
     server: Server,
     user: User,
     target: Target,
+    answer: Callable[[Received], Answer],
     *,
     idempotency_key: str | None = None,
     more_fields: frozenset[str] = frozenset(),
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
     asks_again: bool = False,
-) -> Received:
-    """The accepted submission. `more_fields`: what a form sends besides; `before_file` sees them before the file, and
-    once more with all that came behind it. asks_again: a file that the team sent before needs the field AGAIN."""
+) -> Answer:
+    """What `answer` makes of the accepted submission, in the thread that accepted it. `more_fields`: what a form sends
+    besides; `before_file` sees them before the file, and once more with all that came behind it. asks_again: a file
+    that the team sent before needs the field AGAIN."""
     expected = await _expected(request, server, user, target, idempotency_key)
     incoming, arrived_at = incoming_of(request), list[datetime]()
     upload = await receive_upload(
@@ -114,7 +117,11 @@ async def receive_submission(
     await earlier_tries_answered(request, server)
     if not was_read_early(request):  # it took its time: something else may be declared by now
         expected = replace(expected, phase_task=await run_sync(_declared, server, target))
-    accept = partial(_accept, server, user, expected.phase_task, upload, idempotency_key, arrived_at[0], asks_again)
+
+    def accept() -> Answer:
+        key, now = idempotency_key, arrived_at[0]
+        return answer(_accept(server, user, expected.phase_task, upload, key, now, asks_again))
+
     try:
         return await run_sync(accept)
     except (PhaseNotOpen, LimitReached):
@@ -180,11 +187,12 @@ def _refuse_early(
     limits = limits_of(request)
     with reading(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
-        team = find_team(session, user, phase_task.phase.competition_id)
+        arrived_at = arrival_of(request, server)
+        facts = look_up(session, user, phase_task, idempotency_key, arrived_at)
+        team, is_replay = facts.team, facts.replayed is not None
         limits.hit(limits.rules.uploads, f"team {team.id}" if team else f"user {user.id}", server.clock())
-        is_replay = bool(idempotency_key and find_replay(session, user, idempotency_key))
         if not is_replay:
-            precheck(session, user, team, phase_task, arrival_of(request, server))
+            precheck(session, user, facts, phase_task, arrived_at)
         declared, form = declared_limits(phase_task.phase, phase_task), form_of(phase_task)
         kept = required_cards(session, team.id, phase_task.task_id, form) if team else {}
     limit_bytes = min(declared.upload_bytes, server.settings.upload_limit_bytes)
@@ -235,7 +243,8 @@ def _accept(
     if accepted.created:
         log.info("submission_accepted", submission_id=str(accepted.submission.id), run_id=accepted.run_id)
         send_run(accepted.run_id, needs_gpu=is_for_gpu)  # after the commit; if it fails, the sweep sends it
-        return Received(accepted.submission.id, _whole(accepted, phase_task, user))
+        organises = user.is_administrator or accepted.organises
+        return Received(accepted.submission.id, _whole(accepted, phase_task, user), organises)
     return Received(accepted.submission.id, None)
 
 

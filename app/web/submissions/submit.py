@@ -112,17 +112,18 @@ async def send_form(
     task: str,
     key: FormKey = "",
 ) -> Response:
-    received = await receive_submission(
+    place = await receive_submission(
         request,
         server,
         upload.user,
         Target(competition, phase, task),
+        lambda received: links.submission(received.submission_id),
         idempotency_key=_own_key(key),
         more_fields=frozenset({csrf.FORM_FIELD, AGAIN}),
         before_file=upload.check,
         asks_again=True,
     )
-    return RedirectResponse(links.submission(received.submission_id), 303)
+    return RedirectResponse(place, 303)
 
 
 @router.post("/competitions/{competition}/phases/{phase}/tasks/{task}/validate")

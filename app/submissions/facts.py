@@ -1,0 +1,104 @@
+"""What accepting an upload rests on and others may change at any moment, asked in one question.
+
+The rooms that these things belong to decide what follows from them; here they are only looked up together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import and_, bindparam, exists, or_, select
+from sqlalchemy.orm import Session
+
+from app.competitions.limits import COUNTED, Counts, moments
+from app.models import (
+    CompetitionRole,
+    FormerMember,
+    PhaseTask,
+    Registration,
+    Role,
+    ScoringRun,
+    Submission,
+    Team,
+    TeamMember,
+    User,
+)
+from app.teams.find import TEAM_ID_OF, lock_team, lock_team_of, team_for
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """team: the user's, None: there is none yet; organises: whether they are an organiser by name; replayed: what the
+    user sent with this Idempotency-Key before; counts: what the team used, None where it is not its own past alone."""
+
+    team: Team | None
+    registration: Registration | None
+    organises: bool
+    replayed: UUID | None
+    counts: Counts | None
+
+
+def look_up(session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime) -> Facts:
+    """As things stand; right for longer than a moment only under the team's lock."""
+    asked = {
+        "user": user.id,
+        "competition": phase_task.phase.competition_id,
+        "phase_task": phase_task.id,
+        "key": key,
+        **moments(now),
+    }
+    team, registration, organises, has_past, replayed, *counts = session.execute(_FACTS, asked).one()
+    return Facts(team, registration, organises, replayed, None if has_past else Counts(*counts))
+
+
+def look_up_locked(
+    session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime
+) -> tuple[Team, Facts]:
+    """The user's team, made if there is none, and locked until the transaction ends; who left it while we waited for
+    its lock has another now."""
+    competition_id = phase_task.phase.competition_id
+    while True:
+        locked_id = lock_team_of(session, user, competition_id)
+        if locked_id is None:
+            made = team_for(session, user, competition_id, now)
+            lock_team(session, made)
+            locked_id = made.id
+        facts = look_up(session, user, phase_task, key, now)
+        if facts.team is not None and facts.team.id == locked_id:
+            return facts.team, facts
+
+
+_USER, _COMPETITION = bindparam("user", type_=User.id.type), bindparam("competition", type_=User.id.type)
+_REPLAYED = (
+    select(Submission.id)
+    .where(Submission.user_id == _USER, Submission.idempotency_key == bindparam("key"))
+    .scalar_subquery()
+)
+_HAS_PAST = exists().where(
+    FormerMember.competition_id == _COMPETITION,
+    or_(
+        FormerMember.user_id == _USER,
+        FormerMember.user_id.in_(select(TeamMember.user_id).where(TeamMember.team_id == TEAM_ID_OF)),
+    ),
+)
+_ORGANISES = exists().where(
+    CompetitionRole.competition_id == _COMPETITION,
+    CompetitionRole.user_id == _USER,
+    CompetitionRole.role == Role.ORGANISER,
+)
+_USED = COUNTED.where(
+    Submission.team_id == TEAM_ID_OF,
+    Submission.phase_task_id == bindparam("phase_task"),
+    ScoringRun.submission_id == Submission.id,
+    ScoringRun.is_current,
+).subquery()
+_OWN_REGISTRATION = and_(Registration.competition_id == _COMPETITION, Registration.user_id == _USER)
+_FACTS = (
+    select(Team, Registration, _ORGANISES, _HAS_PAST, _REPLAYED, *_USED.c)
+    .select_from(_USED)
+    .outerjoin(Team, Team.id == TEAM_ID_OF)
+    .outerjoin(Registration, _OWN_REGISTRATION)
+    .execution_options(populate_existing=True)
+)
