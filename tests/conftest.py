@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,8 +78,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = lanes.in_order(items)
 
 
-def pytest_collection(session: pytest.Session) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     gc.disable()
+    with _compiled_once():
+        return (yield)
+
+
+@contextmanager
+def _compiled_once() -> Iterator[None]:
+    """In a fresh clone one process compiles what it collects while the others wait: each would do the same work."""
+    folder = Path(__file__).parent
+    cached = folder / "__pycache__"
+    cached.mkdir(exist_ok=True)
+    with (cached / "compiling.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        modules, compiled = folder.rglob("test_*.py"), folder.rglob("test_*-pytest-*.pyc")
+        if sum(1 for _ in compiled) >= 0.9 * sum(1 for _ in modules):
+            fcntl.flock(lock, fcntl.LOCK_UN)
+        yield
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -96,12 +115,16 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 @pytest.fixture(autouse=True)
-def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _own_settings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No EVERGOLD_ setting of the machine reaches a test, and none of a test the next; data lie in its tmp_path."""
+    if "tmp_path" in request.fixturenames:
+        folder: Path = request.getfixturevalue("tmp_path")
+    else:  # thousands compute and write nothing: a folder for each, and its end, would take longer than they do
+        folder = request.getfixturevalue("tmp_path_factory").getbasetemp() / f"none-{os.urandom(8).hex()}"
     for name in list(os.environ):
         if name.startswith("EVERGOLD_") and not name.startswith(("EVERGOLD_TEST_", "EVERGOLD_CONFORMANCE")):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("EVERGOLD_DATA_DIR", str(tmp_path / "var"))
+    monkeypatch.setenv("EVERGOLD_DATA_DIR", str(folder / "var"))
     _forget_settings()
     umask = os.umask(0o022)  # a command that runs in this process sets its own
     yield

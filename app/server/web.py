@@ -24,12 +24,13 @@ def run_web(host: str = "127.0.0.1", port: int = 8321, listener: socket.socket |
     for name in WAYS_TO_GOLD:
         os.environ.pop(name, None)
     prepare_folders(get_settings())
+    gc.disable()  # what is made now stays: it is not looked through for garbage, neither now nor while requests wait
     from app.web.main import create_app  # noqa: PLC0415 - the slow part, after what leads to gold was dropped
 
     application = create_app()
-    # What is there now stays: nobody looks through it for garbage again while requests wait.
     gc.collect()
     gc.freeze()
+    gc.enable()
     uvicorn.Server(web_config(application, host, port)).run(sockets=[listener] if listener else None)
 
 
@@ -55,6 +56,7 @@ def main() -> None:
     parser.add_argument("--gate", type=int, help="descriptor to read one byte from before serving")
     arguments = parser.parse_args()
     if arguments.gate is not None:
+        gc.disable()
         import app.web.main  # noqa: F401, PLC0415 - the slow part, done before the gate
 
         if not os.read(arguments.gate, 1):  # closed without a byte: the supervisor is gone

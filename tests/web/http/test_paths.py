@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.base.config import Settings
-from app.web.main import create_app
-from tests.web.routes import Address, addresses
+from tests.web.routes import Address, addresses, application
 from tests.web.site import Site
 
-NAMED = [address for address in addresses(create_app(Settings())) if "{" in address.template]
+NAMED = [address for address in addresses(application()) if "{" in address.template]
 #: Of each address, the parts that are text: numbers and ids are read as such before anything else.
 TEXTS = [address for address in NAMED if "nowhere" in address.path({})]
 
