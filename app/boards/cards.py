@@ -28,7 +28,9 @@ def with_cards(session: Session, competition: Competition, whole: WholeBoard) ->
 
 
 def _with_card(row: LeaderboardRow, kept: Mapping[UUID, Mapping[str, Any]], form: CardForm) -> LeaderboardRow:
-    if row.submission_id is None:  # published elsewhere
+    """Most have none but what was sent with the file, which they say already."""
+    document = kept.get(row.submission_id) if row.submission_id else None
+    if document is None:
         return row
-    card = card_of(kept.get(row.submission_id) or {"method": row.method}, form)
+    card = card_of(document, form)
     return replace(row, method=card.method, card=card)

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.boards.marks import Mark, Marks, marks_of
 from app.boards.rows import Cell, LeaderboardRow
+from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn
 from app.models import GoldVersion, PhaseTask, ScoreRow, ScoringRun, Submission, System, Team, TeamKind
 from app.standings.choose import SET_ASIDE, TeamStanding
@@ -92,6 +93,7 @@ def _row(
         cells=cells,
         achieved_at=run.submitted_at,
         method=run.method,
+        card=MethodCard(run.method),
         system=run.system or "",
         entries=standing.entries,
         track=run.track,
