@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Select, select, update
+from sqlalchemy import ColumnElement, Select, Table, bindparam, select, update
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.models import PhaseTask
 
@@ -25,15 +28,25 @@ def boards_changed(session: Session, phase_task_ids: Collection[int] | Select[in
     )
 
 
-def boards_changed_where(session: Session, phase_task_id: int, condition: ColumnElement[bool]) -> bool | None:
+def boards_changed_where(
+    session: Session, phase_task_id: int, condition: ColumnElement[bool], parameters: Mapping[str, Any]
+) -> bool | None:
     """The same for one task, in one statement, where the condition holds: whether its gold is public; None where the
-    condition does not hold, and then nothing is locked."""
-    return session.scalar(
-        update(PhaseTask)
-        .where(PhaseTask.id == phase_task_id, condition)
-        .values(board_version=PhaseTask.board_version + 1)
-        .returning(PhaseTask.gold_is_public)
-        .execution_options(synchronize_session=False)
+    condition does not hold, and then nothing is locked. condition: always the same, with these parameters."""
+    return session.connection().execute(_changed_where(condition), {"changed": phase_task_id, **parameters}).scalar()
+
+
+_TASKS = cast(Table, PhaseTask.__table__)
+
+
+@lru_cache(maxsize=4)
+def _changed_where(condition: ColumnElement[bool]) -> ReturningUpdate[bool]:
+    """Written once, as the end of every run says this."""
+    return (
+        update(_TASKS)
+        .where(_TASKS.c.id == bindparam("changed"), condition)
+        .values(board_version=_TASKS.c.board_version + 1)
+        .returning(_TASKS.c.gold_is_public)
     )
 
 

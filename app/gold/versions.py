@@ -69,9 +69,14 @@ class GoldUnusable(EvergoldError):
 
 def current_keys(session: Session, *, lock: bool = False) -> dict[str, bytes]:
     """The public keys that are in use, by id. lock: a rotation waits until this transaction has ended."""
-    query = select(WorkerKey).where(WorkerKey.retired_at.is_(None)).order_by(WorkerKey.id)
-    keys = session.scalars(query.with_for_update(read=True) if lock else query)
-    return {key.key_id: key.public_key for key in keys}
+    found = session.execute(_KEYS_IN_USE.with_for_update(read=True) if lock else _KEYS_IN_USE)
+    return {key_id: public for key_id, public in found}
+
+
+#: Written once, as every run asks this.
+_KEYS_IN_USE = (
+    select(WorkerKey.key_id, WorkerKey.public_key).where(WorkerKey.retired_at.is_(None)).order_by(WorkerKey.id)
+)
 
 
 def recipients(session: Session, named: str = "") -> dict[str, bytes]:

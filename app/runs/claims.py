@@ -10,12 +10,13 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeVarTuple
+from typing import Any, TypeVarTuple, cast
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, bindparam, case, func, select, update
+from sqlalchemy import ScalarSelect, Select, Table, and_, bindparam, case, func, select, update
 from sqlalchemy.orm import Session
 
+from app.base.db import UtcDateTime
 from app.gold.binding import GoldPlace, options_digest
 from app.models import (
     Competition,
@@ -76,58 +77,54 @@ class SealedGold:
 def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: float, now: datetime) -> Claim | None:
     """The claim on a queued run, or None when there is nothing to do: claimed by another, finished, or unknown."""
     token = secrets.token_hex(16)
-    attempt = session.scalar(
-        update(ScoringRun)
-        .where(ScoringRun.id == run_id, ScoringRun.status == RunStatus.QUEUED)
-        .values(
-            status=RunStatus.RUNNING,
-            claim_token=token,
-            worker=worker[:200],
-            attempts=ScoringRun.attempts + 1,
-            started_at=now,
-            lease_expires_at=now + timedelta(seconds=lease_seconds),
-            not_before=None,
-            gold_version_id=case(
-                (ScoringRun.rescoring_id.is_not(None), ScoringRun.gold_version_id),  # as its set says
-                else_=func.coalesce(ScoringRun.gold_version_id, _gold_in_use()),
-            ),
-        )
-        .returning(ScoringRun.attempts)
-    )
+    claiming = {
+        "wanted": run_id,
+        "new_token": token,
+        "new_worker": worker[:200],
+        "now": now,
+        "new_lease": now + timedelta(seconds=lease_seconds),
+    }
+    attempt = session.connection().execute(_CLAIMING, claiming).scalar()
     if attempt is None:
         return None
-    run, submission, phase_task, task = session.execute(_CLAIMED, {"run": run_id}).one()
-    if run.is_current:
-        session.execute(
-            update(Team)
-            .where(Team.id == submission.team_id)
-            .values(last_turn_at=now)
-            .execution_options(synchronize_session=False)
-        )
+    claimed = session.execute(_CLAIMED, {"run": run_id}).one()
+    phase_task, task = claimed.PhaseTask, claimed.CompetitionTask
+    if claimed.is_current:
+        session.connection().execute(_TAKING_TURN, {"team": claimed.team_id, "now": now})
     options, items_sha256 = phase_task.options_of(task), phase_task.items_sha256
-    if run.rescoring_id is not None and not run.is_current:
-        rescored = session.get_one(RescoredTask, (run.rescoring_id, phase_task.id))
+    if claimed.rescoring_id is not None and not claimed.is_current:
+        rescored = session.get_one(RescoredTask, (claimed.rescoring_id, phase_task.id))
         options, items_sha256 = rescored.options, rescored.items_sha256
     return Claim(
         run_id=run_id,
         token=token,
         attempt=attempt,
-        submission_id=submission.id,
-        sha256=submission.sha256,
+        submission_id=claimed.submission_id,
+        sha256=claimed.sha256,
         phase_task_id=phase_task.id,
         task_type=task.task_type,
         options=options,
-        gold=run.gold,
+        gold=claimed.gold,
         items_sha256=items_sha256,
-        sealed_gold=sealed_gold_of(session, run.gold_version_id),
+        sealed_gold=sealed_gold_of(session, claimed.gold_version_id),
         gold_is_public=phase_task.gold_is_public,
-        team_id=submission.team_id,
+        team_id=claimed.team_id,
     )
 
 
-#: Written once, as every run asks this.
+#: Written once, as every run asks this: of the run itself no more than a claim needs, for others grow large.
 _CLAIMED = (
-    select(ScoringRun, Submission, PhaseTask, CompetitionTask)
+    select(
+        ScoringRun.is_current,
+        ScoringRun.rescoring_id,
+        ScoringRun.gold,
+        ScoringRun.gold_version_id,
+        Submission.id.label("submission_id"),
+        Submission.sha256,
+        Submission.team_id,
+        PhaseTask,
+        CompetitionTask,
+    )
     .join(Submission, Submission.id == ScoringRun.submission_id)
     .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
     .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
@@ -146,6 +143,33 @@ def _gold_in_use() -> ScalarSelect[int]:
         .correlate(ScoringRun)
         .scalar_subquery()
     )
+
+
+#: Written once, too: what a statement is made of takes longer to put together than to send.
+_RUNS, _TEAMS, _NOW = (
+    cast(Table, ScoringRun.__table__),
+    cast(Table, Team.__table__),
+    bindparam("now", type_=UtcDateTime()),
+)
+_CLAIMING = (
+    update(_RUNS)
+    .where(_RUNS.c.id == bindparam("wanted"), _RUNS.c.status == RunStatus.QUEUED)
+    .values(
+        status=RunStatus.RUNNING,
+        claim_token=bindparam("new_token"),
+        worker=bindparam("new_worker"),
+        attempts=_RUNS.c.attempts + 1,
+        started_at=_NOW,
+        lease_expires_at=bindparam("new_lease"),
+        not_before=None,
+        gold_version_id=case(
+            (_RUNS.c.rescoring_id.is_not(None), _RUNS.c.gold_version_id),  # as its set says
+            else_=func.coalesce(_RUNS.c.gold_version_id, _gold_in_use()),
+        ),
+    )
+    .returning(_RUNS.c.attempts)
+)
+_TAKING_TURN = update(_TEAMS).where(_TEAMS.c.id == bindparam("team")).values(last_turn_at=_NOW)
 
 
 def sealed_gold_of(session: Session, gold_version_id: int | None) -> SealedGold | None:
@@ -208,18 +232,22 @@ BACK_IN_QUEUE: dict[str, Any] = {
 }
 
 
-def is_claimed(claim: Claim) -> ColumnElement[bool]:
-    """Of a run: whether it is this claim's still."""
-    return and_(
-        ScoringRun.id == claim.run_id,
-        ScoringRun.status == RunStatus.RUNNING,
-        ScoringRun.claim_token == claim.token,
-    )
+#: Of a run: whether it is still a claim's, which `as_parameters` gives.
+IS_CLAIMED = and_(
+    _RUNS.c.id == bindparam("claimed_run"),
+    _RUNS.c.status == RunStatus.RUNNING,
+    _RUNS.c.claim_token == bindparam("claimed_by"),
+)
+
+
+def as_parameters(claim: Claim) -> dict[str, Any]:
+    """For `IS_CLAIMED`."""
+    return {"claimed_run": claim.run_id, "claimed_by": claim.token}
 
 
 def _update_claimed(session: Session, claim: Claim, **values: Any) -> bool:
-    changed = update(ScoringRun).where(is_claimed(claim)).values(**values).returning(ScoringRun.id)
-    return session.scalar(changed) is not None
+    changed = update(ScoringRun).where(IS_CLAIMED).values(**values).returning(ScoringRun.id)
+    return session.scalar(changed, as_parameters(claim)) is not None
 
 
 def with_task(query: Select[*Selected]) -> Select[*Selected]:

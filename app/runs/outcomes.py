@@ -5,16 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Table, exists, insert, select, update
+from sqlalchemy import Table, bindparam, exists, insert, select, update
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.competitions.changed import boards_changed, boards_changed_where, boards_unchanged
 from app.gold.sealing import Sealed
 from app.gold.versions import record_sealed
 from app.models import PhaseTask, RunStatus, ScoreRow, ScoringRun
-from app.runs.claims import BACK_IN_QUEUE, RESEND_SECONDS, RETRY_SECONDS, Claim, _update_claimed, is_claimed
+from app.runs.claims import (
+    _RUNS,
+    BACK_IN_QUEUE,
+    IS_CLAIMED,
+    RESEND_SECONDS,
+    RETRY_SECONDS,
+    Claim,
+    _update_claimed,
+    as_parameters,
+)
 from app.runs.failures import note_failure
 from app.runs.report import _packed_report
 from app.runs.result_mails import WANTS_MAIL, mail_result
@@ -58,8 +69,7 @@ def record_scores(
     board yet: they leave the boards' version alone.
     """
     # First, as whoever publishes a set has it, so that the two never wait for each other.
-    is_on_boards = exists().where(is_claimed(claim), ScoringRun.is_current)
-    is_public = changed = boards_changed_where(session, claim.phase_task_id, is_on_boards)
+    is_public = changed = boards_changed_where(session, claim.phase_task_id, _IS_ON_BOARDS, as_parameters(claim))
     if changed is None:
         own = select(PhaseTask.gold_is_public).where(PhaseTask.id == claim.phase_task_id)
         is_public = session.scalar(own.with_for_update(key_share=True))  # uploads need not wait
@@ -110,6 +120,7 @@ def record_failure(session: Session, claim: Claim, *, error: str, attempts: int,
     return _update_claimed(session, claim, **again, failure=error, sent_at=None)
 
 
+_IS_ON_BOARDS = exists().where(IS_CLAIMED, _RUNS.c.is_current)
 #: Written as a table: of a class, rows that have a value and rows that have none would be two statements.
 _SCORES = cast(Table, ScoreRow.__table__)
 
@@ -123,17 +134,19 @@ class _Ended(NamedTuple):
 
 def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> _Ended | None:
     """None, and no change, if the claim is void."""
-    changed = (
-        update(ScoringRun)
-        .where(is_claimed(claim))
-        .values(finished_at=now, claim_token=None, lease_expires_at=None, **values)
-        .returning(ScoringRun.is_current, WANTS_MAIL)
-        .execution_options(synchronize_session=False)
-    )
-    row = session.execute(changed).one_or_none()
+    said = {"finished_at": now, "claim_token": None, "lease_expires_at": None, **values}
+    parameters = {f"new_{name}": value for name, value in said.items()} | as_parameters(claim)
+    row = session.connection().execute(_ending(tuple(said)), parameters).one_or_none()
     if row is None:
         return None
     ended = _Ended(*row)
     if ended.is_current and ended.wants_mail:
         mail_result(session, claim.run_id, now)
     return ended
+
+
+@lru_cache(maxsize=16)
+def _ending(names: tuple[str, ...]) -> ReturningUpdate[bool, bool]:
+    """Written once for each kind of end: what it is made of takes longer to put together than to send."""
+    values = {name: bindparam(f"new_{name}", type_=_RUNS.c[name].type) for name in names}
+    return update(_RUNS).where(IS_CLAIMED).values(values).returning(_RUNS.c.is_current, WANTS_MAIL)
