@@ -255,12 +255,19 @@ def scores_of(split: str, value: float | None, reason: str = NOT_ENTERED) -> lis
 
 
 def finish(
-    engine: Engine, held: Claim, scores: list[Score], now: datetime = NOW, *, items: list[ItemResult] | None = None
+    engine: Engine,
+    held: Claim,
+    scores: list[Score],
+    now: datetime = NOW,
+    *,
+    items: list[ItemResult] | None = None,
+    private: list[Score] | None = None,
 ) -> bool:
     packed = packed_results(items) if items is not None else None
     columns = frozenset((score.metric, score.split) for score in scores)
     with writing(engine) as session:
-        return record_scores(session, held, scores=scores, columns=columns, task_version=1, items=packed, now=now)
+        more = {"items": packed, "private_scores": private or ()}
+        return record_scores(session, held, scores=scores, columns=columns, task_version=1, now=now, **more)
 
 
 def reject(engine: Engine, run_id: int, now: datetime = NOW) -> bool:

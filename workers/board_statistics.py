@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
@@ -31,6 +31,7 @@ from app.boards.statistics_work import begin_statistics, leave_statistics, recor
 from app.boards.view import WholeBoard
 from app.gold.versions import gold_identity
 from app.models import Board, Phase, PhaseTask, RowStatus
+from evergold.scoring.halves import Half
 from evergold.scoring.resampling import intervals as run_intervals
 from evergold.scoring.resampling.draws import METHOD_VERSION, RESAMPLES
 from evergold.scoring.task import AnyTask
@@ -92,7 +93,7 @@ def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES) -> b
 @dataclass(frozen=True, slots=True)
 class _BoardOfRuns:
     """What a board's statistics follow from. runs: of all live rows; compared: those to compare; scores: of its
-    columns, the ranking one first; known: what was computed before."""
+    columns, the ranking one first; known: what was computed before; half: of divided items."""
 
     board_id: int
     task: AnyTask
@@ -101,6 +102,7 @@ class _BoardOfRuns:
     compared: tuple[int, ...]
     scores: tuple[Score, ...]
     known: Statistics
+    half: Half | None = None
 
     @property
     def rank_by(self) -> Score:
@@ -111,7 +113,12 @@ def _documents(engine: Engine, phase_task_id: int, samples: Samples, resamples: 
     """What is kept from now on, by board; nothing of one without live rows."""
     with reading(engine) as session:
         boards = _boards(session, phase_task_id)
-    return {one.board_id: statistics_document(_of_board(one, samples, resamples)) for one in boards if one.runs}
+    found: dict[int, Any] = {}
+    for one in boards:
+        if one.runs:
+            document = statistics_document(_of_board(one, samples, resamples))
+            found.setdefault(one.board_id, {}).update({one.half: document} if one.half is Half.PRIVATE else document)
+    return found
 
 
 def _boards(session: Session, phase_task_id: int) -> list[_BoardOfRuns]:
@@ -124,8 +131,10 @@ def _boards(session: Session, phase_task_id: int) -> list[_BoardOfRuns]:
         task = get_task(board.task.task_type)
         sources = entry_sources(session, phase, board)
         if task.sample is not None and gold is not None and not has_ladder(sources):
-            kept = statistics_of(session, phase_task_id, board.id)
-            found.append(_board(board.id, task, gold, whole_board(session, board, sources), kept))
+            for half in (Half.PUBLIC, Half.PRIVATE) if phase_task.private_part else (None,):
+                kept = statistics_of(session, phase_task_id, board.id, half)
+                whole = whole_board(session, board, sources, half=half)
+                found.append(replace(_board(board.id, task, gold, whole, kept), half=half))
     return found
 
 
@@ -152,14 +161,14 @@ def _key(task: AnyTask, gold: str, scores: Sequence[Score]) -> str:
 
 
 def _of_board(board: _BoardOfRuns, samples: Samples, resamples: int) -> Statistics:
-    known = board.known
+    known, half = board.known, board.half or Half.PUBLIC
     intervals = {
         run: known.intervals.get(run, {})
         if run in known.runs
-        else intervals_of(samples.of(run, board.task), board.task, board.scores)
+        else intervals_of(samples.of(run, board.task, half), board.task, board.scores)
         for run in board.runs
     }
     pairs = {pair: one for pair, one in known.pairs.items() if set(pair) <= set(board.compared)}
     missing = [pair for pair in combinations(board.compared, 2) if pair not in pairs]
-    pairs |= differences_of(samples, board.task, board.rank_by, missing, board.gold, resamples)
+    pairs |= differences_of(samples, board.task, board.rank_by, missing, board.gold, resamples, half)
     return Statistics(known.key, frozenset(board.runs), {run: of for run, of in intervals.items() if of}, pairs)

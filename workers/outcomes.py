@@ -19,10 +19,14 @@ from app.base.errors import StorageAway, StorageFull
 from app.base.storage import local_file, sealed_storage_of
 from app.gold.sealing import Sealed, forget_sealed, seal_packed_outcomes
 from app.models import ScoringRun, SealedFile, SealedKind
+from evergold.scoring.halves import Half
 from workers.keys import key_file, own_recipients, read_keys
 from workers.sealed import opened_bytes
 
 log = structlog.get_logger(__name__)
+
+#: Under this key outcomes of both parts of divided items lie; no task type's own are called so.
+_PARTS = "parts"
 
 
 def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | None:
@@ -47,14 +51,20 @@ def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | N
         return None
 
 
+def in_parts(public: dict[str, Any] | None, private: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The outcomes of both parts of the items, as one; None where the task type has none."""
+    return None if public is None or private is None else {_PARTS: {Half.PUBLIC: public, Half.PRIVATE: private}}
+
+
 def forget_outcomes(sealed: Sealed | None) -> None:
     """Remove what no run came to name."""
     if sealed is not None:
         forget_sealed(sealed, sealed_storage_of(get_settings()))
 
 
-def read_outcomes(session: Session, run_id: int) -> dict[str, Any] | None:
-    """The outcomes of a run, None where none were kept; raises NoKeyForIt, SealBroken, OSError."""
+def read_outcomes(session: Session, run_id: int, of: Half = Half.PUBLIC) -> dict[str, Any] | None:
+    """The outcomes of a run, None where none were kept, or where its items were not divided and the private part is
+    asked for; raises NoKeyForIt, SealBroken, OSError."""
     query = (
         select(SealedFile)
         .join(ScoringRun, ScoringRun.outcomes_id == SealedFile.id)
@@ -68,4 +78,5 @@ def read_outcomes(session: Session, run_id: int) -> dict[str, Any] | None:
     path = local_file(sealed_storage_of(get_settings()), file.sha256)
     packed = opened_bytes(path, SealedKind.OUTCOMES, sealed_keys, read_keys(key_file()))
     outcomes: dict[str, Any] = json.loads(zlib.decompress(packed))
-    return outcomes
+    parts: dict[str, dict[str, Any]] = outcomes.get(_PARTS, {Half.PUBLIC: outcomes})
+    return parts.get(of)

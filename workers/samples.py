@@ -13,6 +13,7 @@ from app.base.db import reading
 from app.boards.rows import Interval
 from app.boards.statistics import RunPair, Score
 from app.models import ScoringRun
+from evergold.scoring.halves import Half
 from evergold.scoring.resampling import intervals as run_intervals
 from evergold.scoring.resampling.draws import Draws
 from evergold.scoring.resampling.pairs import Difference, compare_all
@@ -34,21 +35,23 @@ class Samples:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._opened: dict[int, Sample | None] = {}
+        self._opened: dict[tuple[int, Half], Sample | None] = {}
 
-    def of(self, run_id: int, task: AnyTask) -> Sample | None:
-        """None where no outcomes are kept that can be read, or another version of the task kept them."""
-        found = self._opened.pop(run_id) if run_id in self._opened else self._open(run_id, task)
-        self._opened[run_id] = found
+    def of(self, run_id: int, task: AnyTask, half: Half = Half.PUBLIC) -> Sample | None:
+        """None where no outcomes are kept that can be read, or another version of the task kept them. half: of divided
+        items."""
+        key = run_id, half
+        found = self._opened.pop(key) if key in self._opened else self._open(run_id, task, half)
+        self._opened[key] = found
         if len(self._opened) > OPENED_AT_ONCE:
             del self._opened[next(iter(self._opened))]
         return found
 
-    def _open(self, run_id: int, task: AnyTask) -> Sample | None:
+    def _open(self, run_id: int, task: AnyTask, half: Half) -> Sample | None:
         try:
             with reading(self._engine) as session:
                 is_ours = session.get_one(ScoringRun, run_id).task_version == task.version
-                outcomes = read_outcomes(session, run_id) if is_ours else None
+                outcomes = read_outcomes(session, run_id, half) if is_ours else None
         except SealBroken as broken:
             log.error("outcomes_broken", run_id=run_id, error=str(broken))
             return None
@@ -65,14 +68,20 @@ def intervals_of(sample: Sample | None, task: AnyTask, scores: Sequence[Score]) 
 
 
 def differences_of(
-    samples: Samples, task: AnyTask, score: Score, wanted: Sequence[RunPair], gold: str, resamples: int
+    samples: Samples,
+    task: AnyTask,
+    score: Score,
+    wanted: Sequence[RunPair],
+    gold: str,
+    resamples: int,
+    half: Half = Half.PUBLIC,
 ) -> dict[RunPair, Difference]:
     """By pair of runs, what the second has more; nothing of runs of which no outcomes are kept, or without this score.
 
     gold: what both were scored against, which chance begins from.
     """
     runs = sorted({run for pair in wanted for run in pair})
-    opened = {run: sample for run in runs if (sample := _comparable(samples.of(run, task), score))}
+    opened = {run: sample for run in runs if (sample := _comparable(samples.of(run, task, half), score))}
     place = {run: number for number, run in enumerate(opened)}
     pairs = [(first, second) for first, second in wanted if first in place and second in place]
     if not pairs:

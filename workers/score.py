@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import socket
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -20,6 +21,7 @@ from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
 from app.base.errors import StorageAway
 from app.base.storage import local_file, storage_of
+from app.competitions.private_part import division_of
 from app.runs.claims import Claim, claim_run
 from app.runs.item_results import packed_results
 from app.runs.outcomes import put_back, record_failure, record_rejection, record_scores
@@ -33,9 +35,10 @@ from evergold.scoring.errors import (
     UnknownTask,
 )
 from evergold.scoring.excerpts import with_excerpts
+from evergold.scoring.halves import Division, Half, half, signed
 from evergold.scoring.models import BrokenModel, ModelNotFound
 from evergold.scoring.optional import MissingPackage
-from evergold.scoring.task import ItemResult, Score, item_results, read_options, score_with_outcomes
+from evergold.scoring.task import AnyTask, ItemResult, Options, Score, item_results, read_options, score_with_outcomes
 from evergold.scoring.tasks import TASKS, get_task
 from workers.confined import confined
 from workers.device import NoSuchDevice, ready_for
@@ -44,7 +47,7 @@ from workers.fetching import fetch
 from workers.gold import gold_of, read_items
 from workers.keys import NoKeyForIt
 from workers.lease import kept_alive, patiently
-from workers.outcomes import forget_outcomes, seal_outcomes
+from workers.outcomes import forget_outcomes, in_parts, seal_outcomes
 from workers.overrun import (
     Bound,
     Ending,
@@ -74,6 +77,7 @@ class Scored:
     texts: dict[str, str]
     outcomes: dict[str, Any] | None
     items: list[ItemResult] | None = None  # None wherever gold is not public
+    private_scores: Sequence[Score] = ()
 
 
 def score_submission(run_id: int) -> Ending:
@@ -145,19 +149,38 @@ def score_claim(claim: Claim, progress: Progress) -> Scored:
     items = read_items(task, options, claim, gold)
     prediction = task.read_prediction(local_file(storage_of(get_settings()), claim.sha256), items, options)
     progress.checked()
+    division = division_of(claim.private_part)
     with ready_for(task, gold_is_sealed=claim.sealed_gold is not None):
-        report = task.report(gold, prediction, options) if task.report else None
-        scores, outcomes = score_with_outcomes(task, gold, prediction, options)
-        return Scored(
-            scores=scores,
-            columns=frozenset((column.metric, column.split) for column in task.columns(options)),
-            task_version=task.version,
-            warnings=prediction.warnings,
-            aggregates=report,
-            texts={name: write(report, options) for name, write in task.text_reports.items()},
-            outcomes=outcomes,
-            items=item_results(task, gold, prediction, options, outcomes) if shows_items else None,
-        )
+        if division is None:
+            return _scored(task, gold, prediction, options, shows_items)
+        return _in_two(task, gold, prediction, options, division)
+
+
+def _scored(task: AnyTask, gold: Any, prediction: Any, options: Options, shows_items: bool) -> Scored:
+    report = task.report(gold, prediction, options) if task.report else None
+    scores, outcomes = score_with_outcomes(task, gold, prediction, options)
+    return Scored(
+        scores=scores,
+        columns=frozenset((column.metric, column.split) for column in task.columns(options)),
+        task_version=task.version,
+        warnings=prediction.warnings,
+        aggregates=report,
+        texts={name: write(report, options) for name, write in task.text_reports.items()},
+        outcomes=outcomes,
+        items=item_results(task, gold, prediction, options, outcomes) if shows_items else None,
+    )
+
+
+def _in_two(task: AnyTask, gold: Any, prediction: Any, options: Options, division: Division) -> Scored:
+    """What a run shows is of the public part: scores, report, texts. The private part has scores and outcomes alone."""
+    public = _scored(task, *half(task, gold, prediction, division, Half.PUBLIC), options, shows_items=False)
+    scores, outcomes = score_with_outcomes(task, *half(task, gold, prediction, division, Half.PRIVATE), options)
+    return replace(
+        public,
+        scores=signed(public.scores, division, Half.PUBLIC),
+        private_scores=signed(scores, division, Half.PRIVATE),
+        outcomes=in_parts(public.outcomes, outcomes),
+    )
 
 
 def _claim(engine: Engine, run_id: int, lease_seconds: float) -> Claim | None:
@@ -193,6 +216,7 @@ def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction, a
             texts=outcome.texts,
             outcomes=sealed,
             items=items,
+            private_scores=outcome.private_scores,
             now=now,
         )
     if not recorded:  # not after an error: the commit may have arrived; what nobody names, the sweep takes away

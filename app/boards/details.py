@@ -17,7 +17,9 @@ from app.boards.pair_tests import PairTest
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.competitions.visibility import rounded
 from app.models import ScoringRun
+from app.runs.private_scores import private_scores
 from app.runs.report import scores_of_report
+from evergold.scoring.halves import Half
 from evergold.scoring.task import Score
 
 
@@ -41,6 +43,9 @@ def scores_of_row(session: Session, leaderboard: Leaderboard, row: LeaderboardRo
     """Every score of the row's run, in the digits of the board; none where only what the board shows is shown."""
     if row.run_id is None:
         return []
+    if leaderboard.half is Half.PRIVATE:
+        shown = [score for _, score in private_scores(session, [row.run_id])]
+        return [replace(score, value=rounded(score.value, leaderboard.precision)) for score in shown]
     packed = session.scalar(select(ScoringRun.report).where(ScoringRun.id == row.run_id))
     if packed is None:
         return []

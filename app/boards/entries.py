@@ -18,8 +18,10 @@ from app.boards.rows import Cell, LeaderboardRow
 from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn
 from app.models import GoldVersion, PhaseTask, ScoreRow, ScoringRun, Submission, System, Team, TeamKind
+from app.runs.private_scores import private_scores
 from app.standings.choose import SET_ASIDE, TeamStanding
 from app.standings.tries import gold_of_run
+from evergold.scoring.halves import Half
 
 #: A query takes only so many parameters.
 RUNS_AT_A_TIME = 2000
@@ -33,14 +35,16 @@ def rows_of(
     columns: Sequence[BoardColumn],
     rank_by: int,
     gold: str | None,
+    half: Half | None = None,
 ) -> list[LeaderboardRow]:
     """The rows of what stands on the board, without ranks and in no order.
 
-    rank_by: the ranking column's index; gold: the one in use, what was scored against another is outdated.
+    rank_by: the ranking column's index; gold: the one in use, what was scored against another is outdated; half: of
+    divided items, whose scores are wanted.
     """
     marks, ranked = marks_of(session, phase_task), frozenset(phase_task.ranked_baselines)
     by_run = {one.run_id: one for one in standings}
-    cells = _cells(session, list(by_run), columns)
+    cells = cells_of(session, list(by_run), columns, half)
     rows = []
     for run in _runs(session, list(by_run)):
         standing = by_run[run.run_id]
@@ -107,11 +111,16 @@ def _row(
     )
 
 
-def _cells(session: Session, runs: Sequence[int], columns: Sequence[BoardColumn]) -> Mapping[int, tuple[Cell, ...]]:
-    """All cells of these runs, by run."""
+def cells_of(
+    session: Session, runs: Sequence[int], columns: Sequence[BoardColumn], half: Half | None = None
+) -> Mapping[int, tuple[Cell, ...]]:
+    """All cells of these runs, by run. half: of divided items."""
     place = {(column.metric, column.split): index for index, column in enumerate(columns)}
     empty = (NOT_COMPUTED,) * len(columns)
     found: defaultdict[int, list[Cell]] = defaultdict(lambda: list(empty))
+    for run_id, score in private_scores(session, runs) if half is Half.PRIVATE else ():
+        if (score.metric, score.split) in place:
+            found[run_id][place[score.metric, score.split]] = Cell(score.value, score.reason, score.signature)
     query = select(
         ScoreRow.run_id, ScoreRow.metric, ScoreRow.split, ScoreRow.value, ScoreRow.reason, ScoreRow.signature
     )
@@ -119,7 +128,7 @@ def _cells(session: Session, runs: Sequence[int], columns: Sequence[BoardColumn]
         ScoreRow.metric.in_({column.metric for column in columns}),
         ScoreRow.split.in_({column.split for column in columns}),
     )
-    for some in _in_parts(runs):
+    for some in _in_parts(runs) if half is not Half.PRIVATE else ():
         for run_id, metric, split, value, reason, signature in session.execute(query.where(ScoreRow.run_id.in_(some))):
             if (metric, split) in place:
                 found[run_id][place[metric, split]] = Cell(value, reason, signature)

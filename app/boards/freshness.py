@@ -33,6 +33,7 @@ _WHOLE_SERVER = (
         cast(PhaseTask.entry, Text),
         cast(PhaseTask.files_from, Text),
         cast(PhaseTask.files_for, Text),
+        cast(PhaseTask.private_part, Text),
         select(func.max(Snapshot.id)).scalar_subquery(),
         # Files are on no board, so that they raise no version.
         select(func.count(PublicFile.id)).scalar_subquery(),

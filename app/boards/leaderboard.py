@@ -11,20 +11,24 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from app.base.errors import NotFound
 from app.boards.cards import with_cards
 from app.boards.entries import marked_again, rows_of
 from app.boards.human_scores import with_human_scores
 from app.boards.marks import has_hidden, marks_of
+from app.boards.public_part import with_public_part
 from app.boards.rows import Cell, CommittedGold, Leaderboard, LeaderboardRow, RowKind
 from app.boards.statistics import Statistics, statistics_of
 from app.boards.view import Sight, Source, WholeBoard, show
 from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn, further_columns, visible_columns
 from app.competitions.entry_rules import entry_settings
+from app.competitions.private_part import scored_by
 from app.competitions.visibility import SeenAs, View, coarser, declared_of, task_in_phase, view_of
 from app.gold.versions import gold_identity, published_gold
 from app.models import (
@@ -44,6 +48,7 @@ from app.models import (
 from app.standings.choose import rules_of
 from app.standings.kept import standings_of
 from app.standings.tries import Bounds, Rescored
+from evergold.scoring.halves import Half
 
 __all__ = [
     "Cell",
@@ -76,23 +81,33 @@ def build_leaderboard(
     seen_as: SeenAs | None = None,
     more: Sequence[tuple[str, str]] = (),
     until: datetime | None = None,
+    half: Half | None = None,
 ) -> Leaderboard:
     """The board as this viewer sees it at this moment. `board.task` must be loaded.
 
     more: further scores, (metric, split), as columns behind its own: for pictures. Those that the viewer may not see
     are left out. until: only with what was submitted before then, seen as one sees the board now.
+    half: of divided items; None: the one that everybody sees at last. Raises NotFound where it is not shown.
     """
     asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
     views = [sight.own.view, *(source.view for source in sight.carried.values())]
     allowed = [score for score in more if all(view.shows(*score) for view in views)]
-    shown = show(whole_board(session, board, asked, allowed, until), sight)
+    half = _half(sight, half)
+    shown = show(whole_board(session, board, asked, allowed, until, half=half), sight)
     by_rows = shown if _is_told_by_rows(session, asked, sight) else None
-    return replace(shown, version=_version(board, asked, sight, by_rows))
+    return replace(shown, version=_version(board, asked, sight, by_rows, half))
 
 
 def board_version(
-    session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    phase: Phase,
+    board: Board,
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
+    half: Half | None = None,
 ) -> str:
     """Changes whenever this viewer's board could show something else, and says nothing that the board does not.
 
@@ -101,9 +116,26 @@ def board_version(
     """
     asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
+    half = _half(sight, half)
     if _is_told_by_rows(session, asked, sight):
-        return _version(board, asked, sight, show(whole_board(session, board, asked), sight))
-    return _version(board, asked, sight, None)
+        return _version(board, asked, sight, show(whole_board(session, board, asked, half=half), sight), half)
+    return _version(board, asked, sight, None, half)
+
+
+def _half(sight: Sight, asked: Half | None) -> Half | None:
+    """The part of divided items that is asked for, or the one shown; raises NotFound where it is not to be seen."""
+    views = [sight.own.view, *(source.view for source in sight.carried.values())]
+    may_see = {None: True, Half.PUBLIC: sight.own.view.is_divided, Half.PRIVATE: all(view.private for view in views)}
+    if not may_see[asked]:
+        raise NotFound("This part of the items is not shown yet, or there is none.")
+    return asked or half_shown(sight)
+
+
+def half_shown(sight: Sight) -> Half | None:
+    """The part of divided items whose scores stand on the board unless another is asked for; None where they are not
+    divided. A private part waits for that of a phase whose entries are carried over to it."""
+    halves = [sight.own.view.half, *(source.view.half for source in sight.carried.values())]
+    return Half.PUBLIC if Half.PUBLIC in halves else halves[0]
 
 
 def _is_told_by_rows(session: Session, asked: Sequence[EntrySource], sight: Sight) -> bool:
@@ -114,9 +146,11 @@ def _is_told_by_rows(session: Session, asked: Sequence[EntrySource], sight: Sigh
     return view.board is BoardShown.RANKS_ONLY
 
 
-def _version(board: Board, asked: Sequence[EntrySource], sight: Sight, shown: Leaderboard | None) -> str:
+def _version(
+    board: Board, asked: Sequence[EntrySource], sight: Sight, shown: Leaderboard | None, half: Half | None
+) -> str:
     """Of a hidden board only that it is hidden: the number of a version would count the runs that are scored."""
-    start = f"{asked[0].phase.id}-{board.id}"
+    start = f"{asked[0].phase.id}-{board.id}" + (f"-{half}" if half else "")
     view = sight.own.view
     if view.board is BoardShown.HIDDEN:
         return f"{start}-{view.key}"
@@ -182,19 +216,21 @@ def whole_board(
     more: Sequence[tuple[str, str]] = (),
     until: datetime | None = None,
     rescoring: Rescored | None = None,
+    half: Half | None = None,
 ) -> WholeBoard:
     """Everything that stands on the board, for `app.boards.view` to show; until: of what was submitted before then;
-    beside: as if this rescoring set were published."""
+    beside: as if this rescoring set were published; half: of divided items, whose scores stand there."""
     own, *others = sources
     options = own.phase_task.options_of(board.task)
     columns = visible_columns(board, options)
     columns = (*columns, *further_columns(board, columns, more))
     rank_by = next(i for i, c in enumerate(columns) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
     gold = _gold(session, own.phase_task, rescoring)
-    rows = _live_rows(session, own, board, columns, rank_by, gold, until, rescoring)
+    look = partial(_live_rows, session, board=board, columns=columns, rank_by=rank_by, gold=gold, half=half)
+    rows = look(own, Bounds(until=until, rescoring=rescoring))
     here = {row.team_id for row in rows if row.kind == "baseline"}
     for other in others:
-        carried = _live_rows(session, other, board, columns, rank_by, gold, until, rescoring, is_carried=True)
+        carried = look(other, Bounds(until=until, rescoring=rescoring), is_carried=True)
         carried = marked_again(carried, marks_of(session, own.phase_task))
         rows += [replace(row, carried_from=other.phase.name) for row in carried if row.team_id not in here]
     rows += _historic_rows(session, own.phase, board, columns)
@@ -210,21 +246,23 @@ def whole_board(
             CommittedGold(one.number, one.commitment)
             for one in published_gold(session, own.phase.id, own.phase_task.task_id)
         ),
-        statistics=_statistics(session, sources, board) if until is None and rescoring is None else None,
+        statistics=_statistics(session, sources, board, half) if until is None and rescoring is None else None,
+        half=half,
     )
+    whole = with_public_part(session, whole) if half is Half.PRIVATE else whole
     return with_cards(session, competition, with_human_scores(session, own.phase, board, whole))
 
 
 def _live_rows(
     session: Session,
     asked: EntrySource,
+    bounds: Bounds,
+    *,
     board: Board,
     columns: Sequence[BoardColumn],
     rank_by: int,
     gold: str | None,
-    until: datetime | None,
-    rescoring: Rescored | None,
-    *,
+    half: Half | None,
     is_carried: bool = False,
 ) -> list[LeaderboardRow]:
     """gold: the one in use; rows that are carried over were scored against it, or are not here."""
@@ -233,12 +271,12 @@ def _live_rows(
         raise LookupError(f"the task type of board {board.name!r} is not installed here")
     only = gold if is_carried else None
     place = (asked.phase_task.id, board.id)
-    standings = standings_of(session, *place, rules, only, Bounds(until=until, rescoring=rescoring))
-    return rows_of(session, asked.phase_task, standings, columns, rank_by, gold)
+    standings = standings_of(session, *place, rules, only, bounds)
+    return rows_of(session, asked.phase_task, standings, columns, rank_by, gold, half)
 
 
-def _statistics(session: Session, sources: Sequence[EntrySource], board: Board) -> Statistics | None:
-    return None if has_ladder(sources) else statistics_of(session, sources[0].phase_task.id, board.id)
+def _statistics(session: Session, sources: Sequence[EntrySource], board: Board, half: Half | None) -> Statistics | None:
+    return None if has_ladder(sources) else statistics_of(session, sources[0].phase_task.id, board.id, half)
 
 
 def has_ladder(sources: Sequence[EntrySource]) -> bool:
@@ -275,12 +313,12 @@ def _carried_over(session: Session, own: EntrySource, board: Board, rescoring: R
 
 
 def is_same_question(phase_task: PhaseTask, other: PhaseTask) -> bool:
-    """Whether scores of both compare: the same gold in the same version, and the same options."""
-    return (phase_task.gold, phase_task.gold_version, phase_task.options) == (
-        other.gold,
-        other.gold_version,
-        other.options,
-    )
+    """Whether scores of both compare: the same gold in the same version, the same options and parts."""
+    return _question(phase_task) == _question(other)
+
+
+def _question(asked: PhaseTask) -> tuple[object, ...]:
+    return asked.gold, asked.gold_version, asked.options, scored_by(asked.private_part)
 
 
 def _historic_rows(

@@ -14,6 +14,7 @@ from app.competitions.columns import BoardColumn
 from app.competitions.ordering import decimals_of
 from app.competitions.visibility import View
 from app.models import EntryRule, RowStatus
+from evergold.scoring.halves import Half
 
 RowKind = Literal["team", "baseline", "historic"]
 #: Of a board's statistics, for its viewer: they belong to all rows shown; they are being computed for some (ranges and
@@ -122,7 +123,7 @@ class Leaderboard:
     precision: decimals of the values, None for all. gold_version: what the organisers call the gold;
     sealed_gold: its published versions, oldest first. card_columns: what method cards say that stands on the board.
     statistics: whether there are intervals, ranges of ranks and clusters; pair_tests: of every two rows of it that were
-    compared, see `pair_test`.
+    compared, see `pair_test`. half: of the items, whose scores these are; None where they are not divided.
     """
 
     columns: tuple[BoardColumn, ...]
@@ -138,6 +139,7 @@ class Leaderboard:
     card_columns: tuple[CardColumn, ...] = ()
     statistics: StatisticsState = "none"
     pair_tests: PairTests = field(default_factory=dict, repr=False)
+    half: Half | None = None
 
     def pair_test(self, row: LeaderboardRow, other: LeaderboardRow) -> PairTest | None:
         """What this row has more than the other in the ranking score, tested; None where the two were not compared."""

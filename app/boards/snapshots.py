@@ -37,6 +37,7 @@ from app.models import (
     Submission,
     User,
 )
+from evergold.scoring.halves import Half
 
 #: What was uploaded in time is stored a moment later, at most as long as SQLite lets a writer wait: see `app.base.db`.
 AFTER_CLOSE = timedelta(seconds=60)
@@ -73,11 +74,16 @@ def freeze(session: Session, phase: Phase, board: Board, now: datetime, note: st
         closed_at=phase.ends_at or now,
         made_at=now,
         note=note,
-        document=_document(session, whole_board(session, board, asked), asked),
+        document=_document(session, whole_board(session, board, asked, half=_last_half(asked)), asked),
     )
     session.add(snapshot)
     session.flush()
     return snapshot
+
+
+def _last_half(asked: Sequence[EntrySource]) -> Half | None:
+    """Official is what the private part says, where there is one."""
+    return Half.PRIVATE if asked[0].phase_task.private_part else None
 
 
 def _due(session: Session, now: datetime) -> list[tuple[Phase, Board]]:
@@ -129,8 +135,10 @@ def last_snapshot(
 def list_snapshots(
     session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> list[Snapshot]:
-    """All of them, the first one first; none while the board is hidden: even that there is one would say something."""
-    if view_of_board(session, phase, board, viewer, now, seen_as=seen_as).board is BoardShown.HIDDEN:
+    """All of them, the first one first; none while the board, or the private part that ranks it, is hidden: even that
+    there is one would say something."""
+    view = view_of_board(session, phase, board, viewer, now, seen_as=seen_as)
+    if view.board is BoardShown.HIDDEN or (view.is_divided and not view.private):
         return []
     here = select(Snapshot).where(Snapshot.phase_id == phase.id, Snapshot.board_id == board.id)
     return list(session.scalars(here.order_by(Snapshot.number)))
@@ -212,6 +220,7 @@ def _document(session: Session, whole: WholeBoard, asked: Sequence[EntrySource])
         "entry_rule": whole.entry_rule,
         "has_tracks": whole.has_tracks,
         "gold_version": whole.gold_version,
+        "half": whole.half,
         "sealed_gold": [asdict(gold) for gold in whole.sealed_gold],
         "card_columns": [asdict(column) for column in whole.card_columns],
         "carried": [one.phase.id for one in asked[1:]],
@@ -243,6 +252,7 @@ def _whole(document: dict[str, Any]) -> WholeBoard:
         sealed_gold=tuple(CommittedGold(**gold) for gold in document["sealed_gold"]),
         card_columns=tuple(CardColumn(**column) for column in document["card_columns"]),
         statistics=read_statistics(statistics) if statistics else None,
+        half=Half(document["half"]) if document.get("half") else None,
     )
 
 

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.boards.rows import Interval
 from app.models import BoardStatistics
+from evergold.scoring.halves import Half
 from evergold.scoring.resampling.pairs import Difference
 
 #: A metric and a split.
@@ -41,10 +42,13 @@ class Statistics:
         return self.runs.issuperset(runs)
 
 
-def statistics_of(session: Session, phase_task_id: int, board_id: int) -> Statistics | None:
-    """Those that are kept; None where there are none."""
+def statistics_of(session: Session, phase_task_id: int, board_id: int, half: Half | None = None) -> Statistics | None:
+    """Those that are kept; None where there are none. half: of divided items."""
     kept = session.get(BoardStatistics, (phase_task_id, board_id))
-    return read_statistics(kept.document) if kept else None
+    document = kept.document if kept else None
+    if document is not None and half is Half.PRIVATE:
+        document = document.get(Half.PRIVATE)
+    return read_statistics(document) if document else None
 
 
 def statistics_document(statistics: Statistics) -> dict[str, Any]:

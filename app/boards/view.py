@@ -26,6 +26,7 @@ from app.competitions.columns import BoardColumn
 from app.competitions.ordering import decimals_of, goodness, sign_of
 from app.competitions.visibility import View, coarser, rounded, until_words
 from app.models import BoardShown, EntryRule, RowStatus, Slices
+from evergold.scoring.halves import Half
 
 NOT_SHOWN = "not shown"
 DISQUALIFIED = "disqualified"
@@ -35,7 +36,7 @@ DISQUALIFIED = "disqualified"
 class WholeBoard:
     """Everything that stands on a board, in no order and without ranks; rows carried over name their phase.
 
-    statistics: None where there are none.
+    statistics: None where there are none. half: whose scores the cells have; None where items are not divided.
     """
 
     columns: tuple[BoardColumn, ...]
@@ -47,6 +48,7 @@ class WholeBoard:
     sealed_gold: tuple[CommittedGold, ...] = ()
     card_columns: tuple[CardColumn, ...] = ()
     statistics: Statistics | None = None
+    half: Half | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,7 @@ def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
         card_columns=whole.card_columns if view.board is BoardShown.PUBLIC and view.names else (),
         statistics=_state(ordered, whole, view, statistics),
         pair_tests=_pair_tests(ordered, whole.rank_by, statistics),
+        half=whole.half,
     )
 
 

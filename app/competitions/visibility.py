@@ -21,6 +21,7 @@ from app.base.times import in_utc
 from app.competitions.columns import HUMAN_SCORE
 from app.models import Board, BoardShown, Competition, EntryRule, OwnScores, Phase, PhaseTask, Slices, User
 from app.people.roles import may_organise
+from evergold.scoring.halves import Half
 
 #: As a moment of phases.yaml: when the phase ends, wherever that is moved to.
 CLOSE = "close"
@@ -41,6 +42,7 @@ class View:
     teams have their names; own_scores: whether a team's own scores are shown to it; each with its moment in the same
     way. only: the (metric, split) pairs that are shown, None for all. precision: decimals of every value, None for all.
     ranks_by: decimals that choose entries and rank, for everybody alike, so that no order tells hidden digits.
+    is_divided: whether the items have a private part; private: whether its scores are shown, with its moment.
     participants: for organisers, what participants see; None for everybody else.
     """
 
@@ -54,6 +56,9 @@ class View:
     only: frozenset[tuple[str, str]] | None = None
     precision: int | None = None
     ranks_by: int | None = None
+    is_divided: bool = False
+    private: bool = False
+    private_at: datetime | None = None
     participants: View | None = None
 
     @property
@@ -65,6 +70,14 @@ class View:
     def everybodys(self) -> View:
         """What participants see, whoever looks: for saying so."""
         return self.participants or self
+
+    @property
+    def half(self) -> Half | None:
+        """The part of the items whose scores stand on boards unless another is asked for: the private one as soon as
+        everybody sees it. None where they are not divided."""
+        if not self.is_divided:
+            return None
+        return Half.PRIVATE if self.everybodys.private else Half.PUBLIC
 
     @property
     def has_details(self) -> bool:
@@ -84,7 +97,11 @@ class View:
         return self.only is None or (metric, split) in self.only
 
 
-_TOLD = ("board", "board_at", "names", "names_at", "own_scores", "own_scores_at", "slices", "precision", "ranks_by")
+_TOLD = ("board", "board_at", "names", "names_at", "own_scores", "own_scores_at", "slices", "precision", "ranks_by") + (
+    "is_divided",
+    "private",
+    "private_at",
+)
 
 
 def rounded(value: float | None, decimals: int | None) -> float | None:
@@ -122,6 +139,8 @@ class Declared:
     is_anonymous: bool = False
     slices: Slices = Slices.ALL
     precision: int | None = None
+    is_divided: bool = False
+    private_from: datetime | None = None
     closes_at: datetime | None = None
 
 
@@ -133,6 +152,7 @@ def declared_of(phase: Phase, phase_task: PhaseTask | None = None) -> Declared:
     own_rule = (phase_task.entry or {}).get("entry") if phase_task else None
     is_ladder = (own_rule or phase.entry_rule) == EntryRule.LADDER
     board = BoardShown(said.get("board") or (BoardShown.HIDDEN if public_from else BoardShown.PUBLIC))
+    private = phase_task.private_part if phase_task else {}
     return Declared(
         board=BoardShown.HIDDEN if public_from and board is BoardShown.PUBLIC else board,
         public_from=_moment(public_from, phase),
@@ -141,6 +161,8 @@ def declared_of(phase: Phase, phase_task: PhaseTask | None = None) -> Declared:
         is_anonymous=bool(names_from),
         slices=Slices.NONE if is_ladder else Slices(said.get("slices") or Slices.ALL),
         precision=said.get("precision"),
+        is_divided=bool(private),
+        private_from=_moment(private.get("shown_from", CLOSE), phase) if private else None,
         closes_at=phase.ends_at,
     )
 
@@ -150,6 +172,7 @@ def decide(declared: Declared, now: datetime, only: frozenset[tuple[str, str]] |
     is_public = declared.board is BoardShown.PUBLIC or _reached(declared.public_from, now)
     has_names = not declared.is_anonymous or _reached(declared.names_from, now)
     own_from = declared.closes_at if declared.own_scores is OwnScores.AFTER_CLOSE else None
+    sees_private = declared.is_divided and _reached(declared.private_from, now)
     sees_own = declared.own_scores is OwnScores.AT_ONCE or _reached(own_from, now)
     return View(
         board=BoardShown.PUBLIC if is_public else declared.board,
@@ -162,6 +185,9 @@ def decide(declared: Declared, now: datetime, only: frozenset[tuple[str, str]] |
         only=only,
         precision=declared.precision,
         ranks_by=declared.precision,
+        is_divided=declared.is_divided,
+        private=sees_private,
+        private_at=None if sees_private else declared.private_from,
     )
 
 
@@ -203,7 +229,8 @@ def _decided(session: Session, phase: Phase, phase_task: PhaseTask, now: datetim
 
 
 def _of_organiser(view: View) -> View:
-    return View(ranks_by=view.ranks_by, participants=view)
+    everything = View(ranks_by=view.ranks_by, is_divided=view.is_divided, private=view.is_divided)
+    return replace(everything, participants=view)
 
 
 def view_of_board(

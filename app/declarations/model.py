@@ -23,6 +23,7 @@ from app.cards.form import CardKind, CardPart
 from app.competitions.visibility import CLOSE
 from app.models import NAME_CHARACTERS, Audience, BoardShown, EntryRule, OwnScores, RegistrationMode, Slices
 from app.teams.questions import QuestionKind
+from evergold.scoring.halves import SEED_CHARACTERS
 
 #: As when a file is there: when the phase starts, wherever that is moved to; at once.
 START, NOW = "start", "now"
@@ -350,6 +351,18 @@ WithoutChoice = Literal[EntryRule.BEST, EntryRule.LAST]
 LadderStep = Annotated[float, Field(gt=0, le=1)]
 
 
+class PrivatePartDeclaration(Declaration):
+    """A part of the items whose scores nobody sees before a moment; from then on they rank the boards."""
+
+    share: Annotated[float, Field(gt=0, lt=1)] = Field(description="of the items that are private: 0.7 is 70 %")
+    seed: Annotated[str, Field(min_length=SEED_CHARACTERS, max_length=200), AfterValidator(_one_line)] = Field(
+        description="chooses the items; whoever has it can tell them, so nobody should guess it: `openssl rand -hex 16`"
+    )
+    shown_from: MomentOrClose = Field(
+        "close", description="a moment, or 'close' for the end of the phase: from then on everybody sees these scores"
+    )
+
+
 class PhaseTaskDeclaration(Declaration):
     """A task as it is asked in one phase."""
 
@@ -364,6 +377,9 @@ class PhaseTaskDeclaration(Declaration):
     gold_is_public: Annotated[bool, Strict()] = Field(
         False,
         description="whether everybody may have this gold anyway: teams then see item by item where they are right",
+    )
+    private_part: PrivatePartDeclaration | None = Field(
+        None, description="of the items; boards show the scores of the others until it is shown"
     )
     items: RelativePath | None = Field(
         None, description="the blind file: predictions are checked against it, and teams download it"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -13,6 +14,7 @@ from app.competitions.entry_rules import EntrySettings, entry_settings, may_choo
 from app.competitions.visibility import SeenAs, View, own_scores_words, view_known, views_of
 from app.feedback.reports import scores_shown
 from app.models import EntryRule, RunStatus, Submission, User
+from app.runs.private_scores import private_scores
 from app.runs.rescored import Rescored, rescorings_of
 from app.submissions.choices import chosen_for
 from app.submissions.find import current_run
@@ -23,7 +25,8 @@ from evergold.scoring.task import Score
 class OwnScores:
     """scores: those that boards may show, as far as the view goes; hidden_words: why a scored submission shows none;
     chosen_for: the boards on which its team chose to stand with it; is_choosable: whether it may choose so now;
-    rescored: the published rescorings that changed it, the latest first, with scores as far as the view goes."""
+    rescored: the published rescorings that changed it, the latest first, with scores as far as the view goes; private:
+    scores of the private part of the items, none before they are shown."""
 
     view: View
     scores: tuple[Score, ...]
@@ -32,6 +35,7 @@ class OwnScores:
     chosen_for: tuple[str, ...]
     is_choosable: bool
     rescored: tuple[Rescored, ...] = ()
+    private: tuple[Score, ...] = ()
 
     @property
     def has_choice(self) -> bool:
@@ -63,10 +67,28 @@ def own_scores_of_all(
     views = views_of(session, [one.phase_task for one in submissions], viewer, now, seen_as=seen_as)
     chosen = chosen_for(session, [one.id for one in submissions])
     rescored = rescorings_of(session, [one.id for one in submissions])
-    return {
+    private = _private(session, submissions, views)
+    found = {
         one.id: _own(one, views[one.phase_task_id], chosen.get(one.id, []), rescored.get(one.id, []), now)
         for one in submissions
     }
+    return {
+        one.id: replace(
+            found[one.id], private=scores_shown(private.get(current_run(one).id, ()), views[one.phase_task_id])
+        )
+        for one in submissions
+    }
+
+
+def _private(
+    session: Session, submissions: Sequence[Submission], views: Mapping[int, View]
+) -> Mapping[int, Sequence[Score]]:
+    """By run, of those whose private part this viewer may see."""
+    runs = [current_run(one).id for one in submissions if views[one.phase_task_id].private]
+    found: defaultdict[int, list[Score]] = defaultdict(list)
+    for run_id, score in private_scores(session, runs):
+        found[run_id].append(score)
+    return found
 
 
 def _own(

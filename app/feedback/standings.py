@@ -31,6 +31,7 @@ from app.feedback.rivals import Rivals, rivals_of
 from app.feedback.scores import OwnScores, own_scores_of_all
 from app.models import Board, EntryRule, RunStatus, Submission, User
 from app.submissions.find import current_run, runs_beside
+from evergold.scoring.halves import Half
 from evergold.scoring.task import NOT_ENTERED, Score
 
 #: Why a run counts, or what would.
@@ -144,13 +145,19 @@ def standings_of(
             continue
         asked = wanted[0].phase_task
         shown = _with_own(
-            build_leaderboard(session, asked.phase, board, viewer, now, seen_as=seen_as), {one.id for one in siblings}
+            # What a run shows is of the public part, also when the private one ranks the board.
+            build_leaderboard(session, asked.phase, board, viewer, now, seen_as=seen_as, half=_half(own[wanted[0].id])),
+            {one.id for one in siblings},
         )
         then = ranks_over_time(session, asked.phase, asked, board, shown, here) if with_history else {}
         for one in here:
             standing = _standing(one, board, oldest_first, own, shown, then.get(one.id))
             found[one.id].append(_with_certainty(standing, one, oldest_first, shown, certain.get(one.id)))
     return found
+
+
+def _half(own: OwnScores) -> Half | None:
+    return Half.PUBLIC if own.view.is_divided else None
 
 
 def _with_own(board: Leaderboard, runs: Collection[UUID]) -> Leaderboard:

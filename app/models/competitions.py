@@ -175,6 +175,7 @@ class PhaseTask(Base):
     files_for: Mapped[dict[str, Any]] = mapped_column(default=dict)  # by file name: an Audience; else as is registered
     gold_is_public: Mapped[bool] = mapped_column(default=False)  # anybody has it anyway: see app.runs.item_results
     ranked_baselines: Mapped[list[Any]] = mapped_column(default=list)  # ids of those teams that have a rank
+    private_part: Mapped[dict[str, Any]] = mapped_column(default=dict)  # as declared; app.competitions.private_part
     board_version: Mapped[int] = mapped_column(default=0)  # rises with every change that a board could show
 
     phase: Mapped[Phase] = relationship(lazy="raise", overlaps="phase_tasks")

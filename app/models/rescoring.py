@@ -58,6 +58,7 @@ class RescoredTask(Base):
     gold_version_id: Mapped[int | None] = mapped_column(ForeignKey("gold_versions.id"))  # None: plain gold
     options: Mapped[dict[str, Any]]  # of the task, with what its phase sets otherwise
     items_sha256: Mapped[str | None] = mapped_column(String(64), info=STORED_FILE)
+    private_part: Mapped[dict[str, Any]] = mapped_column(default=dict)  # of the items, as declared
 
     phase_task: Mapped[PhaseTask] = relationship(lazy="raise")
     gold_version: Mapped[GoldVersion | None] = relationship(lazy="raise")

@@ -111,6 +111,8 @@ class ScoringRun(Base):
     report: Mapped[bytes | None] = mapped_column(LargeBinary)  # scores, aggregates, texts: zlib-compressed JSON
     # Item by item, open, only where gold is public, see app.runs.item_results; nothing loads it but who asks for it.
     item_results: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True, deferred_raiseload=True)
+    # Of the private part of the items; loaded by `app.runs.private_scores` alone, for those who may see it.
+    private_scores: Mapped[list[Any] | None] = mapped_column(deferred=True, deferred_raiseload=True)
     outcomes_id: Mapped[int | None] = mapped_column(ForeignKey("sealed_files.id"))  # per item; only workers can open it
     rescoring_id: Mapped[int | None] = mapped_column(ForeignKey("rescorings.id"))  # the set that it was made for
     replaced_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))  # whose place it took; see app.rescoring

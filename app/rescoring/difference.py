@@ -16,9 +16,11 @@ from sqlalchemy.orm import Session, aliased, joinedload
 from app.boards.leaderboard import entry_sources, whole_board, whole_sight
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.boards.view import show
+from app.competitions.visibility import task_in_phase
 from app.models import Board, EntryRule, Phase, PhaseTask, RescoredTask, Rescoring, RunStatus, ScoringRun
 from app.rescoring.sets import Progress, gold_of_set, progress_of
 from app.standings.tries import Rescored
+from evergold.scoring.halves import Half
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ class Move:
 class BoardMoves:
     """A board in a phase: the rows that change, those that move most first, and how many stay as they are.
 
-    column: the title of the one that ranks; decimals, percent, out_of: how it shows a number.
+    column: the title of the one that ranks; decimals, percent, out_of: how it shows a number; half: of divided items,
+    whose scores those are.
     """
 
     phase: str
@@ -64,6 +67,7 @@ class BoardMoves:
     out_of: int | None
     moves: tuple[Move, ...]
     unchanged: int
+    half: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +104,17 @@ def difference_of(session: Session, rescoring: Rescoring) -> Difference:
         progress=progress_of(session, rescoring),
         newly_rejected=rejected,
         newly_accepted=accepted,
-        boards=tuple(_board_moves(session, phase, board, beside) for phase, board in boards_of_set(session, rescoring)),
+        boards=tuple(
+            _board_moves(session, phase, board, beside, half)
+            for phase, board in boards_of_set(session, rescoring)
+            for half in _halves(session, phase, board)
+        ),
     )
+
+
+def _halves(session: Session, phase: Phase, board: Board) -> tuple[Half | None, ...]:
+    """The parts of divided items, each of which ranks teams by itself."""
+    return (Half.PUBLIC, Half.PRIVATE) if task_in_phase(session, phase, board).private_part else (None,)
 
 
 def boards_of_set(session: Session, rescoring: Rescoring) -> list[tuple[Phase, Board]]:
@@ -154,10 +167,10 @@ Key = tuple[int, str | None, UUID | None]
 Row = tuple[LeaderboardRow, int]
 
 
-def _board_moves(session: Session, phase: Phase, board: Board, beside: Rescored) -> BoardMoves:
+def _board_moves(session: Session, phase: Phase, board: Board, beside: Rescored, half: Half | None) -> BoardMoves:
     waiting = _not_scored_yet(session, beside)
-    before, rows_before = _as_organisers_see(session, phase, board, None)
-    after, rows_after = _as_organisers_see(session, phase, board, beside)
+    before, rows_before = _as_organisers_see(session, phase, board, None, half)
+    after, rows_after = _as_organisers_see(session, phase, board, beside, half)
     column, rank_by = after.columns[after.rank_by], after.rank_by
     moves = []
     for key in dict.fromkeys([*rows_before, *rows_after]):
@@ -168,13 +181,14 @@ def _board_moves(session: Session, phase: Phase, board: Board, beside: Rescored)
     return BoardMoves(
         phase=phase.name,
         board=board.name,
-        title=f"{board.title}, {phase.title}",
+        title=f"{board.title}, {phase.title}" + (f", {half} part" if half else ""),
         column=column.title,
         decimals=column.decimals,
         percent=column.percent,
         out_of=column.out_of,
         moves=tuple(sorted(moves, key=_largest_first)),
         unchanged=everyone - len(moves),
+        half=half,
     )
 
 
@@ -186,10 +200,10 @@ def _not_scored_yet(session: Session, beside: Rescored) -> set[str]:
 
 
 def _as_organisers_see(
-    session: Session, phase: Phase, board: Board, beside: Rescored | None
+    session: Session, phase: Phase, board: Board, beside: Rescored | None, half: Half | None
 ) -> tuple[Leaderboard, dict[Key, Row]]:
     asked = entry_sources(session, phase, board, beside)
-    whole = whole_board(session, board, asked, rescoring=beside)
+    whole = whole_board(session, board, asked, rescoring=beside, half=half)
     teams = {row.submission_id: row.team_id for row in whole.rows}
     shown = show(whole, whole_sight(session, asked))
     by_submission = whole.entry_rule is EntryRule.ALL

@@ -12,10 +12,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.base.config import Settings
-from app.boards.leaderboard import entry_sources, sight_of
+from app.boards.leaderboard import entry_sources, half_shown, sight_of
 from app.models import Board, BoardShown, Competition, Phase, Rescoring, TeamMember, User
 from app.people.mail import public_address, send_mail
 from app.rescoring.difference import BoardMoves, Difference, Move, boards_of_set
+from evergold.scoring.halves import Half
 
 _MAIL = """\
 {competition} was rescored, and your team {team} has a new place:
@@ -33,15 +34,15 @@ def mail_teams_of_moves(
 ) -> int:
     """Write to the members of every team whose place changed on a board that they can see; how many mails."""
     seen = {
-        (phase.name, board.name)
+        (phase.name, board.name, half)
         for phase, board in boards_of_set(session, rescoring)
-        if _is_seen(session, phase, board, now)
+        for half in _seen(session, phase, board, now)
     }
     by_team: dict[int, list[tuple[BoardMoves, Move]]] = {}
     for board in difference.boards:
         for move in board.moves:
             changed = move.kind == "team" and move.rank_before != move.rank_after
-            if changed and (board.phase, board.board) in seen:
+            if changed and (board.phase, board.board, board.half) in seen:
                 by_team.setdefault(move.team_id, []).append((board, move))
     competition = session.get_one(Competition, rescoring.competition_id)
     mails = 0
@@ -62,12 +63,13 @@ def mail_teams_of_moves(
     return mails
 
 
-def _is_seen(session: Session, phase: Phase, board: Board, now: datetime) -> bool:
-    """Whether ranks are shown to everybody, and none of another phase whose board is not."""
+def _seen(session: Session, phase: Phase, board: Board, now: datetime) -> list[Half | None]:
+    """The part of the items whose ranks are shown to everybody; none while the board is not, or that of another phase
+    whose entries stand there."""
     asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, None, now)
     carried = [source.view.board is BoardShown.PUBLIC for source in sight.carried.values()]
-    return sight.own.view.board is not BoardShown.HIDDEN and all(carried)
+    return [half_shown(sight)] if sight.own.view.board is not BoardShown.HIDDEN and all(carried) else []
 
 
 def _members(session: Session, team_id: int) -> Sequence[User]:

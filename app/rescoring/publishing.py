@@ -15,6 +15,7 @@ from app.base.config import Settings
 from app.base.errors import EvergoldError
 from app.boards.snapshots import AFTER_CLOSE, freeze
 from app.competitions.changed import boards_changed
+from app.competitions.private_part import scored_by
 from app.gold.versions import place_of, publish_gold, published_gold
 from app.models import (
     Competition,
@@ -110,6 +111,8 @@ def _check_current(session: Session, rescoring: Rescoring) -> None:
         changed = []
         if asked.options_of(asked.task) != rescored.options:
             changed.append("the options")
+        if scored_by(asked.private_part) != scored_by(rescored.private_part):
+            changed.append("the private part")
         if asked.items_sha256 != rescored.items_sha256:
             changed.append("the items")
         if _other_gold_in_use(session, rescored):

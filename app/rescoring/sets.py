@@ -199,6 +199,7 @@ def _rescored(session: Session, rescoring: Rescoring, phase_task: PhaseTask, gol
         gold_version_id=version.id if version else None,
         options=phase_task.options_of(phase_task.task),
         items_sha256=phase_task.items_sha256,
+        private_part=phase_task.private_part,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypeVarTuple, cast
 from uuid import UUID
@@ -59,6 +59,7 @@ class Claim:
     sealed_gold: SealedGold | None = None  # None: plain gold, by its name
     gold_is_public: bool = False
     team_id: int = 0
+    private_part: dict[str, Any] = field(default_factory=dict)  # as declared; none: the items are not divided
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +93,10 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
     if claimed.is_current:
         session.connection().execute(_TAKING_TURN, {"team": claimed.team_id, "now": now})
     options, items_sha256 = phase_task.options_of(task), phase_task.items_sha256
+    private_part = phase_task.private_part
     if claimed.rescoring_id is not None and not claimed.is_current:
         rescored = session.get_one(RescoredTask, (claimed.rescoring_id, phase_task.id))
-        options, items_sha256 = rescored.options, rescored.items_sha256
+        options, items_sha256, private_part = rescored.options, rescored.items_sha256, rescored.private_part
     return Claim(
         run_id=run_id,
         token=token,
@@ -109,6 +111,7 @@ def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: floa
         sealed_gold=sealed_gold_of(session, claimed.gold_version_id),
         gold_is_public=phase_task.gold_is_public,
         team_id=claimed.team_id,
+        private_part=private_part,
     )
 
 

@@ -27,6 +27,7 @@ from app.runs.claims import (
     as_parameters,
 )
 from app.runs.failures import note_failure
+from app.runs.private_scores import private_document
 from app.runs.report import _packed_report
 from app.runs.result_mails import WANTS_MAIL, mail_result
 from app.standings.renew import renew_team
@@ -58,15 +59,16 @@ def record_scores(
     texts: Mapping[str, str] | None = None,
     outcomes: Sealed | None = None,
     items: bytes | None = None,
+    private_scores: Sequence[Score] = (),
     now: datetime,
 ) -> bool:
     """Scores, status and the boards' new version in one transaction; False, and no change, if the claim is void.
 
     columns: the (metric, split) pairs that boards may show: these become rows; the report holds all scores, with the
     aggregates and the text reports, by name, of the task; outcomes: per item, sealed for the workers; items: as
-    `app.runs.item_results` packs them, kept only if gold is public at this moment. The scores of a rescoring set are
-    on no
-    board yet: they leave the boards' version alone.
+    `app.runs.item_results` packs them, kept only if gold is public at this moment; private_scores: of the private part
+    of the items, of which only what boards may show is kept. The scores of a rescoring set are on no board yet: they
+    leave the boards' version alone.
     """
     # First, as whoever publishes a set has it, so that the two never wait for each other.
     is_public = changed = boards_changed_where(session, claim.phase_task_id, _IS_ON_BOARDS, as_parameters(claim))
@@ -82,6 +84,7 @@ def record_scores(
         problems=[problem.as_dict() for problem in warnings],
         report=_packed_report(scores, aggregates, texts),
         item_results=items if is_public else None,
+        private_scores=private_document(private_scores, columns) or None,
     )
     if ended is None:
         if changed is not None:  # the claim became void while we waited for the task

@@ -85,11 +85,11 @@ class PublicRequest:
 
 
 KINDS = (
-    Kind(re.compile(_BOARD), frozenset({"split"}), is_arranged=True),
-    Kind(re.compile(rf"{API}{_BOARD}"), frozenset({"format"}), ticks=False, is_arranged=True),
+    Kind(re.compile(_BOARD), frozenset({"split", "part"}), is_arranged=True),
+    Kind(re.compile(rf"{API}{_BOARD}"), frozenset({"format", "part"}), ticks=False, is_arranged=True),
     Kind(
         re.compile(rf"{_BOARD}(/official/[0-9]{{1,9}})?/rows/[0-9a-f-]{{36}}"),
-        frozenset({"sort"}),
+        frozenset({"sort", "part"}),
         ticks=False,
         is_one_of_many=True,
     ),

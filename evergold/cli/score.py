@@ -17,8 +17,9 @@ from evergold.cli.validate import OptionOption, task_options
 if TYPE_CHECKING:
     from evergold.client.results import Json
     from evergold.scoring import Problem, ScoringError
+    from evergold.scoring.halves import Division
     from evergold.scoring.resampling.intervals import Interval
-    from evergold.scoring.task import AnyTask, Score
+    from evergold.scoring.task import AnyTask, Options, Score
 
 commands = typer.Typer()
 TABLE, JSON = "table", "json"
@@ -50,21 +51,44 @@ def score(
     with_intervals: Annotated[
         bool, typer.Option("--intervals", help="Also say how sure each score is: its 95 % interval.")
     ] = False,
+    private_share: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Score both parts of divided items: the share that is private …"),
+    ] = None,
+    private_seed: Annotated[
+        str | None, typer.Option(metavar="SEED", help="… and the seed that chooses them, as `private_part` says.")
+    ] = None,
 ) -> None:
     """Score a prediction against gold at home: the same numbers as on the server, signatures included."""
     from evergold.scoring import ScoringError, get_task
 
     files = Files(gold, prediction, items, tuple(train or ()))
+    division = _division(private_share, private_seed, is_alone=form in (TABLE, JSON) and not with_intervals)
     try:
         if with_intervals:
             _print_with_intervals(get_task(task), files, task_options(option), form)
         else:
-            _print_scored(get_task(task), files, task_options(option), form)
+            _print_scored(get_task(task), files, task_options(option), form, division)
     except (ScoringError, OSError) as error:
         raise in_words(error, prediction) from None
 
 
-def _print_scored(task: AnyTask, files: Files, options: dict[str, Any], form: str) -> None:
+def _division(share: float | None, seed: str | None, *, is_alone: bool) -> Division | None:
+    from evergold.scoring.halves import SEED_CHARACTERS, Division
+
+    if share is None and seed is None:
+        return None
+    if share is None or not seed or not 0 < share < 1 or len(seed) < SEED_CHARACTERS or not is_alone:
+        message = (
+            f"--private-share is between 0 and 1, --private-seed has at least {SEED_CHARACTERS} characters; both go"
+        )
+        raise CommandError(f"{message} together, and with the formats {TABLE} and {JSON}.", Code.USAGE)
+    return Division(share, seed)
+
+
+def _print_scored(
+    task: AnyTask, files: Files, options: dict[str, Any], form: str, division: Division | None = None
+) -> None:
     """The scores as a table or as JSON, or a report of the task."""
     from evergold.scoring.task import read_gold, read_options
 
@@ -77,7 +101,26 @@ def _print_scored(task: AnyTask, files: Files, options: dict[str, Any], form: st
         report = task.report(gold, prediction, chosen) if task.report else None
         say(task.text_reports[form](report, chosen))
         return
+    if division is not None:
+        _print_halves(task, gold, prediction, chosen, division, form)
+        return
     _print_scores(task, task.score(gold, prediction, chosen), prediction.warnings, form)
+
+
+def _print_halves(task: AnyTask, gold: Any, prediction: Any, options: Options, division: Division, form: str) -> None:
+    """Of both parts of the items: in JSON each score says of which, as tables one after the other."""
+    from evergold.scoring.halves import Half, half, signed
+
+    found = {
+        one: signed(task.score(*half(task, gold, prediction, division, one), options), division, one) for one in Half
+    }
+    if form == JSON:
+        documents = [{"part": one.value} | asdict(score) for one, scores in found.items() for score in scores]
+        _print_documents(task, documents, prediction.warnings, form)
+        return
+    for one, scores in found.items():
+        say(f"{one.value.capitalize()} part")
+        _print_scores(task, scores, prediction.warnings if one is Half.PUBLIC else (), form)
 
 
 def _print_with_intervals(task: AnyTask, files: Files, options: dict[str, Any], form: str) -> None:

@@ -92,6 +92,10 @@ class Items:
         """The ids, each with its language."""
         return dict(zip(self.ids, map(str.lower, self.languages), strict=True))
 
+    def only(self, places: Sequence[int]) -> Items:
+        """The items in these places."""
+        return Items(tuple(self.ids[place] for place in places), tuple(self.languages[place] for place in places))
+
     def in_order_of_id(self) -> Items:
         """The same items sorted by id: gold's own order could tell something about its labels."""
         pairs = sorted(zip(self.ids, self.languages, strict=True), key=lambda pair: (len(pair[0]), pair[0]))
@@ -176,6 +180,11 @@ def note_clusters(table: Table, column: str | None, problems: Problems) -> tuple
 def clusters_document(column: str | None, names: Sequence[str] | None) -> dict[str, Any]:
     """What outcomes say of clusters: `{"clusters": {"by": column, "names": of every row}}`, or nothing."""
     return {} if column is None or names is None else {"clusters": {"by": column, "names": list(names)}}
+
+
+def kept_splits(splits: Mapping[str, Positions], places: Sequence[int]) -> dict[str, Positions]:
+    """Where each split's items stand among those in `places` alone."""
+    return {name: np.flatnonzero(np.isin(places, where)) for name, where in splits.items()}
 
 
 def language_splits(languages: Sequence[str], declared: Sequence[str] | None) -> dict[str, Positions]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evergold.scoring.errors import InvalidOptions, Problem, shorten
+from evergold.scoring.halves import Keep
 
 if TYPE_CHECKING:
     from evergold.scoring.resampling.sample import Sample
@@ -142,6 +143,8 @@ class Task(Generic[O, I, G, P]):
     item_results_from_outcomes(gold, prediction, options, outcomes): the same of tasks whose scores are dear, so that
     nothing is computed twice;
     text_reports(document, options): further formats of `evergold score --format NAME`, from what `report` gives;
+    part(gold, prediction, keep): both with those items alone that are kept, by id, or by what `resample_by` says they
+    belong to; None where items cannot be told apart so (`halves`);
     needs_gpu: runs go to the `gpu` queue;
     api_version: of a task type from outside, the API_VERSION that it is written for, as a number;
     distribution: where a task type from outside is from, `evergold-quiz 1.0.0`; filled in when it is registered.
@@ -169,6 +172,7 @@ class Task(Generic[O, I, G, P]):
     item_results: Callable[[G, P, O], list[ItemResult]] | None = None
     item_results_from_outcomes: Callable[[G, P, O, Mapping[str, Any]], list[ItemResult]] | None = None
     text_reports: Mapping[str, Callable[[Any, O], str]] = field(default_factory=dict)
+    part: Callable[[G, P, Keep], tuple[G, P]] | None = None
     template_name: str | None = "template.csv"
     needs_gpu: bool = False
     api_version: int | None = None

@@ -278,6 +278,7 @@ def _make_competitions() -> None:
         sa.Column("files_for", Json, nullable=False),
         sa.Column("gold_is_public", sa.Boolean(), nullable=False),
         sa.Column("ranked_baselines", Json, nullable=False),
+        sa.Column("private_part", Json, nullable=False),
         sa.Column("board_version", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["phase_id"], ["phases.id"], name=op.f("fk_phase_tasks_phase_id_phases")),
         sa.ForeignKeyConstraint(["task_id"], ["tasks.id"], name=op.f("fk_phase_tasks_task_id_tasks")),
@@ -680,6 +681,7 @@ def _make_submissions() -> None:
         sa.Column("gold_version_id", sa.Integer(), nullable=True),
         sa.Column("options", Json, nullable=False),
         sa.Column("items_sha256", sa.String(length=64), nullable=True),
+        sa.Column("private_part", Json, nullable=False),
         sa.ForeignKeyConstraint(
             ["gold_version_id"], ["gold_versions.id"], name=op.f("fk_rescored_tasks_gold_version_id_gold_versions")
         ),
@@ -719,6 +721,7 @@ def _make_submissions() -> None:
         sa.Column("failure", sa.Text(), nullable=True),
         sa.Column("report", sa.LargeBinary(), nullable=True),
         sa.Column("item_results", sa.LargeBinary(), nullable=True),
+        sa.Column("private_scores", Json, nullable=True),
         sa.Column("outcomes_id", sa.Integer(), nullable=True),
         sa.Column("rescoring_id", sa.Integer(), nullable=True),
         sa.Column("replaced_id", sa.Integer(), nullable=True),

@@ -37,7 +37,8 @@ from app.models import (
     Team,
     TeamKind,
 )
-from app.standings.tries import Rescored
+from app.standings.tries import Bounds, Rescored
+from evergold.scoring.halves import Half
 from evergold.scoring.ladder import ladder, record_holder
 from evergold.scoring.task import NOT_ENTERED
 
@@ -338,17 +339,19 @@ def _cells(
 def live_rows(
     session: Session,
     asked: EntrySource,
+    bounds: Bounds,
+    *,
     board: Board,
     columns: Sequence[BoardColumn],
     rank_by: int,
     gold: str | None,
-    until: datetime | None,
-    rescoring: Rescored | None,
-    *,
+    half: Half | None,
     is_carried: bool = False,
 ) -> list[LeaderboardRow]:
     """gold: the one in use; rows that are carried over were scored against it, or are not here."""
-    entries = entries_of(session, asked.phase_task, board, columns[rank_by], until, rescoring)
+    assert half is None, "items are divided nowhere here"
+    until = bounds.until
+    entries = entries_of(session, asked.phase_task, board, columns[rank_by], until, bounds.rescoring)
     if is_carried:
         entries = [entry for entry in entries if entry.gold == gold]
     outdated = {entry.run_id for entry in entries if gold is not None and entry.gold != gold}

@@ -239,7 +239,7 @@ def test_apply_says_what_changed(engine: Engine, demo: Competition) -> None:
             ["entry: last", "ladder_step: 0.01"],
             "36 error: 'ladder_step' is for the entry rule 'ladder': here scores are told as they are",
         ),
-        (["entry: ladder", "ladder_step: 0"], "36 error: 'ladder_step' is not right: Input should be greater than 0"),
+        (["entry: ladder", "ladder_step: 0"], "36 error: 'ladder_step' must be above 0, but is 0"),
     ],
 )
 def test_a_ladder_and_its_step_belong_together(demo: Competition, lines: list[str], expected: str) -> None:

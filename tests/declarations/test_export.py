@@ -112,6 +112,7 @@ EVERYTHING: dict[str, str] = {
     "            items: practice.csv\n": (
         "            items: practice.csv\n            entry: chosen\n            choose_until: '2026-03-01T00:00:00Z'\n"
         "            without_choice: last\n"
+        "            private_part: {share: 0.25, seed: 'a seed: no one knows it', shown_from: 2026-09-01 00:00 UTC}\n"
     ),
 }
 

@@ -145,7 +145,7 @@ def test_effects_count_what_would_have_to_be_rescored(each: Place, change: str) 
     CHANGES[change](each)
     found = {effect.phase: effect for effect in each.plan().effects}
     assert (found["evaluation"].rescore, each.plan().rescore) == (1, 1)
-    assert "1 submission to rescore: gold, items or options are others" in found["evaluation"].what
+    assert "1 submission to rescore: gold, items, options or parts are others" in found["evaluation"].what
 
 
 def test_a_title_affects_boards_and_nothing_else(place: Place) -> None:

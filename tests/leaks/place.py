@@ -248,12 +248,19 @@ def _declare_ranking(engine: Engine) -> None:
         find_competition(session, COMPETITION).rankings = [{"name": "overall", "title": "Overall", "boards": boards}]
 
 
-def reveal(place: Place, hidden: Hidden = HIDDEN, visibility: Mapping[str, Any] = EMBARGO) -> None:
+def reveal(
+    place: Place,
+    hidden: Hidden = HIDDEN,
+    visibility: Mapping[str, Any] = EMBARGO,
+    private: Mapping[str, tuple[float | None, float | None]] | None = None,
+) -> None:
     """Start from what was saved and let the evaluation end so: None for a file that was rejected, a team that is not
-    there never took part."""
+    there never took part. private: scores of a private part of the items, shown with the REVEAL."""
     place.restore()
     engine = place.site.engine
     hide(engine, **visibility)
+    if private is not None:
+        _divide(engine)
     for team in TEAMS:
         (_, run_id), values = place.submitted[team], hidden.get(team)
         if team not in hidden:
@@ -261,9 +268,22 @@ def reveal(place: Place, hidden: Hidden = HIDDEN, visibility: Mapping[str, Any] 
         elif values is None:
             world.reject(engine, run_id, CLOSE - MINUTE)
         else:
-            _score(engine, run_id, values)
-    keep_statistics(engine, {place.submitted[team][1]: values for team, values in hidden.items() if values})
+            _score(engine, run_id, values, private[team] if private else None)
+    runs = {team: place.submitted[team][1] for team, values in hidden.items() if values}
+    keep_statistics(
+        engine,
+        {run: values for team, run in runs.items() if (values := hidden[team])},
+        {run: private[team] for team, run in runs.items()} if private else {},
+    )
     freeze(engine, NOW)
+
+
+def _divide(engine: Engine) -> None:
+    """In both phases alike, so that entries are carried over."""
+    with writing(engine) as session:
+        for phase in (PHASE, "post"):
+            phase_task = find_phase_task(session, COMPETITION, phase, TASK)
+            phase_task.private_part = {"share": 0.5, "seed": "CANARY-seed-of-parts", "shown_from": REVEAL.isoformat()}
 
 
 def judge(place: Place, among: Sequence[str]) -> None:
@@ -380,13 +400,14 @@ def _accept(engine: Engine, team: str, phase: str, at: Any) -> tuple[UUID, int]:
         return accepted.submission.id, accepted.run_id
 
 
-def _score(engine: Engine, run_id: int, values: tuple[float | None, float | None]) -> None:
+def _score(
+    engine: Engine,
+    run_id: int,
+    values: tuple[float | None, float | None],
+    private: tuple[float | None, float | None] | None = None,
+) -> None:
     """What a worker would say: by language and, as their mean, together."""
-    macro = sum(value or 0.0 for value in values) / len(values)
-    scores = [
-        Score("bertscore", split, value, None if value is not None else NOT_ENTERED, f"mwe-paraphrase:1|{split}")
-        for split, value in (("en", values[0]), ("pt", values[1]), ("macro", macro))
-    ]
+    scores, macro = _scores(values), sum(value or 0.0 for value in values) / len(values)
     held = world.sure(world.claim(engine, run_id, NOW - 30 * MINUTE))
     with writing(engine) as session:
         recorded = record_scores(
@@ -397,14 +418,41 @@ def _score(engine: Engine, run_id: int, values: tuple[float | None, float | None
             task_version=1,
             aggregates={"by_language": {"en": {"bertscore": values[0]}}},
             texts={"official": f"BERTScore {macro:.6f}"},
+            private_scores=_scores(private) if private else (),
             now=NOW - 30 * MINUTE,
         )
     assert recorded
 
 
-def keep_statistics(engine: Engine, values: Mapping[int, tuple[float | None, float | None]]) -> None:
+def _scores(values: tuple[float | None, float | None]) -> list[Score]:
+    macro = sum(value or 0.0 for value in values) / len(values)
+    return [
+        Score("bertscore", split, value, None if value is not None else NOT_ENTERED, f"mwe-paraphrase:1|{split}")
+        for split, value in (("en", values[0]), ("pt", values[1]), ("macro", macro))
+    ]
+
+
+def keep_statistics(
+    engine: Engine,
+    values: Mapping[int, tuple[float | None, float | None]],
+    private: Mapping[int, tuple[float | None, float | None]],
+) -> None:
     """What a worker would keep of the evaluation's boards, and of those that its rows are carried over to: intervals
     around these scores, by run, and who is better than whom by them; and of the runs themselves."""
+    document, intervals = _statistics(values)
+    if private:
+        document["private"] = _statistics(private)[0]
+    with writing(engine) as session:
+        boards = list(session.scalars(select(Board.id)))
+        for phase in (PHASE, "post"):
+            phase_task_id = find_phase_task(session, COMPETITION, phase, TASK).id
+            record_statistics(session, phase_task_id, "0", {board: document for board in boards})
+        record_run_statistics(session, {run: StatisticsOfRun("key", (), of) for run, of in intervals.items()})
+
+
+def _statistics(
+    values: Mapping[int, tuple[float | None, float | None]],
+) -> tuple[dict[str, Any], dict[int, dict[tuple[str, str], Interval]]]:
     level = 0.95, "jackknife-logit-t:1|units:sentence,40"
     means = {run: sum(one or 0.0 for one in of_run) / 2 for run, of_run in sorted(values.items())}
     scores = {run: {"en": of_run[0], "pt": of_run[1], "macro": means[run]} for run, of_run in values.items()}
@@ -413,13 +461,7 @@ def keep_statistics(engine: Engine, values: Mapping[int, tuple[float | None, flo
         for run, of in scores.items()
     }
     pairs = {(first, second): _difference(a, b) for (first, a), (second, b) in combinations(means.items(), 2)}
-    document = statistics_document(Statistics("key", frozenset(values), intervals, pairs))
-    with writing(engine) as session:
-        boards = list(session.scalars(select(Board.id)))
-        for phase in (PHASE, "post"):
-            phase_task_id = find_phase_task(session, COMPETITION, phase, TASK).id
-            record_statistics(session, phase_task_id, "0", {board: document for board in boards})
-        record_run_statistics(session, {run: StatisticsOfRun("key", (), of) for run, of in intervals.items()})
+    return statistics_document(Statistics("key", frozenset(values), intervals, pairs)), intervals
 
 
 def _difference(a: float, b: float) -> Difference:

@@ -25,6 +25,7 @@ OUTSIDERS = ("anonymous", "participant", "other team", "annotator", "organiser e
 EACH_COMMIT = ("anonymous", "participant")
 #: What organisers are asked: who sees all is asked only whether what is hidden is there at all.
 BOARD = "/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot"
+PRIVATE = f"{BOARD}?part=private"
 RESCORING = "/competitions/idioms/rescoring"
 #: Asked in other ways, too: as a table for a paper, with borrowed eyes, sorted.
 QUERIES = {
@@ -34,15 +35,19 @@ QUERIES = {
     "/pictures": ("?as=participant", "?as=public"),
     "/pictures/{picture}": ("?as=participant",),
     "/pictures/{picture}.svg": ("?as=participant",),
-    "/boards/{board}": ("?as=participant",),
+    "/boards/{board}": ("?as=participant", "?part=private", "?part=public"),
     "/results": ("?as=public", "?sort=1"),
     "/report": ("?as=participant",),
 }
 
 
+Private = Mapping[str, tuple[float | None, float | None]]
+
+
 @dataclass(frozen=True)
 class Pair:
-    """Two outcomes that those who look must not tell apart under this visibility."""
+    """Two outcomes that those who look must not tell apart under this visibility. private: of a private part of the
+    items, where that is what differs."""
 
     what: str
     one: Hidden
@@ -51,6 +56,7 @@ class Pair:
     looking: Sequence[str] = ("anonymous", "participant")
     judged: Sequence[str] = TEAMS
     told_on_purpose: frozenset[str] = frozenset()
+    private: tuple[Private, Private] | None = None
 
 
 #: How long scoring takes as a rule, of all runs of the server that were scored lately: of one more, too.
@@ -85,12 +91,23 @@ PAIRS = [
         {"alpha": (0.611, 0.511), "beta": (0.613, 0.513), "gamma": (0.2, None)},
         {"precision": 2},
     ),
+    Pair(
+        "the private part of the items",
+        HIDDEN,
+        HIDDEN,
+        {},
+        OUTSIDERS,
+        private=(
+            {"alpha": (0.31, 0.23), "beta": (0.81, None), "gamma": (0.99, 0.98)},
+            {"alpha": (0.71, 0.63), "beta": (0.21, 0.9), "gamma": (0.39, None)},
+        ),
+    ),
 ]
 
 
 def _lane(pair: Pair) -> list[pytest.MarkDecorator]:
-    """With each commit: the pair that changes everything."""
-    return [] if pair is PAIRS[0] else [pytest.mark.soak]
+    """With each commit: the pair that changes everything, and what no other hides."""
+    return [] if pair in (PAIRS[0], PAIRS[-1]) else [pytest.mark.soak]
 
 
 @pytest.fixture
@@ -106,17 +123,18 @@ def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestc
     """With --soak everybody looks, also at single pictures: their page has the same numbers."""
     is_deep = pytestconfig.getoption("--soak")
     roles = pair.looking if is_deep else EACH_COMMIT
-    one, other = (_everything(unscored, pair, hidden, roles, is_deep) for hidden in (pair.one, pair.other))
+    one, other = (_everything(unscored, pair, of, roles, is_deep) for of in (0, 1))
     different = [asked for asked in one if one[asked] != other[asked] and asked[1] not in pair.told_on_purpose]
     assert [f"{role} {path}" for role, path in different if role != "organiser"] == []
-    assert ("organiser", BOARD) in different, "organisers see it: so it was there to be told"
+    asked = PRIVATE if pair.private else BOARD
+    assert ("organiser", asked) in different, "organisers see it: so it was there to be told"
 
 
 @pytest.mark.soak
 def test_the_same_differences_are_seen_once_they_are_shown(unscored: Place) -> None:
     unscored.site.set_clock(REVEAL)
     pair = PAIRS[0]
-    one, other = (_everything(unscored, pair, hidden, ["anonymous"], False) for hidden in (pair.one, pair.other))
+    one, other = (_everything(unscored, pair, of, ["anonymous"], False) for of in (0, 1))
     told = {path.partition("?")[0] for (_, path) in one if one["anonymous", path] != other["anonymous", path]}
     for path in ("", ".csv", "/official", "/official/1", "/table", "/feed.atom"):
         assert f"/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot{path}" in told
@@ -125,11 +143,25 @@ def test_the_same_differences_are_seen_once_they_are_shown(unscored: Place) -> N
     assert "/competitions/idioms/judging/human" in told
 
 
+@pytest.mark.soak
+def test_the_private_part_is_seen_everywhere_once_it_is_shown(unscored: Place) -> None:
+    unscored.site.set_clock(REVEAL)
+    one, other = (_everything(unscored, PAIRS[-1], of, ["anonymous", "participant"], False) for of in (0, 1))
+    told = {path for (role, path) in one if role == "anonymous" and one[role, path] != other[role, path]}
+    assert {BOARD, PRIVATE, f"{BOARD}.csv", f"{BOARD}/official", f"{BOARD}/table", f"{BOARD}/feed.atom"} <= told
+    assert f"{BOARD}?part=public" not in told
+    assert "/competitions/idioms/tasks/detection/results" in told
+    assert "/api/v1/competitions/idioms/phases/evaluation/rankings/overall" in told
+    mine = {path for (role, path) in one if role == "participant" and one[role, path] != other[role, path]}
+    assert any(path.startswith("/api/v1/submissions/") for path in mine)
+
+
 def _everything(
-    unscored: Place, pair: Pair, hidden: Hidden, roles: Sequence[str], pictures: bool
+    unscored: Place, pair: Pair, of: int, roles: Sequence[str], pictures: bool
 ) -> dict[tuple[str, str], str]:
     """What each of them gets from every address, by role and address."""
-    place.reveal(unscored, hidden, pair.visibility)
+    hidden = (pair.one, pair.other)[of]
+    place.reveal(unscored, hidden, pair.visibility, pair.private[of] if pair.private else None)
     if pair.judged:
         place.judge(unscored, pair.judged)
     return _answers(unscored, roles, pictures)
@@ -163,10 +195,10 @@ def test_an_open_rescoring_set_makes_no_difference(unscored: Place, pytestconfig
 
 
 def _answers(unscored: Place, roles: Sequence[str], pictures: bool) -> dict[tuple[str, str], str]:
-    """By role and address, and the two of organisers; pictures: also single ones."""
+    """By role and address, and the three of organisers; pictures: also single ones."""
     paths = [path for path in _paths(unscored) if pictures or "/pictures/" not in path]
     found = {}
-    for role, asked in [*((role, paths) for role in roles), ("organiser", [BOARD, RESCORING])]:
+    for role, asked in [*((role, paths) for role in roles), ("organiser", [BOARD, PRIVATE, RESCORING])]:
         with unscored.client(role) as visitor:
             visitor.bare.headers["Accept-Encoding"] = "identity"  # compressed answers are compared by no reader
             for path in asked:

@@ -20,6 +20,7 @@ from app.competitions.visibility import SeenAs
 from app.models import Board, BoardShown, EntryRule, Phase, User
 from app.standings.choose import rules_of
 from app.standings.tries import standings_from_runs
+from evergold.scoring.halves import Half
 from evergold.scoring.tasks import TASKS
 
 #: With these rules a board tells of a team's best whatever it tried: then every try is drawn, else what stands.
@@ -70,15 +71,16 @@ def look_at(
     options = asked[0].phase_task.options_of(board.task)
     more = drawn_scores(board, options)
     leaderboard = build_leaderboard(session, phase, board, viewer, now, seen_as=seen_as, more=more)
-    whole = whole_board(session, board, asked)
-    tries = show(_over_time(whole, _tries(session, asked[0], board)), sight)
+    half = leaderboard.half
+    whole = whole_board(session, board, asked, half=half)
+    tries = show(_over_time(whole, _tries(session, asked[0], board, half)), sight)
     # Where a team does not see its own scores, its tries would tell them.
     has_tries = whole.entry_rule in OPEN_RULES and sight.own.view.own_scores
     entries = tries if has_tries else show(_over_time(whole), sight)
     return Seen(board, leaderboard, entries, has_tries, _moments(tries), options)
 
 
-def _tries(session: Session, asked: EntrySource, board: Board) -> list[LeaderboardRow]:
+def _tries(session: Session, asked: EntrySource, board: Board, half: Half | None) -> list[LeaderboardRow]:
     """Every scored submission of a team, with its ranking score alone."""
     score = (board.rank_metric, board.rank_split)
     column = next(one for one in board_columns(board) if (one.metric, one.split) == score)
@@ -86,7 +88,8 @@ def _tries(session: Session, asked: EntrySource, board: Board) -> list[Leaderboa
     if rules is None:
         return []
     every = standings_from_runs(session, asked.phase_task.id, board.id, replace(rules, rule=EntryRule.ALL), None)
-    return [row for row in rows_of(session, asked.phase_task, every, [column], 0, None) if row.kind == "team"]
+    rows = rows_of(session, asked.phase_task, every, [column], 0, None, half)
+    return [row for row in rows if row.kind == "team"]
 
 
 def _moments(tries: Leaderboard) -> tuple[datetime, ...]:

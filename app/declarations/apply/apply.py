@@ -305,10 +305,11 @@ def _apply_phase_task(work: Work, applied: Applied, phase: str, task: str, decla
             applied.stale.add(row.id)
         if "gold_is_public" in changed:
             _tell_items(work, row, what)
-        if "options" in changed and _count_submissions(work.session, PhaseTask.id == row.id):
-            work.changes.note(
-                f"existing scores of {what} stay as they are until they are rescored with the new options"
-            )
+        for column, words in (("options", "options"), ("private_part", "private part")):
+            if column in changed and _count_submissions(work.session, PhaseTask.id == row.id):
+                work.changes.note(
+                    f"existing scores of {what} stay as they are until they are rescored with the new {words}"
+                )
     applied.phase_tasks[phase, task] = row
 
 
@@ -328,6 +329,7 @@ def _phase_task_values(declared: PhaseTaskDeclaration) -> dict[str, Any]:
         "options": declared.options,
         "gold_version": declared.gold_version,
         "gold_is_public": declared.gold_is_public,
+        "private_part": declared.private_part.model_dump(mode="json") if declared.private_part else {},
         "entry": {name: own[name] for name in sorted(_OF_ENTRY & own.keys())},
         "limits": own.get("limits", {}),
         "visibility": own.get("visibility", {}),

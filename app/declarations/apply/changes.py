@@ -33,6 +33,9 @@ _WORDS = {
     "rank_split": "ranking split",
 }
 
+#: What a sentence does not repeat: whoever has the seed knows which items are private.
+_UNTOLD = frozenset({"private_part"})
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -78,7 +81,8 @@ class Changes:
                 if name == "position":
                     self.add(f"moved {what} from place {before + 1} to {value + 1}")
                 else:
-                    self.add(f"changed {_WORDS.get(name, name)} of {what}{_from_to(before, value)}")
+                    told = "" if name in _UNTOLD else _from_to(before, value)
+                    self.add(f"changed {_WORDS.get(name, name)} of {what}{told}")
         return changed
 
 

@@ -39,6 +39,7 @@ def check_visibility(phases: Sequence[PhaseTimes], findings: Findings) -> None:
         tasks = phase.node.entries.get("tasks")
         for task in tasks.entries.values() if tasks else ():
             _check_settings(phase, task, phase.node.entries, findings)
+            _check_private_part(phase, task, findings)
             _check_entry(phase, task, phase.node.entries, findings)
     _check_carry_over(phases, findings)
 
@@ -84,6 +85,20 @@ def _check_moment(phase: PhaseTimes, node: Node, key: str, findings: Findings) -
     if moment and phase.start and moment <= phase.start:
         said = f"{in_utc(moment)}, {in_utc(phase.start)}"
         findings.error(node, f"'{key}' is not after the start of the phase, and so hides nothing: {said}")
+
+
+def _check_private_part(phase: PhaseTimes, task: Node, findings: Findings) -> None:
+    part = task.entries.get("private_part")
+    if part is None or not isinstance(part.value, dict):
+        return
+    said = part.entries.get("shown_from")
+    if said is not None:
+        _check_moment(phase, said, "shown_from", findings)
+        moment = _moment(said)
+        if moment and (phase.end is None or moment < phase.end):
+            findings.warning(said, "teams can still submit when they see the scores of the private part")
+    elif not phase.ends:
+        findings.error(part, f"the phase '{phase.name}' has no end: say 'shown_from', when the private part is shown")
 
 
 def _check_snapshot(phase: PhaseTimes, findings: Findings) -> None:
@@ -173,12 +188,20 @@ def _check_same_question(phase: PhaseTimes, other: PhaseTimes, findings: Finding
         findings.warning(phase.node.entries["carry_over"], f"'{phase.name}' and '{other.name}' have no task in common")
     for name in shared:
         here, there = tasks[name].entries, others[name].entries
-        differs = [key for key in ("gold", "gold_version", "options") if _plain(here, key) != _plain(there, key)]
+        differs = [
+            key for key in ("gold", "gold_version", "options", "private_part") if _said(here, key) != _said(there, key)
+        ]
         if differs and _plain(here, "gold") is not None and _plain(there, "gold") is not None:
             findings.warning(
                 tasks[name],
                 f"nothing of '{name}' is carried over from '{other.name}': its {' and '.join(differs)} differs there",
             )
+
+
+def _said(entries: Mapping[str, Node], key: str) -> Any:
+    """What scores rest on: not from when the private part is shown."""
+    value = _plain(entries, key)
+    return {name: one for name, one in value.items() if name != "shown_from"} if isinstance(value, dict) else value
 
 
 def _plain(entries: Mapping[str, Node], key: str) -> Any:

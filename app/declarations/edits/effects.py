@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session, joinedload
 from app.base.times import in_utc
 from app.competitions.entry_rules import EntrySettings, entry_settings
 from app.competitions.limits import DeclaredLimits, declared_limits, phase_state
+from app.competitions.private_part import scored_by
 from app.competitions.visibility import Declared, View, decide, declared_of
 from app.models import (
     BoardShown,
@@ -48,7 +49,7 @@ class Standing:
     declared: Declared
     view: View
     gold_is_public: bool
-    scored_against: tuple[Any, ...]  # gold, items, task type, options: what scores rest on
+    scored_against: tuple[Any, ...]  # gold, items, task type, options, parts: what scores rest on
     version: int
     teams: int
     submissions: int
@@ -116,7 +117,13 @@ def _standing(asked: PhaseTask, counts: tuple[int, int, int], now: datetime) -> 
         declared=declared,
         view=decide(declared, now),
         gold_is_public=asked.gold_is_public,
-        scored_against=(asked.gold, asked.items_sha256, task.task_type, {**task.options, **asked.options}),
+        scored_against=(
+            asked.gold,
+            asked.items_sha256,
+            task.task_type,
+            {**task.options, **asked.options},
+            scored_by(asked.private_part),
+        ),
         version=asked.board_version,
         teams=counts[0],
         submissions=counts[1],
@@ -153,7 +160,7 @@ def _differences(was: Standing, now: Standing) -> Iterator[str]:
         yield f"which submission counts: {_rule(now.entry)}, before {_rule(was.entry)}"
     yield from _shown(was, now)
     if was.scored_against != now.scored_against and was.scored:
-        yield f"{_counted(was.scored, 'submission')} to rescore: gold, items or options are others"
+        yield f"{_counted(was.scored, 'submission')} to rescore: gold, items, options or parts are others"
     elif was.version != now.version:
         yield "its boards may look different"
 
@@ -189,6 +196,14 @@ def _shown(was: Standing, now: Standing) -> Iterator[str]:
         yield f"teams {'see' if now.view.own_scores else 'do not see'} their own scores from now on"
     elif was.view.own_scores_at != now.view.own_scores_at:
         yield f"teams see their own scores from {_from(now.view.own_scores_at)}"
+    if was.view.private != now.view.private:
+        yield (
+            "the private part of the items ranks its boards at once, for everybody"
+            if now.view.private
+            else "the private part of the items is hidden from now on"
+        )
+    elif was.view.private_at != now.view.private_at:
+        yield f"the private part of the items is shown from {_from(now.view.private_at)}"
     if was.view.slices != now.view.slices:
         yield f"slices shown: {now.view.slices}, before {was.view.slices}"
     if was.view.precision != now.view.precision:

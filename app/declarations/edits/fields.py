@@ -86,7 +86,9 @@ def rule_parts(document: Document) -> list[Part]:
         for task in phase.get("tasks") or {}:
             below = (*path, "tasks", str(task))
             title = f"{phase.get('title') or phase['name']}: what differs for {_title(document, 'tasks', str(task))}"
-            found.append(Part(title, (*_rules(below, of_task=True), _public_gold(below)), is_open=False))
+            found.append(
+                Part(title, (*_rules(below, of_task=True), _public_gold(below), *_private_part(below)), is_open=False)
+            )
     return [*found, Part("Teams", _TEAMS, is_open=False)]
 
 
@@ -163,6 +165,13 @@ def _rules(path: ValuePath, *, of_task: bool) -> Iterator[Field]:
 def _public_gold(path: ValuePath) -> Field:
     hint = "Whether everybody may have the gold anyway: teams then see item by item where they are right."
     return Field((*path, "gold_is_public"), "Gold is public", Kind.CHOICE, tuple(YesNo), hint)
+
+
+def _private_part(path: ValuePath) -> Iterator[Field]:
+    part = (*path, "private_part")
+    yield Field((*part, "share"), "Private share of the items", Kind.DECIMAL, hint="0.7 is 70 %. Empty: none.")
+    yield Field((*part, "seed"), "Seed of the private part", Kind.LINE, hint="16 characters that nobody guesses.")
+    yield Field((*part, "shown_from"), "Private part shown from", Kind.MOMENT, hint="A moment, or close.")
 
 
 def _named(document: Document, key: str) -> Sequence[Mapping[str, Any]]:

@@ -18,7 +18,7 @@ from app.boards.snapshots import find_snapshot, last_snapshot, official_board, o
 from app.competitions.find import find_board, find_competition
 from app.models import Board, Competition, Phase, Snapshot, User
 from app.teams.find import find_team
-from app.web.boards.query import ApiQuery, arrange_board, raise_if_unknown
+from app.web.boards.query import ApiQuery, HalfAsked, arrange_board, raise_if_unknown
 from app.web.boards.schemas import BoardOut, board_csv, board_out
 from app.web.http.caching import is_known, not_modified, prefers_csv, strong_etag
 from app.web.http.context import Server, ServerHere
@@ -26,6 +26,7 @@ from app.web.http.errors import error_responses
 from app.web.http.paths import CompetitionName, PhaseName
 from app.web.http.routers import api_router
 from app.web.http.viewer import ApiViewer, Viewer
+from evergold.scoring.halves import Half
 
 router = api_router("boards")
 
@@ -57,6 +58,7 @@ class BoardRequest:
     viewer: Viewer
     query: BoardQuery
     format: Format
+    half: Half | None = None
 
 
 def board_request(
@@ -64,11 +66,12 @@ def board_request(
     server: ServerHere,
     viewer: ApiViewer,
     query: ApiQuery,
+    half: HalfAsked = None,
     format: FormatParameter = None,  # noqa: A002
 ) -> BoardRequest:
     """In the format that was named, or that the Accept header prefers."""
     preferred: Format = "csv" if prefers_csv(request.headers.get("accept", "")) else "json"
-    return BoardRequest(request, server, viewer, query, format or preferred)
+    return BoardRequest(request, server, viewer, query, format or preferred, half)
 
 
 BoardRequestHere = Annotated[BoardRequest, Depends(board_request)]
@@ -91,8 +94,10 @@ def read_board_csv(
     phase: PhaseName,
     board: BoardName,
     query: ApiQuery,
+    half: HalfAsked = None,
 ) -> Response:
-    return _answer(BoardRequest(request, server, viewer, query, "csv"), (competition, phase, board), _live)
+    asked = BoardRequest(request, server, viewer, query, "csv", half)
+    return _answer(asked, (competition, phase, board), partial(_live, half=half))
 
 
 @router.get(
@@ -112,7 +117,7 @@ def read_board(
     board: BoardName,
     wanted: BoardRequestHere,
 ) -> Response:
-    return _answer(wanted, (competition, phase, board), _live)
+    return _answer(wanted, (competition, phase, board), partial(_live, half=wanted.half))
 
 
 @router.get(
@@ -163,11 +168,11 @@ class _Shown:
     build: Callable[[], Leaderboard]
 
 
-def _live(session: Session, viewer: Viewer, place: Place, now: datetime) -> _Shown:
+def _live(session: Session, viewer: Viewer, place: Place, now: datetime, half: Half | None = None) -> _Shown:
     competition, phase, board = _found(session, place)
     snapshot = last_snapshot(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
-    version = board_version(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
-    build = partial(build_leaderboard, session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
+    version = board_version(session, phase, board, viewer.user, now, seen_as=viewer.seen_as, half=half)
+    build = partial(build_leaderboard, session, phase, board, viewer.user, now, seen_as=viewer.seen_as, half=half)
     number = snapshot.number if snapshot else None
     tag = viewer_tag(session, competition, viewer)
     return _Shown(competition, phase, board, snapshot, (version, tag, number), build)

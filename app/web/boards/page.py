@@ -27,7 +27,7 @@ from app.competitions.visibility import SeenAs, task_in_phase
 from app.models import Board, BoardShown, Competition, Phase, Snapshot
 from app.runs.workers import words_for_board
 from app.web.boards.figures import picture_of
-from app.web.boards.query import PageQuery, arrange_board, languages_of
+from app.web.boards.query import HalfAsked, PageQuery, arrange_board, languages_of
 from app.web.boards.table import TableShown, known_metrics, table_of
 from app.web.html.drawings import drawings_of, svg_response
 from app.web.html.rendering import render
@@ -37,6 +37,7 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.viewer import Viewer, ViewerHere
+from evergold.scoring.halves import Half
 
 router = page_router()
 
@@ -63,19 +64,22 @@ def read_board(
     board: str,
     query: PageQuery,
     split: SplitShown = None,
+    half: HalfAsked = None,
 ) -> Response:
     now, user, seen_as = server.clock(), viewer.user, viewer.seen_as
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         phase_found, board_found = find_board(found, phase, board)
-        leaderboard = build_leaderboard(session, phase_found, board_found, user, now, seen_as=seen_as)
+        leaderboard = build_leaderboard(session, phase_found, board_found, user, now, seen_as=seen_as, half=half)
         snapshot = last_snapshot(session, phase_found, board_found, user, now, seen_as=seen_as)
         picture = picture_of(session, board_found, leaderboard, split)
         waiting = _waiting(session, phase_found, board_found, leaderboard, now)
         human_round = published_round(session, phase_found, board_found)
         commands = commands_of(session, phase_found, board_found, leaderboard)
         moved = _moves(session, (phase_found, board_found), viewer, now, leaderboard, query)
-        table = _table(session, found, (phase_found, board_found), leaderboard, query, kept_of(viewer, split), moved)
+        table = _table(
+            session, found, (phase_found, board_found), leaderboard, query, kept_of(viewer, split, half), moved
+        )
         where = Place(phase_found, board_found.task, board_found)
         workspace = workspace_of(session, found, viewer, now, "leaderboard", where)
     figures = links.board_figures(competition, phase, board)
@@ -88,13 +92,16 @@ def read_board(
         state=phase_state(phase_found, now),
         board=board_found,
         **_options(found, phase_found, board_found, seen_as),
+        part_options=_parts(links.as_seen_by(links.board(competition, phase, board), seen_as), leaderboard),
         leaderboard=leaderboard,
         table=table,
         sharing=share_board(
             server, found, phase_found, board_found, is_public=leaderboard.view.everybodys.board is BoardShown.PUBLIC
         ),
         with_history=leaderboard.view.board is BoardShown.PUBLIC,
-        row_link=lambda row_id: links.as_seen_by(links.board_row(competition, phase, board, row_id), seen_as),
+        row_link=lambda row_id: _with_part(
+            links.as_seen_by(links.board_row(competition, phase, board, row_id), seen_as), half
+        ),
         metrics=_metrics(board_found, leaderboard),
         signatures=_signatures(leaderboard),
         human_round=human_round,
@@ -203,9 +210,9 @@ def read_figure(
     return svg_response(picture.figures, name, f"{competition}-{phase}-{picture.split.replace('/', '-')}")
 
 
-def kept_of(viewer: Viewer, split: str | None = None) -> list[tuple[str, str]]:
+def kept_of(viewer: Viewer, split: str | None = None, half: Half | None = None) -> list[tuple[str, str]]:
     """What links of the table hand on of the page's address."""
-    found = {"as": viewer.seen_as, "split": split}
+    found = {"as": viewer.seen_as, "split": split, "part": half}
     return [(name, str(value)) for name, value in found.items() if value]
 
 
@@ -236,7 +243,8 @@ def _moves(
     until = since_moment(query)
     if until is None or leaderboard.view.board is not BoardShown.PUBLIC:
         return None
-    then = build_leaderboard(session, *place, viewer.user, now, seen_as=viewer.seen_as, until=until)
+    seen_as = viewer.seen_as
+    then = build_leaderboard(session, *place, viewer.user, now, seen_as=seen_as, until=until, half=leaderboard.half)
     return moves(leaderboard, then)
 
 
@@ -270,6 +278,16 @@ def _options(competition: Competition, phase: Phase, board: Board, seen_as: Seen
             option(title, phase, other, other.id == board.id) for title, other in _same_task(competition, phase, board)
         ],
     }
+
+
+def _parts(address: str, leaderboard: Leaderboard) -> list[Option]:
+    """The parts of divided items, as far as this viewer may see them."""
+    halves = list(Half) if leaderboard.view.private and leaderboard.view.board is BoardShown.PUBLIC else []
+    return [(f"{one.capitalize()} part", _with_part(address, one), one is leaderboard.half) for one in halves]
+
+
+def _with_part(address: str, half: Half | None) -> str:
+    return f"{address}{'&' if '?' in address else '?'}part={half}" if half else address
 
 
 def _day(snapshot: Snapshot) -> str:

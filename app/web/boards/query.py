@@ -15,6 +15,7 @@ from app.boards.rows import Leaderboard, RowKind
 from app.competitions.tracks import tracks_of
 from app.competitions.visibility import task_in_phase
 from app.models import Board, Competition, Phase
+from evergold.scoring.halves import Half
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
 
@@ -22,6 +23,11 @@ Text = Annotated[str, Query(max_length=TEXT_CHARACTERS)]
 #: Of its pictures.
 SplitAsked = Annotated[
     str | None, Query(max_length=100, description="of a scatter: which part of the items, one of its `splits`")
+]
+#: Of divided items.
+HalfAsked = Annotated[
+    Half | None,
+    Query(alias="part", description="of divided items, whose scores; default: the private part, once it is shown"),
 ]
 TeamsAsked = Annotated[
     list[str], Query(max_length=12, description="of pictures with `teams`: which of them, once for each")

@@ -13,6 +13,7 @@ from app.boards.details import find_row, scores_of_row, tests_of_row
 from app.boards.leaderboard import build_leaderboard
 from app.boards.snapshots import find_snapshot, official_board
 from app.competitions.find import find_board, find_competition
+from app.web.boards.query import HalfAsked
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import Server, ServerHere
@@ -20,6 +21,7 @@ from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.viewer import Viewer, ViewerHere
 from app.web.reports.pages import scores_table, signatures
+from evergold.scoring.halves import Half
 
 router = page_router()
 
@@ -34,8 +36,9 @@ def read_row(
     board: str,
     submission_id: UUID,
     sort: str = "",
+    half: HalfAsked = None,
 ) -> Response:
-    return _row_page(request, server, viewer, (competition, phase, board), submission_id, None, sort)
+    return _row_page(request, server, viewer, (competition, phase, board), submission_id, None, sort, half)
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}/rows/{submission_id}")
@@ -61,6 +64,7 @@ def _row_page(
     submission_id: UUID,
     number: int | None,
     sort: str,
+    half: Half | None = None,
 ) -> Response:
     """number: of the official board, None for the everlasting one."""
     now, user, seen_as = server.clock(), viewer.user, viewer.seen_as
@@ -68,7 +72,7 @@ def _row_page(
         competition = find_competition(session, place[0])
         phase, board = find_board(competition, *place[1:])
         if number is None:
-            leaderboard = build_leaderboard(session, phase, board, user, now, seen_as=seen_as)
+            leaderboard = build_leaderboard(session, phase, board, user, now, seen_as=seen_as, half=half)
         else:
             snapshot = find_snapshot(session, phase, board, number, user, now, seen_as=seen_as)
             leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
@@ -78,7 +82,8 @@ def _row_page(
     here = links.board_row(*place, submission_id, number)
 
     def linked(wanted: str) -> str:
-        return f"{here}?{urlencode({'sort': wanted, **({'as': seen_as} if seen_as else {})})}#scores"
+        asked = {"sort": wanted, "as": seen_as or "", "part": half or ""}
+        return f"{here}?{urlencode({name: value for name, value in asked.items() if value})}#scores"
 
     return render(
         request,

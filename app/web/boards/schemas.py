@@ -20,6 +20,7 @@ from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, Visibili
 from app.web.http.schemas import ApiModel, Moment, Named, example
 from app.web.submissions.card_schemas import CARD_EXAMPLE, CardColumnOut, CardOut, card_out
 from app.web.submissions.standing_schemas import IntervalOut, interval_out
+from evergold.scoring.halves import Half
 
 EXAMPLE_COLUMN: dict[str, Any] = {
     "metric": "macro_f1",
@@ -180,6 +181,7 @@ class BoardOut(Named):
             "sealed_gold": [{"version": 1, "commitment": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c"}],
             "task_versions": [1],
             "outdated_rows": 0,
+            "part": None,
             "statistics": {"state": "current", "version": "2-1-17-8c1f20e3"},
             "visibility": EXAMPLE_VISIBILITY,
             "official": None,
@@ -204,6 +206,7 @@ class BoardOut(Named):
     outdated_rows: int = Field(
         description="how many were scored against another gold than the one in use, and wait to be scored anew"
     )
+    part: Half | None = Field(description="of the items, whose scores these are; null: items are not divided")
     statistics: StatisticsOut
     visibility: VisibilityOut
     official: OfficialOut | None = Field(description="the board as it was when its phase closed; null: there is none")
@@ -235,6 +238,7 @@ def board_out(
         ],
         task_versions=scored_with(leaderboard).task_versions,
         outdated_rows=scored_with(leaderboard).outdated,
+        part=leaderboard.half,
         statistics=statistics_out(leaderboard),
         visibility=visibility_out(leaderboard.view),
         official=_official(place, snapshot) if snapshot else None,

@@ -7,6 +7,7 @@ from pydantic import Field
 from app.competitions.visibility import View
 from app.models import BoardShown, Slices
 from app.web.http.schemas import ApiModel, Moment
+from evergold.scoring.halves import Half
 
 EXAMPLE_VISIBILITY = {
     "board": "public",
@@ -17,6 +18,8 @@ EXAMPLE_VISIBILITY = {
     "own_scores_at": None,
     "slices": "all",
     "precision": None,
+    "part": None,
+    "private_at": None,
 }
 
 
@@ -31,6 +34,8 @@ class VisibilityOut(ApiModel):
     own_scores_at: Moment | None = Field(description="when they will; null: they do, or never")
     slices: Slices = Field(description="which scores: those that rank, those in columns of boards, or all")
     precision: int | None = Field(description="decimals of values; null: all of them")
+    part: Half | None = Field(description="the part of the items that ranks boards now; null: they are not divided")
+    private_at: Moment | None = Field(description="when the private part will; null: it does, or there is none")
 
 
 def visibility_out(view: View) -> VisibilityOut:
@@ -45,4 +50,6 @@ def visibility_out(view: View) -> VisibilityOut:
         own_scores_at=shown.own_scores_at,
         slices=shown.slices,
         precision=shown.precision,
+        part=shown.half,
+        private_at=shown.private_at,
     )

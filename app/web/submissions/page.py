@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -190,6 +191,7 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         "scores": scores,
         "intervals": certain.intervals if certain else {},
         "score_table": score_table(scores, metrics, own.view.precision),
+        "private_table": score_table(_on_boards(boards, own.private), metrics, own.view.precision),
         "errors": [problem for problem in run.problems if problem.get("severity") != "warning"],
         "warnings": [problem for problem in run.problems if problem.get("severity") == "warning"],
         "metrics": metrics,
@@ -206,7 +208,9 @@ def _title(status: RunStatus, standings: list[RunStanding]) -> str:
 
 def _scores(boards: list[Board], own: OwnScores) -> list[Score]:
     """All of them, or, where these are many, those that stand on boards: the report has them all."""
-    if len(own.scores) <= SCORES_SHOWN:
-        return list(own.scores)
+    return list(own.scores) if len(own.scores) <= SCORES_SHOWN else _on_boards(boards, own.scores)
+
+
+def _on_boards(boards: list[Board], scores: Sequence[Score]) -> list[Score]:
     on_boards = {(column["metric"], column["split"]) for board in boards for column in board.columns}
-    return [score for score in own.scores if (score.metric, score.split) in on_boards]
+    return [score for score in scores if (score.metric, score.split) in on_boards]

@@ -46,6 +46,7 @@ _EXAMPLE = {
     "system": "XLM-R large",
     "method": "XLM-R large",
     "description": "",
+    "private_scores": [],
     "scores": [
         {
             "metric": "macro_f1",
@@ -181,6 +182,9 @@ class SubmissionOut(ApiModel):
     method: str
     description: str
     scores: list[ScoreOut] = Field(description="as far as the phase shows them to teams, see `visibility`")
+    private_scores: list[ScoreOut] = Field(
+        description="of the private part of the items, once they are shown; none where items are not divided"
+    )
     standings: list[StandingOut] = Field(description="one for each board that it entered; empty until it is scored")
     problems: list[ProblemOut]
     problems_omitted: int = Field(description="how many more problems were only counted")
@@ -232,6 +236,7 @@ def submission_out(
         method=submission.method,
         description=submission.description,
         scores=[score_out(score) for score in own.scores],
+        private_scores=[score_out(score) for score in own.private],
         standings=[standing_out(one) for one in standings],
         problems=[ProblemOut(**known_problem(problem)) for problem in run.problems],
         problems_omitted=run.problems_omitted,

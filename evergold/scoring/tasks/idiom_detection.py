@@ -22,6 +22,7 @@ from evergold.scoring.archives import read_single
 from evergold.scoring.entries import ValueColumn, read_entries
 from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
 from evergold.scoring.f1 import Counts, accuracy, confusion, macro_f1
+from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.samples.idiom_detection import sample
 from evergold.scoring.settings import (
     ALL,
@@ -33,6 +34,7 @@ from evergold.scoring.settings import (
     Texts,
     clusters_document,
     empty_submission,
+    kept_splits,
     label_results,
     language_splits,
     note_clusters,
@@ -146,6 +148,13 @@ def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[I
     return label_results(gold.items, gold.labels, prediction, options.settings, options.labels)
 
 
+def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
+    """The gold of the kept items; a prediction may say more."""
+    kept = kept_places(gold.items.ids, gold.clusters, keep)
+    labels, clusters = gold.labels[kept], kept_clusters(gold.clusters, kept)
+    return Gold(gold.items.only(kept), labels, kept_splits(gold.splits, kept), clusters), prediction
+
+
 def columns(options: Options) -> tuple[Column, ...]:
     """Every metric of every setting over all languages, and of the declared languages."""
     return setting_columns(METRICS, options)
@@ -225,5 +234,6 @@ TASK = Task(
     outcomes=outcomes,
     sample=sample,
     item_results=item_results,
+    part=part,
     template=template,
 )

@@ -25,6 +25,7 @@ from evergold.scoring.archives import read_single
 from evergold.scoring.correlation import Floats, spearman, undefined_because
 from evergold.scoring.entries import ValueColumn, read_entries
 from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
+from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.samples.idiom_similarity import sample
 from evergold.scoring.settings import (
@@ -36,6 +37,7 @@ from evergold.scoring.settings import (
     SettingOptions,
     clusters_document,
     empty_submission,
+    kept_splits,
     language_splits,
     note_clusters,
     note_items,
@@ -172,6 +174,14 @@ def _pairs(gold: Gold, prediction: Prediction, options: Options) -> dict[str, tu
         values = values if order is None else values[order]
         pairs[setting] = np.where(gold.others >= 0, values[gold.others], gold.sims), values[gold.rows]
     return pairs
+
+
+def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
+    """The kept rows. The item that another row's target is need not be among them: it is the system's own Sim."""
+    kept = kept_places([gold.items.ids[place] for place in gold.rows], gold.clusters, keep)
+    rows, sims, others = gold.rows[kept], gold.sims[kept], gold.others[kept]
+    splits, clusters = kept_splits(gold.splits, kept), kept_clusters(gold.clusters, kept)
+    return Gold(gold.items, rows, sims, others, splits, clusters), prediction
 
 
 def columns(options: Options) -> tuple[Column, ...]:
@@ -317,5 +327,6 @@ TASK = Task(
     outcomes=outcomes,
     sample=sample,
     item_results=item_results,
+    part=part,
     template=template,
 )

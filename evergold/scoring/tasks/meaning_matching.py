@@ -33,6 +33,7 @@ from evergold.scoring.errors import (
     shorten,
 )
 from evergold.scoring.f1 import accuracy, confusion, macro_f1
+from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.meaning_matching import sample
@@ -45,6 +46,7 @@ from evergold.scoring.settings import (
     SettingOptions,
     clusters_document,
     empty_submission,
+    kept_splits,
     label_results,
     language_splits,
     note_clusters,
@@ -195,6 +197,17 @@ def item_results(gold: Gold, prediction: RankedPrediction, options: MatchingOpti
     return label_results(gold.items, gold.labels, prediction.labels, options.settings, LABELS)
 
 
+def part(gold: Gold, prediction: RankedPrediction, keep: Keep) -> tuple[Gold, RankedPrediction]:
+    """The gold of the kept items; a prediction may say more. The pairs of a sentence stay together: the least of their
+    ids decides."""
+    first: dict[int, str] = {}
+    for id_, sentence in zip(gold.items.ids, gold.sentences.tolist(), strict=True):
+        first[sentence] = min(id_, first.get(sentence, id_))
+    kept = kept_places([first[sentence] for sentence in gold.sentences.tolist()], gold.clusters, keep)
+    splits, clusters = kept_splits(gold.splits, kept), kept_clusters(gold.clusters, kept)
+    return Gold(gold.items.only(kept), gold.labels[kept], gold.sentences[kept], splits, clusters), prediction
+
+
 def columns(options: MatchingOptions) -> tuple[Column, ...]:
     """Every metric of every setting over all languages, and of the declared languages."""
     return setting_columns(METRICS, options)
@@ -334,5 +347,6 @@ TASK = Task(
     outcomes=outcomes,
     sample=sample,
     item_results=item_results,
+    part=part,
     template=template,
 )

@@ -31,6 +31,7 @@ from evergold.scoring.errors import (
     Problems,
     shorten,
 )
+from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.multi_label import equal_sets, item_f1, label_counts, label_sets, micro_macro_f1
 from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.multi_label import sample
@@ -196,6 +197,13 @@ def item_results(gold: Gold, prediction: Prediction, options: MultiLabelOptions)
     ]
 
 
+def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
+    """The gold of the kept items; a prediction may say more."""
+    kept = kept_places(gold.items.ids, gold.clusters, keep)
+    items = Items(tuple(gold.items.ids[place] for place in kept), gold.items.labels)
+    return Gold(items, tuple(gold.values[place] for place in kept), kept_clusters(gold.clusters, kept)), prediction
+
+
 def columns(options: MultiLabelOptions) -> tuple[Column, ...]:
     """The scores over all items, the ranking one first, and F1 of every declared label."""
     names = sorted((name for name in METRICS if name != "label_f1"), key=lambda name: name != options.rank_by)
@@ -307,5 +315,6 @@ TASK = Task(
     outcomes=outcomes,
     sample=sample,
     item_results=item_results,
+    part=part,
     template=template,
 )

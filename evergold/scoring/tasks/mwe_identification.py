@@ -16,7 +16,7 @@ column, malformed codes), the file is rejected. Macro means are not rounded befo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,6 +25,7 @@ from pydantic import AfterValidator, Field, model_validator
 from evergold.scoring.cupt_folders import LanguageGold, LanguageItems, read_gold_files, read_item_files, read_submission
 from evergold.scoring.cupt_prediction import PredictedMwes
 from evergold.scoring.errors import InvalidGold, Problem
+from evergold.scoring.halves import Keep
 from evergold.scoring.mwe import (
     ALL,
     MWE_BASED,
@@ -50,6 +51,7 @@ from evergold.scoring.mwe_languages import (
     macro_document,
     macro_means,
 )
+from evergold.scoring.mwe_part import part_of_languages
 from evergold.scoring.mwe_report import official_text
 from evergold.scoring.samples.mwe_identification import sample
 from evergold.scoring.settings import LanguageNames, Texts
@@ -247,6 +249,14 @@ def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[I
     return results
 
 
+def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
+    """The kept sentences. Raises InvalidGold as `score` does, and where a language has none."""
+    _check_same_tokens(gold, prediction)
+    golds, predicted = part_of_languages(gold.languages, prediction.languages, keep)
+    files = LanguageGold(golds, gold.files.in_folders)
+    return replace(gold, files=files), Prediction(predicted, prediction.warnings)
+
+
 def parseme_text(document: Mapping[str, Any], options: Options) -> str:
     """The official evaluator's report, from ours; of several languages one after the other, each under `# FR`."""
     texts = []
@@ -414,6 +424,7 @@ TASK = Task(
     outcomes=outcomes,
     sample=sample,
     item_results=item_results,
+    part=part,
     template=template,
     template_name=None,
     read_gold_with_train=read_gold_with_train,

@@ -20,13 +20,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from evergold.scoring.bertscore import IMPLEMENTATION, bertscore_signature
 from evergold.scoring.encoders import load_encoder
 from evergold.scoring.errors import InvalidGold, InvalidOptions, Problem, shorten
+from evergold.scoring.halves import Keep
 from evergold.scoring.models import current_settings
 from evergold.scoring.paraphrase import ID, BlindFile, GoldFile, blind, read_blind_files, read_gold_files
 from evergold.scoring.paraphrase_languages import (
@@ -217,6 +218,17 @@ def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, An
     return {"languages": documents, "references": reference_documents(gold.languages)}
 
 
+def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
+    """The kept items, asked for as `fr/ID`; a prediction may say more. Raises InvalidGold where a language has none."""
+    files = {
+        language: replace(file, items=tuple(item for item in file.items if keep(f"{language}/{item.id}")))
+        for language, file in gold.languages.items()
+    }
+    if lacking := [language for language, file in files.items() if not file.items]:
+        raise InvalidGold([Problem("empty-part", f"{lacking[0]}: there are too few items to be divided")])
+    return replace(gold, languages=files), prediction
+
+
 def columns(options: Options) -> tuple[Column, ...]:
     """Of macro and of each language that options name, all metrics, then those of each type. Macro BERTScore is first,
     or that of the one language."""
@@ -334,6 +346,7 @@ TASK = Task(
     score_with_outcomes=score_with_outcomes,
     sample=sample,
     item_results_from_outcomes=item_results,
+    part=part,
     template=template,
     template_name="template.json",
     report=report,

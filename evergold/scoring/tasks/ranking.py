@@ -33,6 +33,7 @@ from evergold.scoring.errors import (
     Problems,
     shorten,
 )
+from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.ranking import average_precision, ndcg, ranked, reciprocal_rank
 from evergold.scoring.ranking_files import DOCUMENT, QUERY, RELEVANCE, SCORE, clusters_of_queries, read_rankings
@@ -203,6 +204,14 @@ def item_results(gold: Gold, prediction: Prediction, options: RankingOptions) ->
     return found
 
 
+def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
+    """The judgements of the kept queries; a prediction may rank more."""
+    queries = list(gold.judgements)
+    kept = kept_places(queries, gold.clusters, keep)
+    judgements = {queries[place]: gold.judgements[queries[place]] for place in kept}
+    return Gold(judgements, kept_clusters(gold.clusters, kept)), prediction
+
+
 def columns(options: RankingOptions) -> tuple[Column, ...]:
     """Every metric, the ranking one first."""
     first = options.metrics[0] if options.rank_by == "ndcg" else options.rank_by
@@ -363,5 +372,6 @@ TASK = Task(
     outcomes=outcomes,
     sample=sample,
     item_results=item_results,
+    part=part,
     template=template,
 )

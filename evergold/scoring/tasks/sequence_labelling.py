@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,6 +23,7 @@ from pydantic import Field, field_validator
 
 from evergold.scoring.archives import read_single
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidPrediction, Problem, Problems
+from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.json_lines import is_json_lines
 from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.sequence_labelling import ALL, MACRO, TYPE, sample
@@ -322,6 +323,14 @@ def _score(metric: str, split: str, value: float, gold: Gold, options: SequenceO
     return Score(metric, split, None, reason, signed) if isnan(value) else Score(metric, split, value, None, signed)
 
 
+def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
+    """The gold of the kept sentences or texts; a prediction may say more."""
+    names = list(gold.spans)
+    kept = kept_places(names, gold.clusters, keep)
+    spans = {names[place]: gold.spans[names[place]] for place in kept}
+    return replace(gold, spans=spans, clusters=kept_clusters(gold.clusters, kept)), prediction
+
+
 def columns(options: SequenceOptions) -> tuple[Column, ...]:
     """The metrics of all spans and of the mean, the ranking one first, and both F1s of every declared type."""
     first = (MACRO, "f1") if options.rank_by == "macro" else (ALL, options.rank_by)
@@ -372,6 +381,7 @@ TASK = Task(
     outcomes=outcomes,
     sample=sample,
     item_results=item_results,
+    part=part,
     template=template,
     template_name="template.txt",
 )

@@ -32,10 +32,11 @@ from evergold.scoring.errors import (
     Problems,
     shorten,
 )
+from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.table import sample
-from evergold.scoring.settings import clusters_document, listed, note_clusters, with_clusters
+from evergold.scoring.settings import clusters_document, kept_splits, listed, note_clusters, with_clusters
 from evergold.scoring.table_forms import read_any_table
 from evergold.scoring.table_metrics import (
     METRICS,
@@ -208,6 +209,16 @@ def in_order_of(gold: Gold, prediction: Prediction) -> tuple[str, ...]:
     return tuple(prediction.values[id_] for id_ in gold.items.ids)
 
 
+def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
+    """The gold of the kept items; a prediction may say more."""
+    kept = kept_places(gold.items.ids, gold.clusters, keep)
+    items = Items(tuple(gold.items.ids[place] for place in kept), gold.items.labels)
+    values = tuple(gold.values[place] for place in kept)
+    references = tuple(gold.references[place] for place in kept)
+    splits, clusters = kept_splits(gold.splits, kept), kept_clusters(gold.clusters, kept)
+    return Gold(items, values, references, splits, clusters), prediction
+
+
 def columns(options: TableOptions) -> tuple[Column, ...]:
     """Every metric of every split."""
     return tuple(
@@ -359,5 +370,6 @@ TASK = Task(
     outcomes=outcomes,
     sample=sample,
     item_results=item_results,
+    part=part,
     template=template,
 )

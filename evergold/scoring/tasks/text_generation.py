@@ -179,6 +179,7 @@ TASK = Task(
     score_with_outcomes=score_with_outcomes,
     sample=sample,
     item_results_from_outcomes=item_results,
+    part=table.part,
     template=table.template,
     needs_gpu=True,
 )

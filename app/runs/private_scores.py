@@ -1,0 +1,34 @@
+"""Scores of runs on the private part of the items: kept apart from all others, so that nothing shows them by the way.
+
+Whoever asks has looked first whether their reader may see them (`app.competitions.visibility`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.models import ScoringRun
+from evergold.scoring.task import Score
+
+#: A query takes only so many parameters.
+RUNS_AT_A_TIME = 2000
+
+
+def private_document(scores: Iterable[Score], columns: Collection[tuple[str, str]]) -> list[dict[str, Any]]:
+    """As a run keeps them: those that boards may show."""
+    return [asdict(score) for score in scores if (score.metric, score.split) in columns]
+
+
+def private_scores(session: Session, runs: Sequence[int]) -> Iterator[tuple[int, Score]]:
+    """Of these runs, each with its run; none of a run that was scored while its items were not divided."""
+    for start in range(0, len(runs), RUNS_AT_A_TIME):
+        some = runs[start : start + RUNS_AT_A_TIME]
+        query = select(ScoringRun.id, ScoringRun.private_scores).where(ScoringRun.id.in_(some))
+        for run_id, document in session.execute(query):
+            for score in document or ():
+                yield run_id, Score(**score)
