@@ -185,6 +185,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "files_for": {},
             "gold_is_public": False,
             "ranked_baselines": [],
+            "private_part": {},
             "board_version": 3,
         }
     ],
@@ -323,6 +324,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "failure": None,
             "report": b"\x00\xff",
             "item_results": None,
+            "private_scores": None,
             "outcomes_id": None,
             "rescoring_id": None,
             "replaced_id": None,
