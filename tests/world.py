@@ -266,8 +266,16 @@ def finish(
     packed = packed_results(items) if items is not None else None
     columns = frozenset((score.metric, score.split) for score in scores)
     with writing(engine) as session:
-        more = {"items": packed, "private_scores": private or ()}
-        return record_scores(session, held, scores=scores, columns=columns, task_version=1, now=now, **more)
+        return record_scores(
+            session,
+            held,
+            scores=scores,
+            columns=columns,
+            task_version=1,
+            items=packed,
+            private_scores=private or (),
+            now=now,
+        )
 
 
 def reject(engine: Engine, run_id: int, now: datetime = NOW) -> bool:

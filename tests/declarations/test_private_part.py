@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine
 
+from app.declarations.edits.fields import Value
 from tests.declarations.applying import made, noted, phase_task
 from tests.declarations.place import Place
 
@@ -86,7 +87,11 @@ def demo_with_scores(place: Place) -> Place:
 
 def test_it_is_set_on_the_server(place: Place, engine: Engine) -> None:
     place.apply()
-    values = {f"{NAME}.share": 0.5, f"{NAME}.seed": SEED, f"{NAME}.shown_from": "2026-08-01 00:00 UTC"}
+    values: dict[str, Value] = {
+        f"{NAME}.share": 0.5,
+        f"{NAME}.seed": SEED,
+        f"{NAME}.shown_from": "2026-08-01 00:00 UTC",
+    }
     place.edit(values)
     kept = phase_task(engine, "evaluation").private_part
     assert kept == {"share": 0.5, "seed": SEED, "shown_from": "2026-08-01T00:00:00Z"}

@@ -435,7 +435,7 @@ def _scores(values: tuple[float | None, float | None]) -> list[Score]:
 def keep_statistics(
     engine: Engine,
     values: Mapping[int, tuple[float | None, float | None]],
-    private: Mapping[int, tuple[float | None, float | None]],
+    private: Mapping[int, tuple[float | None, float | None]] | None = None,
 ) -> None:
     """What a worker would keep of the evaluation's boards, and of those that its rows are carried over to: intervals
     around these scores, by run, and who is better than whom by them; and of the runs themselves."""

@@ -154,8 +154,8 @@ _WORDS: dict[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "literal_error": _choice,
     "enum": _choice,
     "greater_than_equal": lambda fault, context: f"must be at least {context['ge']}, but is {fault['input']}",
-    "greater_than": lambda fault, context: f"must be above {context['gt']}, but is {fault['input']}",
-    "less_than": lambda fault, context: f"must be below {context['lt']}, but is {fault['input']}",
+    "greater_than": lambda fault, context: f"must be above {context['gt']:g}, but is {fault['input']}",
+    "less_than": lambda fault, context: f"must be below {context['lt']:g}, but is {fault['input']}",
     "less_than_equal": lambda fault, context: f"must be at most {context['le']}, but is {fault['input']}",
     "string_too_short": lambda fault, context: (
         f"has fewer than {context['min_length']} characters" if fault["input"] else "must not be empty"
