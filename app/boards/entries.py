@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from app.boards.marks import Mark, Marks, marks_of
@@ -56,28 +56,32 @@ def rows_of(
 
 def _runs(session: Session, runs: Sequence[int]) -> list[Any]:
     """What is shown of runs besides their scores, in the order in which they were submitted."""
-    query = (
-        select(
-            ScoringRun.id.label("run_id"),
-            ScoringRun.task_version,
-            Team.id.label("team_id"),
-            Team.name.label("team"),
-            Team.kind,
-            Submission.id.label("submission_id"),
-            Submission.submitted_at,
-            Submission.track,
-            Submission.method,
-            System.name.label("system"),
-            gold_of_run().label("gold"),
-            GoldVersion.commitment,
-        )
-        .join(Submission, Submission.id == ScoringRun.submission_id)
-        .join(Team, Team.id == Submission.team_id)
-        .outerjoin(System, System.id == Submission.system_id)
-        .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
-    )
-    found = [row for some in _in_parts(runs) for row in session.execute(query.where(ScoringRun.id.in_(some)))]
+    found = [row for some in _in_parts(runs) for row in session.execute(_RUNS, {"runs": some})]
     return sorted(found, key=lambda row: (row.submitted_at, row.run_id))
+
+
+#: Written once, as every board asks this.
+_RUNS = (
+    select(
+        ScoringRun.id.label("run_id"),
+        ScoringRun.task_version,
+        Team.id.label("team_id"),
+        Team.name.label("team"),
+        Team.kind,
+        Submission.id.label("submission_id"),
+        Submission.submitted_at,
+        Submission.track,
+        Submission.method,
+        System.name.label("system"),
+        gold_of_run().label("gold"),
+        GoldVersion.commitment,
+    )
+    .join(Submission, Submission.id == ScoringRun.submission_id)
+    .join(Team, Team.id == Submission.team_id)
+    .outerjoin(System, System.id == Submission.system_id)
+    .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
+    .where(ScoringRun.id.in_(bindparam("runs", expanding=True)))
+)
 
 
 def _as_told(cells: tuple[Cell, ...], rank_by: int, standing: TeamStanding) -> tuple[Cell, ...]:
@@ -121,18 +125,21 @@ def cells_of(
     for run_id, score in private_scores(session, runs) if half is Half.PRIVATE else ():
         if (score.metric, score.split) in place:
             found[run_id][place[score.metric, score.split]] = Cell(score.value, score.reason, score.signature)
-    query = select(
-        ScoreRow.run_id, ScoreRow.metric, ScoreRow.split, ScoreRow.value, ScoreRow.reason, ScoreRow.signature
-    )
-    query = query.where(
-        ScoreRow.metric.in_({column.metric for column in columns}),
-        ScoreRow.split.in_({column.split for column in columns}),
-    )
+    wanted = {"metrics": sorted({metric for metric, _ in place}), "splits": sorted({split for _, split in place})}
     for some in _in_parts(runs) if half is not Half.PRIVATE else ():
-        for run_id, metric, split, value, reason, signature in session.execute(query.where(ScoreRow.run_id.in_(some))):
+        for run_id, metric, split, value, reason, signature in session.execute(_SCORES, {**wanted, "runs": some}):
             if (metric, split) in place:
                 found[run_id][place[metric, split]] = Cell(value, reason, signature)
     return defaultdict(lambda: empty, {run_id: tuple(cells) for run_id, cells in found.items()})
+
+
+_SCORES = select(
+    ScoreRow.run_id, ScoreRow.metric, ScoreRow.split, ScoreRow.value, ScoreRow.reason, ScoreRow.signature
+).where(
+    ScoreRow.metric.in_(bindparam("metrics", expanding=True)),
+    ScoreRow.split.in_(bindparam("splits", expanding=True)),
+    ScoreRow.run_id.in_(bindparam("runs", expanding=True)),
+)
 
 
 def _in_parts(runs: Sequence[int]) -> Iterable[Sequence[int]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from app.boards.rows import Cell, LeaderboardRow
@@ -55,13 +55,17 @@ def _cell(row: LeaderboardRow, document: Mapping[str, Any], split: str) -> Cell:
 
 def published_round(session: Session, phase: Phase, board: Board) -> JudgingRound | None:
     """The round that was published last about this board's task in this phase."""
-    query = (
-        select(JudgingRound)
-        .join(PhaseTask, PhaseTask.id == JudgingRound.phase_task_id)
-        .where(
-            PhaseTask.phase_id == phase.id, PhaseTask.task_id == board.task_id, JudgingRound.published_at.is_not(None)
-        )
-        .order_by(JudgingRound.published_at.desc(), JudgingRound.id.desc())
-        .limit(1)
+    return session.scalar(_PUBLISHED, {"phase": phase.id, "task": board.task_id})
+
+
+_PUBLISHED = (
+    select(JudgingRound)
+    .join(PhaseTask, PhaseTask.id == JudgingRound.phase_task_id)
+    .where(
+        PhaseTask.phase_id == bindparam("phase"),
+        PhaseTask.task_id == bindparam("task"),
+        JudgingRound.published_at.is_not(None),
     )
-    return session.scalar(query)
+    .order_by(JudgingRound.published_at.desc(), JudgingRound.id.desc())
+    .limit(1)
+)

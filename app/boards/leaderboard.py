@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
@@ -324,19 +324,21 @@ def _question(asked: PhaseTask) -> tuple[object, ...]:
 def _historic_rows(
     session: Session, phase: Phase, board: Board, columns: Sequence[BoardColumn]
 ) -> list[LeaderboardRow]:
-    published = session.scalars(
-        select(HistoricRow)
-        .where(HistoricRow.phase_id == phase.id, HistoricRow.board_id == board.id)
-        .order_by(HistoricRow.id)
-    )
     rows = []
-    for row in published:
+    for row in session.scalars(_HISTORIC, {"phase": phase.id, "board": board.id}):
         values = [row.scores.get(f"{column.metric} {column.split}") for column in columns]
         cells = tuple(Cell(value, "not published" if value is None else None, None) for value in values)
         said = MethodCard(row.method, paper=row.paper, code=row.code)
         found = LeaderboardRow(None, row.team, "historic", cells, row.achieved_at, row.method, 1, source=row.source)
         rows.append(replace(found, card=said) if said.says_more else found)
     return rows
+
+
+_HISTORIC = (
+    select(HistoricRow)
+    .where(HistoricRow.phase_id == bindparam("phase"), HistoricRow.board_id == bindparam("board"))
+    .order_by(HistoricRow.id)
+)
 
 
 def _teams_of(session: Session, viewer: User | None) -> frozenset[int]:

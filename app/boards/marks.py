@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Select, and_, delete, exists, or_, select
+from sqlalchemy import Select, and_, bindparam, delete, exists, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import InvalidForm, NotFound
@@ -62,13 +62,16 @@ def marks_of(session: Session, phase_task: PhaseTask) -> Marks:
     """All marks of a task in a phase."""
     teams: dict[int, Mark] = {}
     submissions: dict[UUID, Mark] = {}
-    for row in session.scalars(select(RowMark).where(RowMark.phase_task_id == phase_task.id)):
+    for row in session.scalars(_MARKS, {"phase_task": phase_task.id}):
         mark = Mark(RowStatus(row.status), row.note)
         if row.submission_id is None:
             teams[row.team_id] = mark
         else:
             submissions[row.submission_id] = mark
     return Marks(teams, submissions)
+
+
+_MARKS = select(RowMark).where(RowMark.phase_task_id == bindparam("phase_task"))
 
 
 def has_hidden(session: Session, phase_task_ids: Iterable[int]) -> bool:

@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from app.base.times import in_utc
@@ -255,8 +255,10 @@ def views_of(
 
 def task_in_phase(session: Session, phase: Phase, board: Board) -> PhaseTask:
     """The board's task as this phase asks it."""
-    wanted = select(PhaseTask).where(PhaseTask.phase_id == phase.id, PhaseTask.task_id == board.task_id)
-    return session.scalars(wanted).one()
+    return session.scalars(_ASKED, {"phase": phase.id, "task": board.task_id}).one()
+
+
+_ASKED = select(PhaseTask).where(PhaseTask.phase_id == bindparam("phase"), PhaseTask.task_id == bindparam("task"))
 
 
 def _scores_left(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, bindparam, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.db import writing
@@ -249,13 +249,20 @@ def list_gold(session: Session, phase_task: PhaseTask, *, lock: bool = False) ->
 
 def published_gold(session: Session, phase_id: int, task_id: int) -> list[GoldVersion]:
     """The versions that are or were in use, oldest first: what a board may name."""
-    query = (
-        select(GoldVersion)
-        .join(PhaseTask, PhaseTask.id == GoldVersion.phase_task_id)
-        .where(PhaseTask.phase_id == phase_id, PhaseTask.task_id == task_id, GoldVersion.published_at.is_not(None))
-        .order_by(GoldVersion.number)
+    return list(session.scalars(_PUBLISHED, {"phase": phase_id, "task": task_id}))
+
+
+#: Written once, as every board asks this.
+_PUBLISHED = (
+    select(GoldVersion)
+    .join(PhaseTask, PhaseTask.id == GoldVersion.phase_task_id)
+    .where(
+        PhaseTask.phase_id == bindparam("phase"),
+        PhaseTask.task_id == bindparam("task"),
+        GoldVersion.published_at.is_not(None),
     )
-    return list(session.scalars(query))
+    .order_by(GoldVersion.number)
+)
 
 
 def newest_in_use(session: Session, phase_task: PhaseTask) -> int:

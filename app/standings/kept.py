@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import and_, select
+from sqlalchemy import ColumnExpressionArgument, Select, and_, bindparam, select
 from sqlalchemy.orm import Session
 
 from app.models import EntryChoice, EntryRule, KeptBoard, Standing, Submission
@@ -45,16 +45,28 @@ def _kept(
     session: Session, phase_task_id: int, board_id: int, rules: Rules, gold: str | None
 ) -> list[TeamStanding] | None:
     """None where they are not kept, or were chosen by other rules: told by one query, so that nothing comes between."""
-    whose = Standing.is_whole if gold is None else Standing.gold == gold
-    here = and_(Standing.phase_task_id == KeptBoard.phase_task_id, Standing.board_id == KeptBoard.board_id, whose)
-    rows = session.execute(
-        select(KeptBoard.rules, Standing.team_id, Standing.run_id, Standing.entries, Standing.ladder_value)
-        .outerjoin(Standing, here)
-        .where(KeptBoard.phase_task_id == phase_task_id, KeptBoard.board_id == board_id)
-    ).all()
+    place = {"phase_task": phase_task_id, "board": board_id}
+    if gold is None:
+        rows = session.execute(_WHOLE, place).all()
+    else:
+        rows = session.execute(_OF_ONE_GOLD, {**place, "gold": gold}).all()
     if not rows or rows[0].rules != rules.key:
         return None
     return [TeamStanding(*row[1:]) for row in rows if row.team_id is not None]
+
+
+def _of(whose: ColumnExpressionArgument[bool]) -> Select[str, int, int, int, float | None]:
+    """Of a board, with the rules that its standings were chosen by; one row without a team where nobody stands."""
+    here = and_(Standing.phase_task_id == KeptBoard.phase_task_id, Standing.board_id == KeptBoard.board_id, whose)
+    return (
+        select(KeptBoard.rules, Standing.team_id, Standing.run_id, Standing.entries, Standing.ladder_value)
+        .outerjoin(Standing, here)
+        .where(KeptBoard.phase_task_id == bindparam("phase_task"), KeptBoard.board_id == bindparam("board"))
+    )
+
+
+#: Written once, as every board asks this.
+_WHOLE, _OF_ONE_GOLD = _of(Standing.is_whole), _of(Standing.gold == bindparam("gold"))
 
 
 def _teams_since(session: Session, phase_task_id: int, board_id: int, moment: datetime) -> set[int]:

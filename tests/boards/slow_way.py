@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session, aliased
 from app.boards.leaderboard import EntrySource
 from app.boards.marks import Mark, Marks, marks_of
 from app.boards.rows import Cell, LeaderboardRow
+from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn
 from app.competitions.entry_rules import EntrySettings, entry_settings
 from app.competitions.ordering import decimals_of, goodness, sign_of
@@ -302,6 +303,7 @@ def _row(entry: Entry, entries: int) -> LeaderboardRow:
         is_ranked=entry.is_ranked,
         status=entry.status,
         note=entry.note,
+        card=MethodCard(entry.method),
     )
 
 

@@ -154,5 +154,10 @@ def told(planted: Planted, client: httpx.Client, signs: Iterable[str]) -> list[s
     return [path for path, answer in answers(planted, client) for sign in signs if sign in answer]
 
 
+def tells(planted: Planted, client: httpx.Client, signs: Iterable[str]) -> bool:
+    """Whether one of the signs stands in any answer."""
+    return any(sign in answer for _, answer in answers(planted, client) for sign in signs)
+
+
 def outsiders(planted: Planted) -> list[httpx.Client]:
     return [planted.nobody, planted.other.client]

@@ -56,6 +56,7 @@ def application() -> FastAPI:
     return create_app(Settings())
 
 
+@cache
 def addresses(app: FastAPI) -> list[Address]:
     """All of them, by path."""
     found = {

@@ -53,7 +53,7 @@ def assert_equal(mine: Any, theirs: Any) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("idf", [False, True], ids=["no idf", "idf"])
-@pytest.mark.parametrize("layer", [6, 2, 0])
+@pytest.mark.parametrize("layer", [6, pytest.param(2, marks=pytest.mark.soak), pytest.param(0, marks=pytest.mark.soak)])
 def test_numbers_are_those_of_bert_score(mode: Compatibility, idf: bool, layer: int) -> None:
     mine = ours(CANDIDATES, REFERENCES, layer=layer, idf=idf, compatibility=mode)
     assert_equal(mine, upstream(CANDIDATES, REFERENCES, layer=layer, batch_size=BATCH_SIZES[mode], idf=idf))

@@ -11,7 +11,7 @@ from app.base.db import writing
 from app.models import ApiToken
 from tests import world
 from tests.competitions.embargo import INSTANT, declare, freeze, hide
-from tests.web.planted import CLOSE, NAME, REVEAL, SIGNS, Planted, outsiders, planted_site, told
+from tests.web.planted import CLOSE, NAME, REVEAL, SIGNS, Planted, outsiders, planted_site, tells, told
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, text_of
 from tests.web.site import BROWSER, Site
 from tests.world import DAY, ONE_SHOT, TASK, ZERO_SHOT
@@ -56,8 +56,8 @@ def test_a_hidden_score_is_in_no_answer_to_anybody(planted: Planted) -> None:
     planted.site.set_clock(REVEAL - INSTANT)
     for client in (*outsiders(planted), planted.owner.client, planted.owner_browser):
         assert told(planted, client, SIGNS) == []
-    assert told(planted, planted.organiser.client, SIGNS)
-    assert told(planted, planted.organiser_browser, SIGNS)
+    assert tells(planted, planted.organiser.client, SIGNS)
+    assert tells(planted, planted.organiser_browser, SIGNS)
 
 
 def test_borrowed_eyes_and_tokens_for_less_see_no_hidden_score(planted: Planted) -> None:
@@ -153,7 +153,7 @@ def test_a_hidden_name_is_in_no_answer_to_others(planted: Planted) -> None:
         assert told(planted, client, (NAME, "windmill", "quixote")) == []
     site.set_clock(REVEAL)
     for client in outsiders(planted):
-        assert told(planted, client, (NAME,))
+        assert tells(planted, client, (NAME,))
 
 
 # --------------------------------------------------------------------------------------------- lifting, tags, counting
