@@ -61,6 +61,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "website": "",
             "contact": "",
             "rankings": [],
+            "images": {},
             "citation": {},
             "tracks": [],
             "method_card": {},

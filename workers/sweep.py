@@ -26,6 +26,7 @@ from app.base.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_run
 from app.base.storage import Storage, clear_interrupted_uploads, sealed_storage_of, storage_of
 from app.boards.snapshots import freeze_due
 from app.competitions.deletion import delete_due
+from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned
 from app.models import RunStatus, ScoringRun
 from app.operations.election import Election
 from app.operations.health import SWEEP, beat
@@ -137,6 +138,14 @@ def clear_rejected(engine: Engine, settings: Settings, now: datetime) -> None:
         log.info("rejected_files_given_up", files=files)
 
 
+def clear_blueprints(engine: Engine, settings: Settings, now: datetime) -> None:
+    """Tell whose writing was left for long, and clear what was told of two weeks ago."""
+    with writing(engine) as session:
+        abandoned = clear_abandoned(session, settings, now)
+    if abandoned != Abandoned():
+        log.info("blueprints_abandoned", **asdict(abandoned))
+
+
 def clear_storage(engine: Engine, storage: Storage, now: float) -> None:
     """Take away what was stored for nothing; a folder that is not there, or only for reading, is somebody else's."""
     try:
@@ -178,6 +187,7 @@ def main() -> None:
                 looked_until = check_standings(engine, looked_until)
                 if time.monotonic() >= clear_at:
                     clear_rejected(engine, settings, datetime.now(UTC))
+                    clear_blueprints(engine, settings, datetime.now(UTC))
                     for storage in (storage_of(settings), sealed_storage_of(settings)):
                         clear_storage(engine, storage, time.time())
                     clear_at = time.monotonic() + CLEAR_SECONDS

@@ -89,6 +89,11 @@ class Settings(BaseSettings):
         "`evergold account approve` approved, or administrators alone",
     )
     competitions_per_organiser: int = Field(5, ge=0, description="that one who is no administrator may own; 0: none")
+    blueprint_days: int = Field(
+        180,
+        ge=0,
+        description="how long a competition that nobody goes on writing is kept, told two weeks before; 0: ever",
+    )
     mebibytes_per_organiser: int = Field(1024, ge=0, description="of files and gold of theirs, all together")
 
     # How often is too often (app.web.http.rate_limits); 0: no limit.

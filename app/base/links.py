@@ -106,6 +106,11 @@ def rescoring(competition_name: str, number: int | None = None) -> str:
     return f"{competition(competition_name)}/rescoring{f'/{number}' if number is not None else ''}"
 
 
+def image(competition_name: str, sha256: str) -> str:
+    """An image that a text of the competition shows."""
+    return f"{competition(competition_name)}/images/{sha256}"
+
+
 def edit(competition_name: str, part: str = "") -> str:
     """Where organisers edit dates and rules, or `texts`."""
     return f"{competition(competition_name)}/edit{f'/{part}' if part else ''}"

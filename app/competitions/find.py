@@ -27,10 +27,16 @@ from app.people.roles import check_may_organise
 
 def find_competition(session: Session, name: str) -> Competition:
     """The competition with its tasks, phases and boards; raises NotFound."""
+    competition = named_competition(session, name)
+    load_parts(session, [competition])
+    return competition
+
+
+def named_competition(session: Session, name: str) -> Competition:
+    """The competition without its parts; raises NotFound."""
     competition = session.scalar(_NAMED_COMPETITION, {"competition": name})
     if competition is None:
         raise no_competition(name)
-    load_parts(session, [competition])
     return competition
 
 

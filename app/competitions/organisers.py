@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.base.config import MEBIBYTE, Settings
 from app.base.errors import EvergoldError, Forbidden
+from app.base.storage import UNLIMITED_BYTES
 from app.base.text import readable_size
 from app.models import (
     Blueprint,
@@ -92,6 +93,44 @@ def check_bytes_left(session: Session, user: User, more: int, limits: OrganiserL
             limit=limits.bytes,
             used=used,
         )
+
+
+def check_owner_bytes_left(session: Session, competition: Competition, more: int, limits: OrganiserLimits) -> None:
+    """The same for whoever owns the competition, whoever adds them; one that is the server's has no bound."""
+    owner = owner_of(session, competition)
+    if owner is not None:
+        check_bytes_left(session, owner, more, limits)
+
+
+def owner_of(session: Session, competition: Competition) -> User | None:
+    """None: it is the server's."""
+    return session.get(User, competition.owner_id) if competition.owner_id is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What somebody may still add; left: bytes. Other uploads may take them meanwhile: `check_bytes_left` decides."""
+
+    left: int
+    used: int
+    limit: int
+
+    def no_room(self) -> QuotaReached:
+        """For what turns out to be larger as it comes in."""
+        return QuotaReached(
+            f"Your competitions hold {readable_size(self.used)} of files and gold, and may hold "
+            f"{readable_size(self.limit)} here: this file does not fit.",
+            limit=self.limit,
+            used=self.used,
+        )
+
+
+def room_of(session: Session, user: User | None, limits: OrganiserLimits) -> Room:
+    """user: whose the competition is; None: the server's, which has no bound, as administrators have none."""
+    if user is None or user.is_administrator:
+        return Room(UNLIMITED_BYTES, 0, UNLIMITED_BYTES)
+    used = used_bytes(session, user)
+    return Room(max(0, limits.bytes - used), used, limits.bytes)
 
 
 def used_bytes(session: Session, user: User) -> int:

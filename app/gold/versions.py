@@ -17,6 +17,7 @@ from app.base.errors import EvergoldError, NotFound
 from app.base.storage import Storage
 from app.competitions.changed import boards_changed
 from app.competitions.find import find_phase_task
+from app.competitions.organisers import OrganiserLimits, check_owner_bytes_left
 from app.gold.binding import Binding, GoldPlace, options_digest
 from app.gold.sealing import Sealed, forget_sealed, key_id_of
 from app.models import (
@@ -169,17 +170,21 @@ def keep_gold(
     publish: bool | None = None,
     user: User | None,
     now: datetime,
+    limits: OrganiserLimits | None = None,
 ) -> list[GoldVersion]:
     """What was sealed in this storage becomes a version wherever it is bound to, as `put_gold` has it.
 
-    user: must organise the competition; None: the command line. Whatever stands against it, nothing of the file is
-    left then.
+    user: must organise the competition; None: the command line, which has no limits. Whatever stands against it,
+    nothing of the file is left then.
     """
     try:
         with writing(engine) as session:
             phase_tasks = _bound_to(session, sealed)
             for phase_task in phase_tasks if user else []:
                 check_may_organise(session, user, phase_task.phase.competition)
+            if limits is not None and phase_tasks:  # all of one competition
+                more = sealed.content_bytes * len(phase_tasks)
+                check_owner_bytes_left(session, phase_tasks[0].phase.competition, more, limits)
             return put_gold(session, phase_tasks, sealed, filename=filename, publish=publish, user=user, now=now)
     except BaseException:
         forget_sealed(sealed, storage)

@@ -33,6 +33,7 @@ from app.models.competitions import (
     EntryRule as EntryRule,
     Halt as Halt,
     HistoricRow as HistoricRow,
+    ImageFile as ImageFile,
     OwnScores as OwnScores,
     Phase as Phase,
     PhaseTask as PhaseTask,

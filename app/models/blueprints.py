@@ -31,6 +31,7 @@ class Blueprint(Base):
     version: Mapped[int] = mapped_column(default=1)
     made_at: Mapped[datetime]
     changed_at: Mapped[datetime]
+    warned_at: Mapped[datetime | None]  # when its owner was told that it will be cleared; saved since: not any more
 
     files: Mapped[list[BlueprintFile]] = relationship(lazy="raise", order_by="BlueprintFile.path")
     competition: Mapped[Competition | None] = relationship(lazy="raise")

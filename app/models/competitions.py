@@ -85,6 +85,7 @@ class Competition(Base):
     rankings: Mapped[list[Any]] = mapped_column(default=list)  # across tasks, as declared; app.boards.rankings
     citation: Mapped[dict[str, Any]] = mapped_column(default=dict)  # authors, licence, paper; app.boards.citations
     teams: Mapped[dict[str, Any]] = mapped_column(default=dict)  # how large they may be, until when they are renamed
+    images: Mapped[dict[str, Any]] = mapped_column(default=dict)  # of its texts, by path; app.declarations.apply.images
     position: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
     neutral_salt: Mapped[str] = mapped_column(String(64), default=new_salt)  # see app.boards.neutral_names; never shown
@@ -98,6 +99,15 @@ class Competition(Base):
     tasks: Mapped[list[CompetitionTask]] = relationship(lazy="raise", order_by="CompetitionTask.position")
     phases: Mapped[list[Phase]] = relationship(lazy="raise", order_by="Phase.position")
     boards: Mapped[list[Board]] = relationship(lazy="raise", order_by="Board.position")
+
+
+class ImageFile(Base):
+    """Names what `Competition.images` has in storage: pages read that without one more question to the database."""
+
+    __tablename__ = "image_files"
+
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    sha256: Mapped[str] = mapped_column(String(64), primary_key=True, info=STORED_FILE, index=True)
 
 
 class CompetitionTask(Base):

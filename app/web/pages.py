@@ -23,13 +23,21 @@ from app.web.competitions import (
     desk,
     guide,
     home,
+    images,
     life_page as life,
     page as competition,
     rooms,
     search,
     site_texts,
 )
-from app.web.declarations import blueprint_pages as blueprints, blueprint_start, history, pages as declaring
+from app.web.declarations import (
+    blueprint_pages as blueprints,
+    blueprint_preview,
+    blueprint_start,
+    history,
+    images as declared_images,
+    pages as declaring,
+)
 from app.web.exports import downloads_page, page as organiser_exports
 from app.web.gold import pages as gold
 from app.web.html.guards import is_guarded, is_own_form
@@ -64,6 +72,9 @@ for part in (
     guide,
     search,
     competition,
+    images,
+    declared_images,
+    blueprint_preview,
     rooms,
     cite,
     shared,

@@ -144,6 +144,7 @@ def _make_competitions() -> None:
         sa.Column("rankings", Json, nullable=False),
         sa.Column("citation", Json, nullable=False),
         sa.Column("teams", Json, nullable=False),
+        sa.Column("images", Json, nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("created_at", UtcDateTime(), nullable=False),
         sa.Column("neutral_salt", sa.String(length=64), nullable=False),
@@ -380,6 +381,7 @@ def _make_competitions() -> None:
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("made_at", UtcDateTime(), nullable=False),
         sa.Column("changed_at", UtcDateTime(), nullable=False),
+        sa.Column("warned_at", UtcDateTime(), nullable=True),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_blueprints_competition_id_competitions")
         ),
@@ -399,6 +401,16 @@ def _make_competitions() -> None:
         sa.PrimaryKeyConstraint("blueprint_id", "path", name=op.f("pk_blueprint_files")),
     )
     op.create_index(op.f("ix_blueprint_files_sha256"), "blueprint_files", ["sha256"])
+    op.create_table(
+        "image_files",
+        sa.Column("competition_id", sa.Integer(), nullable=False),
+        sa.Column("sha256", sa.String(length=64), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_image_files_competition_id_competitions")
+        ),
+        sa.PrimaryKeyConstraint("competition_id", "sha256", name=op.f("pk_image_files")),
+    )
+    op.create_index(op.f("ix_image_files_sha256"), "image_files", ["sha256"])
 
 
 def _make_teams() -> None:
@@ -1252,6 +1264,7 @@ TABLES = (
     "role_invitations",
     "blueprints",
     "blueprint_files",
+    "image_files",
     "teams",
     "team_members",
     "former_members",

@@ -167,6 +167,7 @@ GET    /competitions/{competition}/desk                                         
 POST   /competitions/{competition}/desk/mail                                                              303 403 403 403 403 303 303
 GET    /competitions/{competition}/edit                                                                   303 403 403 403 403 200 200
 POST   /competitions/{competition}/edit                                                                   303 403 403 403 403 200 200
+POST   /competitions/{competition}/edit/images                                                            303 403 403 403 403 422 422
 GET    /competitions/{competition}/edit/texts                                                             303 403 403 403 403 200 200
 POST   /competitions/{competition}/edit/texts                                                             303 403 403 403 403 200 200
 GET    /competitions/{competition}/downloads                                                              303 403 403 403 403 200 200
@@ -177,6 +178,7 @@ POST   /competitions/{competition}/failed/{run_id}/queue-again                  
 GET    /competitions/{competition}/history                                                                303 403 403 403 403 200 200
 GET    /competitions/{competition}/history/{number}                                                       303 403 403 403 403 200 200
 POST   /competitions/{competition}/history/{number}                                                       303 403 403 403 403 200 200
+GET    /competitions/{competition}/images/{sha256}                                                        404 404 404 404 404 404 404
 GET    /competitions/{competition}/judging                                                                303 403 403 200 403 200 200
 GET    /competitions/{competition}/judging/{round_name}                                                   404 404 404 404 404 200 200
 POST   /competitions/{competition}/judging/{round_name}/annotators                                        303 403 403 403 403 303 303
@@ -264,8 +266,11 @@ POST   /organise/{blueprint_id}/build                                           
 POST   /organise/{blueprint_id}/discard                                                                   303 404 404 404 404 404 404
 POST   /organise/{blueprint_id}/files                                                                     303 404 404 404 404 404 404
 POST   /organise/{blueprint_id}/files/remove                                                              303 404 404 404 404 404 404
+GET    /organise/{blueprint_id}/images                                                                    303 404 404 404 404 404 404
+POST   /organise/{blueprint_id}/images                                                                    303 404 404 404 404 404 404
 GET    /organise/{blueprint_id}/part                                                                      303 404 404 404 404 404 404
 POST   /organise/{blueprint_id}/part                                                                      303 404 404 404 404 404 404
+GET    /organise/{blueprint_id}/preview                                                                   303 404 404 404 404 404 404
 POST   /organise/{blueprint_id}/remove                                                                    303 404 404 404 404 404 404
 POST   /organise/{blueprint_id}/yaml                                                                      303 404 404 404 404 404 404
 POST   /competitions/{competition}/rewrite                                                                303 403 403 403 403 303 303

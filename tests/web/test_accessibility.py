@@ -69,6 +69,8 @@ NOBODY, ADA, OLGA = "nobody", "ada", "olga"
 ROUND = f"{COMPETITION_PAGE}/judging/human"
 #: No pages, though people meet them: where they lead, what they are part of, or for whom they are.
 NO_PAGES = {
+    "/competitions/{competition}/images/{sha256}": "an image of a text",
+    "/organise/{blueprint_id}/images": "an image of a text that is being written",
     "/competitions": "leads home",
     "/competitions/{competition}/submit": "leads to the upload",
     "/competitions/{competition}/leaderboard": "leads to a board",
@@ -142,6 +144,8 @@ IDIOMS = [
     Visit("/organise", "/organise", OLGA),
     Visit("/organise/{blueprint_id}", "{blueprint}", OLGA),
     Visit("/organise/{blueprint_id}/part", "{blueprint}/part", OLGA),
+    Visit("/organise/{blueprint_id}/part", "{blueprint}/part?at=phases/0/visibility", OLGA),
+    Visit("/organise/{blueprint_id}/preview", "{blueprint}/preview", OLGA),
     Visit("/organise/{blueprint_id}/part", "{blueprint}/part?at=phases/0/tasks/main", OLGA),
     Visit("/organise/{blueprint_id}/part", "{blueprint}/part?at=boards/0", OLGA),
     Visit("/join", "/join?link={guests}", ADA),

@@ -25,6 +25,7 @@ from app.declarations.apply.baselines import apply_baselines
 from app.declarations.apply.boards import apply_boards
 from app.declarations.apply.changes import Change, Changes, Work
 from app.declarations.apply.files import apply_public_files, keep
+from app.declarations.apply.images import apply_images
 from app.declarations.apply.missing import note_missing_competitions, settle_missing
 from app.declarations.apply.precedence import choose_declaration
 from app.declarations.apply.revisions import keep_revision
@@ -140,6 +141,7 @@ def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> 
     applied = _competition(work, declared, position)
     _apply_tasks(work, declared, applied)
     _apply_phases(work, declared, applied)
+    apply_images(work, applied.row, declared, loaded.folder)
     for (phase, task), phase_task in applied.phase_tasks.items():
         quiet = replace(work, changes=Changes())  # what is new was told as one thing
         what = _asked_words(declared.name, phase, task)

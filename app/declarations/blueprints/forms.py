@@ -27,7 +27,7 @@ Kind = Literal["line", "text", "number", "choice", "lines", "data", "rows", "par
 
 YES, NO = "yes", "no"
 #: Longer texts get a large field.
-_LONG = 300
+_LONG = 320
 #: Rows are for a few short values beside each other.
 _MOST_COLUMNS = 6
 #: Empty rows that a table offers for new ones.

@@ -14,6 +14,7 @@ from typing import Any
 
 from app.declarations.check.competition import check_competition, check_names, elements, warn_of_server_limit
 from app.declarations.check.files import check_files
+from app.declarations.check.images import check_images
 from app.declarations.check.reading import read_phases_files
 from app.declarations.findings import Finding, Findings
 from app.declarations.model import CompetitionDeclaration
@@ -90,6 +91,7 @@ def _check(
     check_names(competitions, "the competition", findings)
     for competition in competitions:
         check_files(check_competition(competition, now, findings, sealed), findings, warn=now is not None, gold=gold)
+        check_images(competition, findings)
         if upload_limit_bytes is not None:
             warn_of_server_limit(competition, upload_limit_bytes, findings)
     return competitions, findings

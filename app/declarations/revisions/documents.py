@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.declarations.images.texts import declared_images
 from app.declarations.model import CompetitionDeclaration
 
 Document = dict[str, Any]
@@ -25,6 +26,7 @@ def declared_files(declared: CompetitionDeclaration) -> list[str]:
     named += [one.file for task in asked for one in task.downloads]
     named += [one.file for task in asked for one in task.baselines]
     named += [one.file for board in declared.boards for one in board.historic]
+    named += declared_images(declared)
     return list(dict.fromkeys(named))
 
 

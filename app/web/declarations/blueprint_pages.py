@@ -19,6 +19,7 @@ from app.declarations.blueprints.build import build_changes, build_competition, 
 from app.declarations.blueprints.kept import find_blueprint, remove_file, save_document, throw_away
 from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, Outcome
 from app.declarations.edits.yaml_text import declaration_text
+from app.declarations.images.texts import image_texts
 from app.declarations.revisions.documents import Document
 from app.models import Blueprint, User
 from app.web.declarations.blueprint_aids import calendar_aid, visibility_aid, with_story_sent
@@ -114,14 +115,15 @@ def _asked(document: Document) -> dict[str, list[str]]:
 
 @router.get(f"{PLACE}/part")
 def read_part(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId, at: At = "") -> Response:
-    return _part(request, server, user, blueprint_id, at)
+    return part_page(request, server, user, blueprint_id, at)
 
 
-def _part(
+def part_page(
     request: Request, server: Server, user: User, blueprint_id: int, at: str = "", error: EvergoldError | None = None
 ) -> Response:
     blueprint, problems = _looked_at(server, user, blueprint_id)
     document, steps = blueprint.document, forms.steps_of(at)
+    fields = forms.fields_of(document, steps)
     return _no_store(
         render(
             request,
@@ -130,13 +132,15 @@ def _part(
             at=at,
             heading=forms.title_of(document, steps),
             crumbs=_crumbs(blueprint, steps),
-            fields=[one for one in forms.fields_of(document, steps) if steps or one.name not in _APART],
+            fields=[one for one in fields if steps or one.name not in _APART],
             problems=problems,
             here=problems.get(forms.path_of(document, steps)) if steps else None,
             files=[file.path for file in blueprint.files],
+            texts=image_texts(fields, steps),
             task_names=_task_names(document, steps),
             can_be_removed=len(steps) > 1,
             error=error,
+            faults=error.details.get("fields", {}) if error else {},
             **(calendar_aid(server, document) if steps[:1] == ("phases",) and len(steps) == 2 else _NO_CALENDAR),
             **visibility_aid(document, steps),
         )
@@ -170,7 +174,7 @@ def _task_names(document: Document, steps: forms.Steps) -> list[str]:
 
 
 @router.post(f"{PLACE}/part")
-@form_again(_part)
+@form_again(part_page)
 def send_part(
     request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields, at: At = ""
 ) -> Response:

@@ -18,7 +18,8 @@ from app.models import User
 from app.web.html.guards import SentUpload
 from app.web.http import csrf
 from app.web.http.context import Server
-from app.web.http.multipart import Upload, incoming_of, receive_upload
+from app.web.http.multipart import Upload, incoming_of
+from app.web.http.room import receive_within, room_left
 
 FIELDS = frozenset({csrf.FORM_FIELD})
 NAME_CHARACTERS = 200
@@ -26,8 +27,9 @@ NAME_CHARACTERS = 200
 
 async def receive_file(request: Request, server: Server, upload: SentUpload, blueprint_id: int) -> None:
     """In the place of a file of the same name; raises NotFound, and what came in is named by nothing then."""
-    received = await receive_upload(
+    received = await receive_within(
         incoming_of(request),
+        await room_left(server, upload.user),
         storage=storage_of(server.settings),
         limit_bytes=server.settings.upload_limit_bytes,
         fields=FIELDS,
@@ -41,8 +43,9 @@ async def receive_zip(
 ) -> int:
     """The blueprint that it begins."""
     await run_sync(check_may_create, user, server.settings.organise)
-    received = await receive_upload(
+    received = await receive_within(
         incoming_of(request),
+        await room_left(server, user),
         storage=storage_of(server.settings),
         limit_bytes=server.settings.upload_limit_bytes,
         fields=FIELDS,

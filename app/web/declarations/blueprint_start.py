@@ -17,6 +17,7 @@ from app.base.errors import EvergoldError
 from app.base.text import one_line, refuse, wrong_text
 from app.competitions.find import organised, organised_by
 from app.competitions.organisers import OrganiserLimits, check_may_create, limits_of, may_create
+from app.declarations.blueprints.abandoned import clears_at
 from app.declarations.blueprints.beginnings import copied_document, first_document
 from app.declarations.blueprints.kept import begin_blueprint, begin_changes, begin_copy, list_blueprints
 from app.declarations.model import NAME_PATTERN
@@ -54,7 +55,7 @@ def _page(
     return render(
         request,
         "declarations/organise.html",
-        blueprints=blueprints,
+        blueprints=[(one, clears_at(one, server.settings.blueprint_days)) for one in blueprints],
         own=own,
         may_create=may_create(user, server.settings.organise),
         rule=server.settings.organise,

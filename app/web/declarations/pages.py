@@ -16,7 +16,7 @@ from app.base.errors import EvergoldError, InvalidForm
 from app.base.storage import storage_of
 from app.competitions.find import organised
 from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, EditConflict, Outcome, edit_values
-from app.declarations.edits.fields import Part, Value, format_value, rule_parts, text_parts, typed_values
+from app.declarations.edits.fields import Kind, Part, Value, format_value, rule_parts, text_parts, typed_values
 from app.declarations.revisions.documents import value_text
 from app.declarations.revisions.kept import find_revision, present_revision
 from app.models import Competition, Revision, User
@@ -49,6 +49,11 @@ def read_rules(request: Request, server: ServerHere, user: PageUser, competition
 @router.get("/competitions/{competition}/edit/texts")
 def read_texts(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     return _page(request, TEXTS, _seen(server, user, competition, None), {})
+
+
+def texts_page(request: Request, server: Server, user: User, competition: str, error: EvergoldError) -> Response:
+    """Once more, with what was wrong with something that was sent beside the texts."""
+    return _page(request, TEXTS, _seen(server, user, competition, None), {}, error=error)
 
 
 def _edit_again(
@@ -157,9 +162,15 @@ def _page(
         elsewhere={name: fault for name, fault in faults.items() if name not in fields},
         conflicts=_conflicts(error, changed) if isinstance(error, EditConflict) else [],
         outcome=outcome,
+        texts=_image_texts(parts) if page == TEXTS else [],
     )
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _image_texts(parts: list[Part]) -> list[tuple[str, str]]:
+    """The texts that may show images: name, and what they are called."""
+    return [(one.name, f"{part.title}: {one.label}") for part in parts for one in part.fields if one.kind is Kind.TEXT]
 
 
 def _is_open(part: Part, page: str, shown_texts: Mapping[str, str], touched: set[str]) -> bool:

@@ -18,12 +18,14 @@ from app.base.errors import InvalidForm
 from app.base.queue import send_gold_check
 from app.base.storage import Storage, StoredFile, sealed_storage_of
 from app.competitions.find import find_competition, find_phase_task, organised_task
+from app.competitions.organisers import Room, limits_of, owner_of
 from app.gold.binding import Binding
 from app.gold.sealing import Sealed, SealingWriter
 from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_with_same_task, recipients
 from app.models import User
 from app.web.http.context import Server
-from app.web.http.multipart import incoming_of, receive_upload
+from app.web.http.multipart import incoming_of
+from app.web.http.room import receive_within, room_for
 from app.web.submissions.receiving import Target
 
 #: Fields of the form: further phases, by name, with commas between; whether to use it though a version is in use;
@@ -49,8 +51,9 @@ async def receive_gold(
         before_file(fields)
         sealing.begin(fields)
 
-    upload = await receive_upload(
+    upload = await receive_within(
         incoming_of(request),
+        sealing.room,
         storage=sealing.storage,
         limit_bytes=UPLOAD_LIMIT_BYTES,
         fields=FIELDS | more_fields,
@@ -64,6 +67,7 @@ async def receive_gold(
         publish=_is_yes("publish", upload.fields.get("publish", "")) or None,
         user=user,
         now=server.clock(),
+        limits=limits_of(server.settings),
     )
     for version in await run_sync(keep, server.engine, sealing.storage, sealing.sealed):
         await run_sync(send_gold_check, version.id)
@@ -73,17 +77,19 @@ async def receive_gold(
 class _Sealing:
     """Seals the file as it comes in. What it is bound to is said by the fields before it, so it begins with the file.
 
-    binding: what gold of every phase that asks this task would be bound to; phase: the one in the address.
+    binding: what gold of every phase that asks this task would be bound to; phase: the one in the address; room: what
+    whoever owns the competition may still add.
     """
 
     storage: Storage
     keys: Mapping[str, bytes]
     binding: Binding
     phase: str
+    room: Room
     _writer: SealingWriter | None = None
 
     def begin(self, fields: Mapping[str, str]) -> None:
-        limit_bytes, binding = UPLOAD_LIMIT_BYTES, self._bound(fields)
+        limit_bytes, binding = min(UPLOAD_LIMIT_BYTES, self.room.left), self._bound(fields)
         self._writer = SealingWriter(self.storage, limit_bytes, what=binding, recipients=self.keys)
 
     def check_unchanged(self, fields: Mapping[str, str]) -> None:
@@ -132,8 +138,9 @@ def _check(server: Server, user: User, target: Target) -> _Sealing:
         others = [phase.name for phase in phases if phases_with_same_task(phase_task, [phase])]
         also = [find_phase_task(session, target.competition, name, target.task) for name in others]
         keys = recipients(session, server.settings.sealing_keys)
+        owner = owner_of(session, phase_task.phase.competition)
         binding = bind_gold(session, [phase_task, *also], is_public=False)
-    return _Sealing(sealed_storage_of(server.settings), keys, binding, target.phase)
+    return _Sealing(sealed_storage_of(server.settings), keys, binding, target.phase, room_for(server, owner))
 
 
 def _names_in(text: str) -> list[str]:

@@ -1,10 +1,13 @@
-"""Organisers' Markdown as HTML: no raw HTML, no pictures from elsewhere, headings below those of the page."""
+"""Organisers' Markdown as HTML: no raw HTML, no images but the competition's own, headings below those of the page."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
+from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -19,14 +22,53 @@ _SCROLLING = Markup('<div class="table-scroll" role="group" aria-label="{}" tabi
 _CAPTION = Markup('<caption class="visually-hidden">{}</caption>')
 
 
-def render_markdown(text: str, highest: int = _HIGHEST_HEADING) -> Markup:
-    """The HTML, its headings from this one down; links to other sites do not tell them where the reader came from."""
-    parser = markdown_parser()
+@dataclass(frozen=True, slots=True)
+class ShownImage:
+    """An image of ours; width, height: in pixels, None where they are not known."""
+
+    address: str
+    width: int | None = None
+    height: int | None = None
+
+
+#: By path, as texts name them.
+Images = Mapping[str, ShownImage]
+
+
+def render_markdown(text: str, highest: int = _HIGHEST_HEADING, images: Images | None = None) -> Markup:
+    """The HTML, its headings from this one down; links to other sites do not tell them where the reader came from.
+
+    images: those that the text may show; without any it has none at all.
+    """
+    parser = markdown_parser() if not images else _parser_with_images()
     tokens = parser.parse(text)
+    _set_images(tokens, images or {})
     _lower_headings(tokens, highest)
     _mark_links(tokens)
     tokens = with_readable_tables(tokens)
     return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704 - the renderer escapes; html is off
+
+
+@lru_cache(maxsize=1)
+def _parser_with_images() -> MarkdownIt:
+    return _made_parser().enable("image")
+
+
+def _set_images(tokens: Sequence[Token], images: Images) -> None:
+    """Ours have their address and their size, so that nothing moves as they come; of others the words stay."""
+    for token in tokens:
+        for inside in token.children or ():
+            if inside.type == "image":
+                _set_image(inside, images.get(unquote(str(inside.attrs.get("src", "")))))
+
+
+def _set_image(token: Token, image: ShownImage | None) -> None:
+    if image is None:
+        token.type, token.tag, token.children = "text", "", None
+        return
+    size = {"width": image.width, "height": image.height}
+    said = {name: str(value) for name, value in size.items() if value is not None}
+    token.attrs = cast("dict[str, str | int | float]", {"src": image.address, "alt": "", **said, "loading": "lazy"})
 
 
 def render_inline(text: str) -> Markup:
@@ -36,7 +78,11 @@ def render_inline(text: str) -> Markup:
 
 @lru_cache(maxsize=1)
 def markdown_parser() -> MarkdownIt:
-    """CommonMark with tables, without raw HTML and pictures."""
+    """CommonMark with tables, without raw HTML and images."""
+    return _made_parser()
+
+
+def _made_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable(["image"])
     for kind in ("fence", "code_block"):
         parser.add_render_rule(kind, _scrolling_code)

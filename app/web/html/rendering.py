@@ -16,8 +16,9 @@ from app.base import links
 from app.base.config import Settings
 from app.base.text import readable_size
 from app.competitions.tracks import track_title, tracks_of
+from app.models import Competition
 from app.web.html import certainty, words
-from app.web.html.markdown import isolated, render_inline, render_markdown
+from app.web.html.markdown import Images, ShownImage, isolated, render_inline, render_markdown
 from app.web.http import csrf
 from app.web.http.errors import phrase
 from app.web.http.identity import Visitor, known_visitor
@@ -83,7 +84,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(links=links, asset=asset, words=words, certainty=certainty)
-    made.globals.update(tracks_of=tracks_of, track_title=track_title)
+    made.globals.update(tracks_of=tracks_of, track_title=track_title, images_of=images_of)
     made.filters.update(
         markdown=render_markdown,
         inline=render_inline,
@@ -98,6 +99,14 @@ def environment() -> Environment:
         isolated=isolated,
     )
     return made
+
+
+def images_of(competition: Competition) -> Images:
+    """Those that its texts may show."""
+    return {
+        path: ShownImage(links.image(competition.name, one["sha256"]), one["width"], one["height"])
+        for path, one in competition.images.items()
+    }
 
 
 @lru_cache(maxsize=64)

@@ -2,103 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import zipfile
-from collections.abc import Iterator
-from pathlib import Path
 
-import httpx
 import pytest
 from sqlalchemy import select
 
 from app.base.db import reading, writing
 from app.base.links import API
+from app.base.storage import storage_of, stored_name
 from app.competitions.find import find_competition
 from app.models import Blueprint, Competition, GoldVersion, Role, Stage, User
 from app.people.roles import has_role, revoke_role
+from tests.web.declarations.linguist import BEGIN, EXAMPLE, Linguist, version_of, written
 from tests.web.markup import read
 from tests.web.reading import text_of
-from tests.web.site import Site, csrf_of, log_in
+from tests.web.site import Site, log_in
 from tests.world import COMPETITION, NOW
-
-EXAMPLE = Path("docs/examples/table")
-BEGIN = {"title": "Do they mean it?", "name": "irony", "type": "table"}
-OPTIONS = {"metrics": "macro_f1\nmcc", "labels": "ironic\nsincere", "groups": "language: [en, pt]"}
-
-
-class Linguist:
-    """Somebody with a browser and no shell, who fills in forms."""
-
-    def __init__(self, browser: httpx.Client, name: str = "ada") -> None:
-        self.browser = browser
-        self.name = name
-        self.token = csrf_of(browser.get("/organise").text)
-
-    def send(self, path: str, **fields: str) -> httpx.Response:
-        return self.browser.post(path, data={"csrf_token": self.token, **fields})
-
-    def begin(self, **fields: str) -> str:
-        """The address of what was begun."""
-        return self.send("/organise", **{**BEGIN, **fields}).url.path
-
-    def upload(self, place: str, name: str, content: bytes) -> httpx.Response:
-        """As a form does it: the token comes before the file."""
-        files: list[tuple[str, tuple[str | None, bytes]]] = [
-            ("csrf_token", (None, self.token.encode())),
-            ("file", (name, content)),
-        ]
-        return self.browser.post(place, files=files)
-
-    def say(self, place: str, at: str, **fields: str) -> str:
-        """The text of the page that follows. What the form shows already is sent along, as a browser does."""
-        address = {"url": f"{place}/part", "params": {"at": at}}
-        page = self.browser.get(**address).text  # type: ignore[arg-type]
-        sent = {**_shown(page), "version": _version(page), "csrf_token": self.token, **fields}
-        return text_of(self.browser.post(**address, data=sent).text)  # type: ignore[arg-type]
-
-
-def _version(page: str) -> str:
-    return page.split('name="version" value="', 1)[1].split('"', 1)[0]
-
-
-def _shown(page: str) -> dict[str, str]:
-    """The values that stand in the form to be saved, the last one of the page."""
-    inputs = [one for one in read(page).all("input") if one.get("type") != "radio" or "checked" in one]
-    values = {one["name"]: one.get("value", "") for one in inputs if one.get("name")}
-    return {name: value for name, value in values.items() if name not in ("q", "csrf_token", "version")}
-
-
-@pytest.fixture
-def ada(site: Site, cheap_passwords: None) -> Iterator[Linguist]:
-    site.settings.organise = "anybody"
-    with log_in(site, "ada") as browser:
-        with writing(site.engine) as session:
-            user = session.scalars(select(User).where(User.username == "ada")).one()
-            user.email_confirmed_at = NOW
-        yield Linguist(browser)
-    site.settings.organise = "admins"
-
-
-def written(ada: Linguist, **fields: str) -> str:
-    """The two languages of the example, whole: where it is written."""
-    place = ada.begin(**fields)
-    for name in ("items.csv", "prediction.csv"):
-        assert ada.upload(f"{place}/files", name, (EXAMPLE / name).read_bytes()).status_code == 200
-    ada.say(place, "tasks/0/options", **OPTIONS)
-    ada.say(place, "phases/0/tasks/main", items="items.csv")
-    scores = [("macro_f1", "language/mean"), ("mcc", "all")]
-    columns = {
-        f"columns.{place}.{key}": value
-        for place, score in enumerate(scores)
-        for key, value in zip(("metric", "split"), score, strict=True)
-    }
-    ada.say(place, "boards/0", **columns)
-    page = ada.browser.get(place).text
-    token = {"csrf_token": ada.token, "version": _version(page), "name": ""}
-    added = ada.browser.post(f"{place}/add", params={"at": "phases/0/tasks/main/baselines"}, data=token)
-    assert added.url.path == f"{place}/part"
-    ada.say(place, "phases/0/tasks/main/baselines/0", name="Always ironic", file="prediction.csv")
-    return place
 
 
 def test_a_two_language_task_is_written_without_a_shell_and_becomes_a_draft(site: Site, ada: Linguist) -> None:
@@ -148,7 +69,7 @@ def test_a_form_takes_nothing_away_that_it_does_not_show(ada: Linguist) -> None:
 
 def test_who_looked_at_an_earlier_version_writes_over_nothing(ada: Linguist) -> None:
     place = ada.begin()
-    old = _version(ada.browser.get(place).text)
+    old = version_of(ada.browser.get(place).text)
     ada.say(place, "", title="A better title")
     late = ada.browser.post(f"{place}/part", data={"csrf_token": ada.token, "version": old, "title": "Old"})
     assert late.status_code == 409
@@ -257,7 +178,9 @@ def test_there_is_an_end_to_competitions_and_bytes(site: Site, ada: Linguist) ->
         site.settings.mebibytes_per_organiser = 0
         more = ada.upload(f"{second}/files", "more.csv", b"id\n")
         assert more.status_code == 409
-        assert "more do not fit" in text_of(more.text)
+        assert "this file does not fit" in text_of(more.text)
+        stored = storage_of(site.settings).find(stored_name(hashlib.sha256(b"id\n").hexdigest()))
+        assert stored is None, "it is refused before it is stored"
     finally:
         site.settings.competitions_per_organiser, site.settings.mebibytes_per_organiser = before
 
@@ -321,10 +244,21 @@ def test_a_story_sets_the_keys_of_who_sees_what(ada: Linguist) -> None:
 def test_phases_are_drawn_and_what_overlaps_is_told(ada: Linguist) -> None:
     place = ada.begin()
     ada.say(place, "phases/0", start="2027-01-10 12:00 UTC", end="2027-01-20 12:00 UTC")
-    token = {"csrf_token": ada.token, "version": _version(ada.browser.get(place).text), "name": "again"}
+    token = {"csrf_token": ada.token, "version": version_of(ada.browser.get(place).text), "name": "again"}
     ada.browser.post(f"{place}/add", params={"at": "phases"}, data=token)
     assert "Not drawn" in text_of(ada.browser.get(place).text)
     ada.say(place, "phases/1", title="Again", start="2027-01-18 12:00 UTC", end="2027-01-25 12:00 UTC")
     for page in (ada.browser.get(place).text, ada.browser.get(f"{place}/part", params={"at": "phases/1"}).text):
         assert "“Evaluation” and “Again” are both open from 2027-01-18 12:00 UTC" in text_of(page)
         assert page.count('class="fig-overlap"') == 2, "once wide, once for a phone"
+
+
+def test_a_preview_shows_texts_phases_and_boards_and_no_score_that_nobody_computed(ada: Linguist) -> None:
+    place = written(ada)
+    ada.say(place, "phases/0/tasks/main/baselines/0", method="One label", scores="mcc all: 0.25")
+    ada.say(place, "", description="# Why\n\nBecause.")
+    shown = text_of(ada.browser.get(f"{place}/preview").text)
+    for said in ("Because.", "Always ironic", "One label", "after gold", "0.2500 declared", "While it is open"):
+        assert said in shown
+    ada.say(place, "phases/0", start="tomorrow")
+    assert "what to correct" in text_of(ada.browser.get(f"{place}/preview").text)

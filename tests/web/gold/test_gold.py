@@ -373,3 +373,17 @@ def test_the_page_says_when_there_is_no_key(site: Site) -> None:
             user = session.scalars(select(User).where(User.username == "pia")).one()
         organise(site, user)
         assert "evergold gold keygen" in client.get(PAGE).text
+
+
+def test_gold_that_does_not_fit_its_owner_s_quota_is_refused_and_nothing_of_it_is_kept(
+    site: Site, key: PrivateKey, olga: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site.settings, "mebibytes_per_organiser", 0)
+    files = {"file": ("gold.csv", CONTENT)}
+    assert olga.client.post(GOLD, files=files).status_code == 201, "the server's own competitions have no bound"
+    with writing(site.engine) as session:
+        find_competition(session, COMPETITION).owner_id = olga.user.id
+    before = sorted(path.name for path in site.settings.sealed_dir.rglob("*"))
+    refused = olga.client.post(GOLD, files=files)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "organiser_quota")
+    assert sorted(path.name for path in site.settings.sealed_dir.rglob("*")) == before

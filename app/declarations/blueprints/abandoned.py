@@ -1,0 +1,78 @@
+"""What nobody goes on writing: its owner is told, and weeks later it is cleared with its files, unless it was saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
+
+from app.base import links
+from app.base.config import Settings
+from app.base.times import in_utc
+from app.competitions.deletion import SWEEP
+from app.declarations.blueprints.kept import throw_away
+from app.models import Blueprint, User
+from app.people import audit
+from app.people.mail import public_address, send_mail
+
+#: Between the word and the end, however long it was left before.
+NOTICE = timedelta(days=14)
+
+
+@dataclass(frozen=True, slots=True)
+class Abandoned:
+    """How many owners were told, and how many blueprints are gone."""
+
+    told: int = 0
+    cleared: int = 0
+
+
+def clears_at(blueprint: Blueprint, days: int) -> datetime | None:
+    """When it goes unless somebody saves it; None: not before its owner was told, or never."""
+    if days == 0 or blueprint.warned_at is None or blueprint.warned_at <= blueprint.changed_at:
+        return None
+    return max(blueprint.warned_at + NOTICE, blueprint.changed_at + timedelta(days=days))
+
+
+def clear_abandoned(session: Session, settings: Settings, now: datetime) -> Abandoned:
+    """Tell first; clear only what was told of, and left alone since. The caller commits."""
+    days = settings.blueprint_days
+    if days == 0:
+        return Abandoned()
+    left = Blueprint.changed_at <= now - max(timedelta(), timedelta(days=days) - NOTICE)
+    query = select(Blueprint).where(left).options(joinedload(Blueprint.competition)).order_by(Blueprint.id)
+    told = cleared = 0
+    for blueprint in session.scalars(query.with_for_update(of=Blueprint)).all():
+        end = clears_at(blueprint, days)
+        if end is None:
+            _tell(session, blueprint, settings, now)
+            told += 1
+        elif end <= now:
+            owner = session.get_one(User, blueprint.owner_id)
+            subject = f"blueprint {blueprint.id} of {owner.username}"
+            audit.record(session, SWEEP, "blueprint.cleared", subject, {"title": title_of(blueprint)}, now=now)
+            throw_away(session, blueprint)
+            cleared += 1
+    return Abandoned(told, cleared)
+
+
+def title_of(blueprint: Blueprint) -> str:
+    """As its owner knows it."""
+    document = blueprint.document
+    return str(document.get("title") or document.get("name") or "Without a title")
+
+
+def _tell(session: Session, blueprint: Blueprint, settings: Settings, now: datetime) -> None:
+    """By mail where the address is confirmed, and on *Organise* in any case."""
+    blueprint.warned_at = now
+    end = clears_at(blueprint, settings.blueprint_days)
+    title, until = title_of(blueprint), in_utc(end.replace(second=0, microsecond=0)) if end else ""
+    what = "your changes of a competition" if blueprint.competition_id else "the competition that you began to write"
+    body = (
+        f"“{title}”, {what}, was not saved since {in_utc(blueprint.changed_at.replace(second=0, microsecond=0))}.\n\n"
+        f"It is cleared with its files on {until}. Save any step of it and it stays:\n"
+        f"{public_address(settings, links.organise(blueprint.id))}\n"
+    )
+    send_mail(session, session.get_one(User, blueprint.owner_id), f"Do you still write “{title}”?", body, now=now)

@@ -1,0 +1,53 @@
+"""The images that texts show: whether they are there, are images at all, and say what is to be seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.base.text import readable_size
+from app.declarations.findings import Findings
+from app.declarations.images.child import READ_BYTES
+from app.declarations.images.texts import MOST_IMAGES, Named, images_in, text_nodes
+from evergold.yaml_lines import Node
+
+_BEGINNINGS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
+_HOW = "PNG, JPEG or WebP, as a file beside this one"
+
+
+def check_images(competition: Node, findings: Findings) -> None:
+    """Everything wrong with the images of one competition's texts."""
+    files: set[str] = set()
+    for node in text_nodes(competition):
+        for image in images_in(node.text) if node is not None and node.text else ():
+            _check_image(node, image, findings)
+            if image.is_file:
+                files.add(image.path)
+    if len(files) > MOST_IMAGES:
+        findings.error(competition, f"its texts show {len(files)} images; at most {MOST_IMAGES} are made")
+
+
+def _check_image(node: Node, image: Named, findings: Findings) -> None:
+    shown = image.path[:80]
+    if image.is_elsewhere:
+        findings.warning(node, f"images from elsewhere are not shown, for the sake of those who read: {shown}")
+    elif not image.is_file:
+        findings.warning(node, f"{shown} is not shown: an image is a {_HOW}")
+    else:
+        if not image.alt.strip():
+            findings.warning(node, f"{shown} says nothing to those who do not see it: ![what is to be seen]({shown})")
+        _check_file(node, Path(node.file).parent / image.path, shown, findings)
+
+
+def _check_file(node: Node, path: Path, shown: str, findings: Findings) -> None:
+    try:
+        size_bytes = path.stat().st_size
+        with path.open("rb") as file:
+            beginning = file.read(16)
+    except OSError as error:
+        what = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+        findings.error(node, f"the image {shown} {what}")
+        return
+    if size_bytes > READ_BYTES:
+        findings.error(node, f"the image {shown} is larger than {readable_size(READ_BYTES)}")
+    elif not (beginning.startswith(_BEGINNINGS) or (beginning[:4] == b"RIFF" and beginning[8:12] == b"WEBP")):
+        findings.error(node, f"{shown} is no image: {_HOW}")

@@ -1,0 +1,117 @@
+"""The images that texts name: `![what is to be seen](figure.png)`, a file beside the declaration, and nothing else."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+from markdown_it import MarkdownIt
+
+from app.declarations.model import CompetitionDeclaration
+
+#: As a file's name must end.
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
+#: Of one competition.
+MOST_IMAGES = 50
+#: Parts of a competition whose descriptions are Markdown.
+_PARTS = ("tasks", "phases", "boards", "rankings")
+_SCHEME = re.compile(r"^([a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """path: of the file, or an address elsewhere; alt: what is to be seen, in words."""
+
+    path: str
+    alt: str
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it lies on another site, or within the text itself: such images are not shown."""
+        return _SCHEME.match(self.path) is not None
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it can be a file of the declaration."""
+        path = PurePosixPath(self.path)
+        is_inside = bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\\" not in self.path
+        return not self.is_elsewhere and is_inside and path.suffix.lower() in SUFFIXES and self.path.isprintable()
+
+
+@lru_cache(maxsize=512)  # the same texts are looked through at each check
+def images_in(text: str) -> tuple[Named, ...]:
+    """In the order of the text."""
+    if "![" not in text:
+        return ()
+    found = []
+    for block in _parser().parse(text):
+        for token in block.children or ():
+            if token.type == "image":
+                alt = "".join(inside.content for inside in token.children or ())
+                found.append(Named(unquote(str(token.attrs.get("src", ""))), alt))
+    return tuple(found)
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+def declared_images(declared: CompetitionDeclaration) -> list[str]:
+    """The files that texts show, each once."""
+    texts = [declared.description, declared.registration.terms]
+    for parts in (declared.tasks, declared.phases, declared.boards, declared.rankings):
+        texts += [one.description for one in parts]
+    return list(dict.fromkeys(image.path for text in texts for image in images_in(text) if image.is_file))
+
+
+def markdown_of(path: str, alt: str) -> str:
+    """As a text shows the image."""
+    words = " ".join(alt.split()).replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+    return f"![{words}]({path})"
+
+
+def image_texts(fields: Iterable[Any], steps: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Of the form of a part those fields that may show images: name, and what they are called."""
+    is_shown = steps in ((), ("registration",)) or (len(steps) == 2 and steps[0] in _PARTS)
+    named = ("description", "terms") if is_shown else ()
+    return [(one.name, one.label) for one in fields if one.name in named]
+
+
+def media_type_of(path: str) -> str | None:
+    """As its name says; None: it is no image."""
+    suffix = PurePosixPath(path).suffix.lower()
+    return f"image/{suffix.lstrip('.').replace('jpg', 'jpeg')}" if suffix in SUFFIXES else None
+
+
+def file_name(sent: str) -> str:
+    """A name that needs no marks in Markdown or in an address; empty where it is none of an image."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", PurePosixPath(sent.replace("\\", "/")).name).lstrip(".-")
+    return name if PurePosixPath(name).suffix.lower() in SUFFIXES and len(name) <= 100 else ""
+
+
+def with_image(document: dict[str, Any], steps: tuple[str, ...], image: str) -> dict[str, Any]:
+    """A copy in which the text at the end of these steps ends with the image."""
+    changed = copy.deepcopy(document)
+    place: Any = changed
+    for step in steps[:-1]:
+        place = place[int(step)] if isinstance(place, list) else place.setdefault(step, {})
+    before = str(place.get(steps[-1]) or "").rstrip()
+    place[steps[-1]] = f"{before}\n\n{image}\n".lstrip()
+    return changed
+
+
+def text_nodes(competition: Any) -> Iterator[Any]:
+    """The nodes of a declaration that are Markdown which may show images."""
+    whole = competition.entries
+    yield whole.get("description")
+    yield whole["registration"].entries.get("terms") if "registration" in whole else None
+    for key in _PARTS:
+        for part in whole[key].elements if key in whole else ():
+            yield part.entries.get("description")

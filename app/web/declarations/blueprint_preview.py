@@ -1,0 +1,57 @@
+"""The page that shows what is written as those will see it who take part, before there is a draft."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from fastapi import Request, Response
+
+from app.base import links
+from app.base.db import reading
+from app.declarations.blueprints.kept import find_blueprint
+from app.declarations.blueprints.preview import boards_of, declaration_of
+from app.declarations.blueprints.stories import seen_when
+from app.declarations.images.texts import media_type_of
+from app.models import Blueprint
+from app.web.declarations.blueprint_aids import calendar_aid
+from app.web.html.guards import PageUser
+from app.web.html.markdown import Images, ShownImage
+from app.web.html.rendering import render
+from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
+from app.web.http.schemas import RowId
+
+router = page_router()
+
+
+@router.get("/organise/{blueprint_id}/preview")
+def read_preview(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId) -> Response:
+    with reading(server.engine) as session:
+        blueprint = find_blueprint(session, user, blueprint_id)
+    declared = declaration_of(blueprint.document)
+    phases = blueprint.document["phases"] if declared else []
+    response = render(
+        request,
+        "declarations/preview.html",
+        blueprint=blueprint,
+        declared=declared,
+        phases=list(
+            zip(
+                declared.phases if declared else (),
+                [seen_when(phase, phase.get("visibility") or {}) for phase in phases],
+                strict=True,
+            )
+        ),
+        boards=boards_of(declared) if declared else [],
+        images=_images(blueprint),
+        **calendar_aid(server, blueprint.document),
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _images(blueprint: Blueprint) -> Images:
+    """Of the files that were uploaded for it."""
+    address = links.organise(blueprint.id, "images")
+    paths = [file.path for file in blueprint.files if media_type_of(file.path)]
+    return {path: ShownImage(f"{address}?path={quote(path)}") for path in paths}

@@ -1,0 +1,191 @@
+"""Images for texts, uploaded where texts are written: made anew, and set at the end of the text that was named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from anyio.to_thread import run_sync
+from fastapi import Depends, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError, InvalidForm, NotFound
+from app.base.storage import StoredFile, local_file, storage_of, store_upload
+from app.base.text import one_line, refuse, wrong_text
+from app.competitions.find import organised
+from app.competitions.organisers import check_owner_bytes_left, limits_of, owner_of
+from app.declarations.blueprints import forms
+from app.declarations.blueprints.kept import add_file, find_blueprint, save_document
+from app.declarations.edits.edit import Edit, edit_whole
+from app.declarations.edits.export import stored_files
+from app.declarations.edits.fields import Kind, text_parts
+from app.declarations.images.child import READ_BYTES
+from app.declarations.images.making import InvalidImage, MadeImage, make_image
+from app.declarations.images.texts import SUFFIXES, file_name, image_texts, markdown_of, media_type_of, with_image
+from app.declarations.revisions.documents import value_at, with_values
+from app.declarations.revisions.kept import present_revision
+from app.models import User
+from app.web.declarations.blueprint_pages import PLACE, At, UploadFromPlace, part_page
+from app.web.declarations.pages import texts_page
+from app.web.html.guards import PageUser, SentUpload, form_again, upload_guard
+from app.web.http import csrf
+from app.web.http.context import Server, ServerHere
+from app.web.http.images import image_response
+from app.web.http.multipart import Upload, incoming_of
+from app.web.http.room import receive_within, room_left
+from app.web.http.routers import page_router
+from app.web.http.schemas import RowId
+
+router = page_router()
+TEXTS = "/competitions/{competition}/edit/texts"
+UploadFromTexts = Annotated[SentUpload, Depends(upload_guard(TEXTS))]
+FIELDS = frozenset({csrf.FORM_FIELD, "text", "alt"})
+ALT_CHARACTERS = 300
+
+
+async def _received(
+    request: Request, server: Server, upload: SentUpload, owner: User | None
+) -> tuple[Upload, str, MadeImage]:
+    """What was sent, the name of its file, and the image made of it; raises InvalidForm."""
+    settings = server.settings
+    received = await receive_within(
+        incoming_of(request),
+        await room_left(server, owner),
+        storage=storage_of(settings),
+        limit_bytes=min(READ_BYTES, settings.upload_limit_bytes),
+        fields=FIELDS,
+        before_file=upload.check,
+    )
+    name, alt = file_name(received.filename), one_line(received.fields.get("alt", ""))
+    refuse(
+        {
+            "file": "" if name else f"Send a PNG, JPEG or WebP; its name ends with {', '.join(SUFFIXES)}.",
+            "alt": wrong_text(alt, ALT_CHARACTERS),
+        }
+    )
+    return received, name, await run_sync(_made, server, received.file)
+
+
+def _made(server: Server, file: StoredFile) -> MadeImage:
+    try:
+        return make_image(local_file(storage_of(server.settings), file.sha256))
+    except InvalidImage as invalid:
+        raise InvalidForm("This image cannot be shown.", fields={"file": invalid.message}) from None
+
+
+def _stored(server: Server, image: MadeImage) -> StoredFile:
+    return store_upload([image.content], storage_of(server.settings), limit_bytes=len(image.content))
+
+
+def _free_name(name: str, taken: Mapping[str, str], sha256: str) -> str:
+    """Another file of the same name keeps it: texts may show it."""
+    stem, _, suffix = name.rpartition(".")
+    names = [name, *(f"{stem}-{number}.{suffix}" for number in range(2, len(taken) + 3))]
+    return next(one for one in names if taken.get(one, sha256) == sha256)
+
+
+# --------------------------------------------------------------------------------------------------- what is written
+
+
+def _part_again(
+    request: Request, server: Server, upload: SentUpload, blueprint_id: int, at: str, error: EvergoldError
+) -> Response:
+    return part_page(request, server, upload.user, blueprint_id, at, error=error)
+
+
+@router.post(f"{PLACE}/images")
+@form_again(_part_again)
+async def send_image(
+    request: Request, server: ServerHere, upload: UploadFromPlace, blueprint_id: RowId, at: At = ""
+) -> Response:
+    received, name, image = await _received(request, server, upload, upload.user)
+    await run_sync(_keep, server, upload.user, blueprint_id, forms.steps_of(at), received, name, image)
+    return RedirectResponse(f"{links.organise(blueprint_id, 'part', at)}#saved", 303)
+
+
+def _keep(
+    server: Server,
+    user: User,
+    blueprint_id: int,
+    steps: forms.Steps,
+    received: Upload,
+    name: str,
+    image: MadeImage,
+) -> None:
+    """The file and, at the end of the text, the image; nothing of both where one is refused."""
+    file, field, now = _stored(server, image), received.fields.get("text", ""), server.clock()
+    with writing(server.engine) as session:
+        blueprint = find_blueprint(session, user, blueprint_id, lock=True)
+        if field not in dict(image_texts(forms.fields_of(blueprint.document, steps), steps)):
+            raise InvalidForm("This image cannot be taken.", fields={"text": "Choose the text that shows it."})
+        free = _free_name(name, {one.path: one.sha256 for one in blueprint.files}, file.sha256)
+        shown = markdown_of(free, one_line(received.fields.get("alt", "")))
+        document = with_image(blueprint.document, (*steps, field), shown)
+        add_file(session, user, blueprint_id, free, file, limits_of(server.settings), now)
+        save_document(session, user, blueprint_id, blueprint.version, document, now)
+
+
+@router.get(f"{PLACE}/images")
+def read_written_image(
+    request: Request,
+    server: ServerHere,
+    user: PageUser,
+    blueprint_id: RowId,
+    path: Annotated[str, Query(max_length=300)],
+) -> Response:
+    """For the preview; a file that came in a zip is not made anew yet, and only its owner is sent it."""
+    with reading(server.engine) as session:
+        files = find_blueprint(session, user, blueprint_id).files
+    sha256 = next((file.sha256 for file in files if file.path == path), None)
+    media_type = media_type_of(path)
+    if sha256 is None or media_type is None:
+        raise NotFound("There is no such image here.")
+    return image_response(request, server, sha256, media_type)
+
+
+# ------------------------------------------------------------------------------------------------------ what is there
+
+
+def _texts_again(
+    request: Request, server: Server, upload: SentUpload, competition: str, error: EvergoldError
+) -> Response:
+    return texts_page(request, server, upload.user, competition, error)
+
+
+@router.post("/competitions/{competition}/edit/images")
+@form_again(_texts_again)
+async def send_image_of_text(
+    request: Request, server: ServerHere, upload: UploadFromTexts, competition: str
+) -> Response:
+    owner = await run_sync(_owner, server, upload.user, competition)
+    received, name, image = await _received(request, server, upload, owner)
+    await run_sync(_edit, server, upload.user, competition, received, name, image)
+    return RedirectResponse(links.edit(competition, "texts"), 303)
+
+
+def _owner(server: Server, user: User, competition: str) -> User | None:
+    """Whose quota it counts in; raises Forbidden, NotFound."""
+    with reading(server.engine) as session:
+        return owner_of(session, organised(session, user, competition))
+
+
+def _edit(server: Server, user: User, competition: str, received: Upload, name: str, image: MadeImage) -> None:
+    """A revision of its own: the file, and the text that ends with the image now."""
+    file, field, now = _stored(server, image), received.fields.get("text", ""), server.clock()
+    with writing(server.engine) as session:
+        found = organised(session, user, competition)
+        check_owner_bytes_left(session, found, file.size_bytes, limits_of(server.settings))
+        present = present_revision(session, found)
+    texts = [one for part in text_parts(present.document) for one in part.fields if one.kind is Kind.TEXT]
+    text = next((one for one in texts if one.name == field), None)
+    if text is None:
+        raise InvalidForm("This image cannot be taken.", fields={"text": "Choose the text that shows it."})
+    files = stored_files(present, storage_of(server.settings))
+    free = _free_name(name, files, file.sha256)
+    before = str(value_at(present.document, text.path) or "").rstrip()
+    after = f"{before}\n\n{markdown_of(free, one_line(received.fields.get('alt', '')))}\n".lstrip()
+    edit = Edit(competition, present.number, user, f"The image {free}")
+    document = with_values(present.document, {text.path: after})
+    edit_whole(server.engine, storage_of(server.settings), edit, document, {**files, free: file.sha256}, now)

@@ -1,0 +1,79 @@
+"""Somebody with a browser and no shell, who writes a competition by filling in forms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+
+from tests.web.markup import read
+from tests.web.reading import text_of
+from tests.web.site import csrf_of
+
+EXAMPLE = Path("docs/examples/table")
+BEGIN = {"title": "Do they mean it?", "name": "irony", "type": "table"}
+OPTIONS = {"metrics": "macro_f1\nmcc", "labels": "ironic\nsincere", "groups": "language: [en, pt]"}
+
+
+class Linguist:
+    """Somebody with a browser and no shell, who fills in forms."""
+
+    def __init__(self, browser: httpx.Client, name: str = "ada") -> None:
+        self.browser = browser
+        self.name = name
+        self.token = csrf_of(browser.get("/organise").text)
+
+    def send(self, path: str, **fields: str) -> httpx.Response:
+        return self.browser.post(path, data={"csrf_token": self.token, **fields})
+
+    def begin(self, **fields: str) -> str:
+        """The address of what was begun."""
+        return self.send("/organise", **{**BEGIN, **fields}).url.path
+
+    def upload(self, place: str, name: str, content: bytes) -> httpx.Response:
+        """As a form does it: the token comes before the file."""
+        files: list[tuple[str, tuple[str | None, bytes]]] = [
+            ("csrf_token", (None, self.token.encode())),
+            ("file", (name, content)),
+        ]
+        return self.browser.post(place, files=files)
+
+    def say(self, place: str, at: str, **fields: str) -> str:
+        """The text of the page that follows. What the form shows already is sent along, as a browser does."""
+        address = {"url": f"{place}/part", "params": {"at": at}}
+        page = self.browser.get(**address).text  # type: ignore[arg-type]
+        sent = {**_shown(page), "version": version_of(page), "csrf_token": self.token, **fields}
+        return text_of(self.browser.post(**address, data=sent).text)  # type: ignore[arg-type]
+
+
+def version_of(page: str) -> str:
+    return page.split('name="version" value="', 1)[1].split('"', 1)[0]
+
+
+def _shown(page: str) -> dict[str, str]:
+    """The values that stand in the form to be saved, the last one of the page."""
+    inputs = [one for one in read(page).all("input") if one.get("type") != "radio" or "checked" in one]
+    values = {one["name"]: one.get("value", "") for one in inputs if one.get("name")}
+    return {name: value for name, value in values.items() if name not in ("q", "csrf_token", "version")}
+
+
+def written(ada: Linguist, **fields: str) -> str:
+    """The two languages of the example, whole: where it is written."""
+    place = ada.begin(**fields)
+    for name in ("items.csv", "prediction.csv"):
+        assert ada.upload(f"{place}/files", name, (EXAMPLE / name).read_bytes()).status_code == 200
+    ada.say(place, "tasks/0/options", **OPTIONS)
+    ada.say(place, "phases/0/tasks/main", items="items.csv")
+    scores = [("macro_f1", "language/mean"), ("mcc", "all")]
+    columns = {
+        f"columns.{place}.{key}": value
+        for place, score in enumerate(scores)
+        for key, value in zip(("metric", "split"), score, strict=True)
+    }
+    ada.say(place, "boards/0", **columns)
+    page = ada.browser.get(place).text
+    token = {"csrf_token": ada.token, "version": version_of(page), "name": ""}
+    added = ada.browser.post(f"{place}/add", params={"at": "phases/0/tasks/main/baselines"}, data=token)
+    assert added.url.path == f"{place}/part"
+    ada.say(place, "phases/0/tasks/main/baselines/0", name="Always ironic", file="prediction.csv")
+    return place
