@@ -332,6 +332,10 @@ def api_submit(competition_name: str, phase_name: str, task_name: str) -> str:
     return f"{api_task(competition_name, phase_name, task_name)}/submissions"
 
 
+def api_ranking(competition_name: str, phase_name: str, name: str) -> str:
+    return API + ranking(competition_name, phase_name, name)
+
+
 def api_board(competition_name: str, phase: str, name: str) -> str:
     return API + board(competition_name, phase, name)
 

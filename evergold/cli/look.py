@@ -74,6 +74,27 @@ def board(
 
 
 @commands.command(rich_help_panel=TEAM_PANEL)
+def ranking(
+    place: Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/RANKING")],
+    server: ServerOption = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with full precision.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a ranking across tasks."""
+    wanted = parse_place(place, "RANKING")
+    address, token = chosen(server)
+    with connected(address, token) as client:
+        if csv:
+            say(client.ranking_csv(wanted).rstrip("\r\n"))
+            return
+        document = client.ranking(wanted)
+    if as_json:
+        print_json(document)
+    else:
+        _show_ranking(document)
+
+
+@commands.command(rich_help_panel=TEAM_PANEL)
 def cite(
     place: Annotated[str, typer.Argument(metavar="COMPETITION[/PHASE/BOARD]")],
     server: ServerOption = None,
@@ -121,6 +142,28 @@ def _standings(submission: Json) -> str:
         rank = f", rank {one['rank']} of {one['of']}{then}" if one.get("rank") else ""
         scores.append(f"{one['board']} {value}{rank}{', counts' if one['counts'] else ''}")
     return "; ".join(scores)
+
+
+def _show_ranking(document: Json) -> None:
+    say(document["title"])
+    if document["hidden"]:
+        remark(f"Not shown before these boards are: {', '.join(document['hidden'])}.")
+    boards = [one["board"] for one in document["boards"]]
+    by = "rank" if document["by"] == "mean_rank" else "score"
+    rows = [
+        [str(row["rank"]), row["team"], f"{row['mean']:.4f}", *(_standing(one, by) for one in row["standings"])]
+        for row in document["rows"]
+    ]
+    print_table(["Rank", "Team", "Mean", *boards], rows, numbers=["Rank", "Mean", *boards])
+    if document["left_out"]:
+        remark(f"{document['left_out']} without a rank on each of the boards are left out.")
+
+
+def _standing(one: Json, by: str) -> str:
+    """A rank, or a score; what stands for it where there is none."""
+    if one["rank"] is None:
+        return f"({one['counted']:g})"
+    return str(one["rank"]) if by == "rank" else f"{one['counted']:.4f}"
 
 
 def _show_board(document: Json) -> None:

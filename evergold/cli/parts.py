@@ -28,7 +28,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "tasks": ("tasks",),
     "baseline": ("baseline",),
     "probe": ("probe",),
-    "look": ("competitions", "board", "cite", "status"),
+    "look": ("competitions", "board", "ranking", "cite", "status"),
     "choices": ("choose", "withdraw"),
     "team": ("registration", "team"),
     "cards": ("card",),

@@ -170,6 +170,15 @@ class Client:
         """A board as CSV."""
         return self.get(_place(place).path("boards"), headers={"Accept": "text/csv"}).text
 
+    def ranking(self, place: str | Place) -> Json:
+        """A ranking across tasks, `COMPETITION/PHASE/RANKING`."""
+        answer: Json = self.get(_place(place).path("rankings")).json()
+        return answer
+
+    def ranking_csv(self, place: str | Place) -> str:
+        """The same as CSV."""
+        return self.get(_place(place).path("rankings"), headers={"Accept": "text/csv"}).text
+
     def board_table(
         self,
         place: str | Place,

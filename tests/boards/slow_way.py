@@ -293,6 +293,7 @@ def _row(entry: Entry, entries: int) -> LeaderboardRow:
         cells=(entry.ranking,),
         achieved_at=entry.submitted_at,
         method=entry.method,
+        card=MethodCard(entry.method),
         entries=entries,
         track=entry.track,
         submission_id=entry.submission_id,

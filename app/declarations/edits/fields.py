@@ -17,6 +17,7 @@ from app.base.text import did_you_mean
 from app.declarations.findings import Finding
 from app.declarations.revisions.documents import Document, Path as ValuePath, dotted, name_of, value_at
 from app.models import BoardShown, EntryRule, OwnScores, Slices
+from app.teams.questions import QuestionKind, ready_questions
 from evergold.yaml_lines import Node, read_yaml
 
 #: What a value is in a declaration; a text that does not fit is left to the check, which says so.
@@ -109,6 +110,8 @@ def text_parts(document: Document) -> list[Part]:
         Field(("registration", "terms"), "Terms", Kind.TEXT, hint="Markdown. A new text is accepted anew."),
     )
     found = [Part("The competition", competition), Part("How it is cited", _CITATION, is_open=False)]
+    if questions := tuple(_questions(document)):
+        found.append(Part("Questions at registration", questions, is_open=False))
     for key, what in (("tasks", "Task"), ("phases", "Phase"), ("boards", "Board")):
         for one in _named(document, key):
             path = (key, one["name"])
@@ -131,6 +134,20 @@ _CITATION = (
     Field(("citation", "paper", "url"), "Address", Kind.LINE, hint="http:// or https://"),
     Field(("citation", "paper", "doi"), "DOI", Kind.LINE, hint="As 10.18653/v1/2027.semeval-1.1."),
 )
+
+
+def _questions(document: Document) -> Iterator[Field]:
+    """Of those that are asked: new ones, and other kinds, are written step by step or in the file."""
+    asked = "true: nobody takes part without an answer"
+    for one in _named(value_at(document, ("registration",)) or {}, "questions"):
+        name = str(one["name"])
+        path, is_ready = ("registration", "questions", name), name in ready_questions()
+        hint = "Empty: the usual words." if is_ready else ""
+        yield Field((*path, "title"), f"{name}: question", Kind.LINE, hint=hint, is_required=not is_ready)
+        yield Field((*path, "help"), f"{name}: help", Kind.LINE, hint="One or two sentences, shown below the field.")
+        yield Field((*path, "required"), f"{name}: required", Kind.CHOICE, tuple(YesNo), asked)
+        if one.get("kind") == QuestionKind.CHOICE:
+            yield Field((*path, "choices"), f"{name}: choices", Kind.LINES, hint="A choice a line.", is_required=True)
 
 
 def _dates(path: ValuePath) -> tuple[Field, ...]:

@@ -35,7 +35,7 @@ BoardName = Annotated[str, Path(examples=["zero-shot"])]
 SnapshotNumber = Annotated[int, Path(ge=1, le=2**31 - 1, examples=[1])]
 Format = Literal["json", "csv"]
 FormatParameter = Annotated[Format | None, Query(description="default: by the Accept header")]
-_VARY = "Accept, Accept-Encoding, Authorization, Cookie"
+VARY = "Accept, Accept-Encoding, Authorization, Cookie"
 _CSV_EXAMPLE = (
     "rank,team,kind,achieved_at,method,entries,source,macro_f1 zero_shot/all\r\n"
     "1,Ada Lovelace,team,2026-01-11T09:00:00+00:00,XLM-R large,3,,0.7037\r\n"
@@ -200,7 +200,7 @@ def _answer(
     with reading(asked.server.engine) as session:
         shown = look(session, asked.viewer, place, asked.server.clock())
         etag = strong_etag(asked.request, *shown.version, asked.format, asked.query)
-        headers = {"ETag": etag, "Cache-Control": cache_control(asked.viewer.user), "Vary": _VARY}
+        headers = {"ETag": etag, "Cache-Control": cache_control(asked.viewer.user), "Vary": VARY}
         if is_known(asked.request, etag):
             return not_modified(headers)
         at = shown.competition, shown.phase, shown.board

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import Annotated
 
-from fastapi import Path
+from fastapi import Path, Request, Response
 from pydantic import Field
 
 from app.base.db import reading
 from app.base.errors import NotFound
+from app.base.text import spreadsheet_safe
 from app.boards.rankings import MissingEntry, RankingBy, RankingTable, build_ranking, find_ranking
 from app.competitions.find import find_competition
+from app.web.boards.api import VARY, FormatParameter, cache_control
+from app.web.http.caching import prefers_csv
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.paths import CompetitionName, PhaseName
@@ -19,6 +24,11 @@ from app.web.http.schemas import ApiModel, example
 from app.web.http.viewer import ApiViewer
 
 router = api_router("boards")
+
+_CSV = {
+    "schema": {"type": "string"},
+    "example": "rank,team,mean,detection rank,detection score,detection counted\r\n1,Ada Lovelace,1.0,1,0.75,1.0\r\n",
+}
 
 _EXAMPLE = {
     "name": "overall",
@@ -82,23 +92,45 @@ class RankingOut(ApiModel):
     "/competitions/{competition}/phases/{phase}/rankings/{ranking}",
     operation_id="get_ranking",
     summary="A ranking across the tasks of a phase",
-    description="Made of what you see of its boards. Means are exact, and rounded once, to the nearest float.",
-    responses=error_responses(401, 404, 422),
+    description="Made of what you see of its boards. Means are exact, and rounded once, to the nearest float. JSON, or "
+    "CSV by `format=csv` or `Accept: text/csv`.",
+    response_model=RankingOut,
+    responses={200: {"description": "The ranking.", "content": {"text/csv": _CSV}}, **error_responses(401, 404, 422)},
 )
 def read_ranking(
+    request: Request,
     server: ServerHere,
     viewer: ApiViewer,
     competition: CompetitionName,
     phase: PhaseName,
     ranking: Annotated[str, Path(max_length=100, examples=["overall"])],
-) -> RankingOut:
+    format: FormatParameter = None,  # noqa: A002
+) -> Response:
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         place = next((one for one in found.phases if one.name == phase), None)
         if place is None:
             raise NotFound(f"Competition '{competition}' has no phase '{phase}'.")
         wanted = find_ranking(found, place, ranking)
-        return ranking_out(build_ranking(session, place, wanted, viewer.user, server.clock(), seen_as=viewer.seen_as))
+        table = build_ranking(session, place, wanted, viewer.user, server.clock(), seen_as=viewer.seen_as)
+    headers = {"Cache-Control": cache_control(viewer.user), "Vary": VARY}
+    if (format or ("csv" if prefers_csv(request.headers.get("accept", "")) else "json")) == "csv":
+        name = f"{competition}-{phase}-{ranking}.csv"
+        headers["Content-Disposition"] = f'attachment; filename="{name}"'
+        return Response(ranking_csv(table), media_type="text/csv", headers=headers)
+    return Response(ranking_out(table).model_dump_json(), media_type="application/json", headers=headers)
+
+
+def ranking_csv(table: RankingTable) -> str:
+    """A team a line: its rank and mean, then on each board its rank, its score, and what the mean is made of."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    of_boards = [f"{one.board.name} {what}" for one in table.ranking.boards for what in ("rank", "score", "counted")]
+    writer.writerow(["rank", "team", "mean", *of_boards])
+    for row in table.rows:
+        there = [value for one in row.standings for value in (one.rank, one.score, float(one.counted))]
+        writer.writerow([row.rank, spreadsheet_safe(row.team), float(row.mean), *there])
+    return text.getvalue()
 
 
 def ranking_out(table: RankingTable) -> RankingOut:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated
 from uuid import UUID
@@ -69,18 +70,30 @@ def read_all_submissions(
     until: Name = "",
     after: Annotated[UUID | None, Query()] = None,
 ) -> Response:
-    wanted = SubmissionFilter(
-        team,
-        phase,
-        task,
-        next((one for one in RunStatus if one == status), None),
-        FLAGS.get(marked),
-        FLAGS.get(withdrawn),
-        FLAGS.get(late),
-        _day(since),
-        _day(until),
-    )
+    asked = {"team": team, "phase": phase, "task": task, "status": status, "marked": marked, "withdrawn": withdrawn}
+    wanted = _filter({**asked, "late": late, "since": since, "until": until})
     return _page(request, server, user, competition, wanted, after)
+
+
+def _filter(asked: Mapping[str, str]) -> SubmissionFilter:
+    return SubmissionFilter(
+        asked.get("team", ""),
+        asked.get("phase", ""),
+        asked.get("task", ""),
+        next((one for one in RunStatus if one == asked.get("status")), None),
+        FLAGS.get(asked.get("marked", "")),
+        FLAGS.get(asked.get("withdrawn", "")),
+        FLAGS.get(asked.get("late", "")),
+        _day(asked.get("since", "")),
+        _day(asked.get("until", "")),
+    )
+
+
+def _id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def _day(text: str) -> date | None:
@@ -97,10 +110,14 @@ def _page(
     competition: str,
     wanted: SubmissionFilter | None = None,
     after: UUID | None = None,
+    *,
     form: DeedForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    wanted = wanted or SubmissionFilter()
+    # What was refused was sent from a list as it was narrowed: its address says how.
+    asked = request.query_params
+    wanted = wanted or _filter(asked)
+    after = after or _id(asked.get("after", ""))
     with reading(server.engine) as session:
         found = organised(session, user, competition)
         listed, cursor = list_all_submissions(session, found, wanted, after=after, limit=PAGE_LENGTH)
@@ -118,6 +135,7 @@ def _page(
         states=list(RunStatus),
         marks=list(RowStatus),
         is_filtered=bool(chosen),
+        here=links.all_submissions(competition, **chosen, **({"after": after} if after else {})),
         newest=links.all_submissions(competition, **chosen) if after else None,
         following=links.all_submissions(competition, **chosen, after=cursor) if cursor else None,
         typed=form or DeedForm(),

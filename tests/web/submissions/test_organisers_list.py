@@ -48,6 +48,17 @@ def test_the_page_narrows_and_leads_to_each(olga: httpx.Client, sent: list[str])
     assert "No matches" in olga.get(PAGE, params={"late": "yes"}).text
 
 
+def test_the_list_stays_as_it_was_narrowed_when_an_action_is_refused(olga: httpx.Client, sent: list[str]) -> None:
+    narrowed = {"team": "Ada", "withdrawn": "no"}
+    page = olga.get(PAGE, params=narrowed).text
+    assert f'action="{PAGE}?team=Ada&amp;withdrawn=no"' in page
+    form = {"csrf_token": csrf_of(page), "submission": sent[:1], "deed": "unranked"}
+    refused = olga.post(PAGE, params=narrowed, data=form)
+    assert refused.status_code == 422
+    assert [f"/submissions/{one}" in refused.text for one in sent] == [True, False]
+    assert "<option selected>Ada</option>" in refused.text
+
+
 def test_those_ticked_are_marked_downloaded_and_scored_anew(olga: httpx.Client, sent: list[str]) -> None:
     form = {"csrf_token": csrf_of(olga.get(PAGE).text), "submission": sent}
     assert olga.post(PAGE, data={**form, "deed": "unranked"}).status_code == 422, "why is missing"
