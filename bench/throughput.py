@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import random
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -29,6 +28,7 @@ from app.base.storage import FolderStorage, StoredFile, store_file
 from app.competitions.find import find_phase_task
 from app.models import RunStatus, ScoringRun, User
 from app.submissions.accept import accept_submission
+from bench._processors import family, processor_seconds, resident_mib
 from bench.mwe import made_up_pairs
 from bench.scoring import SEED, generate_detection
 from evergold.scoring.task import AnyTask, read_options
@@ -220,27 +220,6 @@ def make_files(folder: Path) -> list[Work]:
         in_place = gold.rename(folder / "gold" / target)
         works.append(Work(name, get_task(task), options, in_place, prediction))
     return works
-
-
-# --------------------------------------------------------------------------------------------------------- processes
-
-
-def family(pid: int) -> list[int]:
-    """A process and its children."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *map(int, children)]
-
-
-def processor_seconds(pid: int) -> float:
-    """What a process has used of processors until now (Linux)."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def resident_mib(pid: int) -> float:
-    """Memory that a process has, what it shares included."""
-    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-    return int(found[1]) / 1024 if found else 0.0
 
 
 if __name__ == "__main__":

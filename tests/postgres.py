@@ -60,6 +60,11 @@ class Postgres:
     def address(self) -> str:
         return f"postgresql+psycopg://evergold@/postgres?host={self._folder}"
 
+    @property
+    def folder(self) -> Path:
+        """Where its files lie."""
+        return self._folder
+
     def prepare(self, folder: Path, user: str | None) -> None:
         """Make the cluster."""
         self._folder, self._user, self._binaries = folder, user, _postgres_binaries(folder, user)

@@ -1,0 +1,38 @@
+"""What processes have used of the machine, as Linux tells it."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def family(pid: int) -> list[int]:
+    """A process and its children."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *map(int, children)]
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has used of processors until now."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def processor_seconds_of_family(pid: int) -> float:
+    """The same with its children, those included that have ended and were waited for."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    total = sum(map(int, fields[11:15])) / _TICKS
+    for child in family(pid)[1:]:
+        with suppress(FileNotFoundError, ProcessLookupError):  # it ended just now
+            total += processor_seconds(child)
+    return total
+
+
+def resident_mib(pid: int) -> float:
+    """Memory that a process has, what it shares included."""
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return int(found[1]) / 1024 if found else 0.0
