@@ -304,7 +304,6 @@ def _row(entry: Entry, entries: int) -> LeaderboardRow:
         is_ranked=entry.is_ranked,
         status=entry.status,
         note=entry.note,
-        card=MethodCard(entry.method),
     )
 
 
