@@ -55,6 +55,8 @@ PAGES: dict[str, tuple[str, ...]] = {
         "/competitions/demo/rescoring/1",
         "/competitions/demo/judging",
         "/competitions/demo/edit",
+        "/competitions/demo/edit/texts",
+        "/organise",
         "/competitions/demo/history",
         "/competitions/demo/failed",
         "/competitions/demo/exports",
