@@ -1,7 +1,7 @@
 """A database of 0.1.0, with rows in every table, is brought up to date: no row goes, no score changes.
 
-There is nothing after 0.1.0 yet: a revision written for this test copies the tables that most others refer to, which is
-what an upgrade on SQLite is most likely to do wrong.
+A revision written for this test copies the tables that most others refer to, which is what an upgrade on SQLite is most
+likely to do wrong.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from app.base.db import Json, UtcDateTime, make_engine, reading
+from app.base.db import Base, Json, UtcDateTime, make_engine, reading
 from app.boards.leaderboard import build_leaderboard
 from app.boards.rows import Interval
 from app.competitions.find import find_board, find_competition
@@ -248,6 +248,23 @@ ROWS: dict[str, list[dict[str, Any]]] = {
             "created_at": NOW,
             "published_at": None,
             "results": None,
+        }
+    ],
+    "competition_roles": [
+        {"competition_id": 1, "user_id": user, "role": role, "granted_at": NOW}
+        for user, role in ((1, "organiser"), (2, "annotator"))
+    ],
+    "role_invitations": [
+        {
+            "id": 1,
+            "competition_id": 1,
+            "role": "organiser",
+            "address": "ada@example.org",
+            "secret_hash": None,
+            "invited_by_id": 1,
+            "invited_at": NOW,
+            "expires_at": NOW + DAY,
+            "ended_at": None,
         }
     ],
     "method_cards": [
@@ -499,9 +516,18 @@ def test_a_revision_that_copies_tables_keeps_every_row_and_every_value(old: Engi
     assert after.keys() == before.keys()
     for name, rows in before.items():
         assert _first_columns(after[name], rows) == rows, name
-        assert all(
-            row.keys() - before[name][0].keys() == ({"nickname"} if name in COPIED else set()) for row in after[name]
-        )
+        there = {column.name for column in Base.metadata.tables[name].columns}
+        assert all(row.keys() - there == ({"nickname"} if name in COPIED else set()) for row in after[name])
+
+
+def test_who_organised_before_there_were_rights_has_them_all(old: Engine) -> None:
+    upgrade(old)
+    after = _rows(old)
+    assert {row["role"]: row["rights"] for row in after["competition_roles"]} == {
+        "organiser": "edit submissions gold messages",
+        "annotator": "",
+    }
+    assert [row["rights"] for row in after["role_invitations"]] == ["edit submissions gold messages"]
 
 
 @pytest.mark.usefixtures("next_version")

@@ -222,6 +222,11 @@ def invitations() -> str:
     return "/invitations"
 
 
+def register(following: str) -> str:
+    """The form for an account, and where to go on afterwards."""
+    return f"/register?{urlencode({'next': following})}"
+
+
 def join(secret: str) -> str:
     """A secret link to a private competition."""
     return f"/join?{urlencode({'link': secret})}"

@@ -23,8 +23,8 @@ from app.competitions.columns import BoardColumn
 from app.competitions.find import boards_of
 from app.competitions.limits import phase_state
 from app.competitions.visibility import SeenAs
-from app.models import Board, Competition, Phase, Team, User
-from app.people.roles import may_organise
+from app.models import Board, Competition, Phase, Right, Team, User
+from app.people.rights import may_organise
 from app.teams.find import find_team
 
 
@@ -120,7 +120,7 @@ def _knows(session: Session, competition: Competition, name: str, viewer: User |
     if own is not None and own.name == name:
         return True
     there = select(Team.id).where(Team.competition_id == competition.id, Team.name == name)
-    return may_organise(session, viewer, competition) and session.scalar(there) is not None
+    return may_organise(session, viewer, competition, Right.SUBMISSIONS) and session.scalar(there) is not None
 
 
 def _boards(competition: Competition, now: datetime) -> Iterator[tuple[Phase, Board]]:

@@ -1,4 +1,5 @@
-"""`evergold role`: who organises and who judges in a competition, in this server's database."""
+"""`evergold role`: who organises with which rights, judges, tests and is a guest, in this server's database; and who is
+invited to."""
 
 from __future__ import annotations
 
@@ -11,15 +12,23 @@ from app.cli.settings import DataDirOption, server_database
 from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from app.models import Role
+    from collections.abc import Sequence
+
+    from app.models import Right, Role
 
 commands = typer.Typer()
-roles = typer.Typer(no_args_is_help=True, help="Who organises and who judges in a competition.")
+roles = typer.Typer(no_args_is_help=True, help="Who organises, judges, tests and is a guest, and who is invited to.")
 commands.add_typer(roles, name="role", rich_help_panel=PANEL)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 UserArgument = Annotated[str, typer.Argument(metavar="USER", help="A user name or an e-mail address.")]
 RoleArgument = Annotated[str, typer.Argument(metavar="ROLE", help="organiser, annotator, tester or guest.")]
+RightOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--right", metavar="RIGHT", help="What an organiser may: edit, submissions, gold or messages; default: all."
+    ),
+]
 
 
 @roles.command("list")
@@ -30,12 +39,13 @@ def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_js
     from app.web.people.roles_schemas import role_out
 
     with server_database(data_dir) as session:
-        found = [role_out(row) for row in list_roles(session, find_competition(session, competition))]
+        here = find_competition(session, competition)
+        found = [role_out(here, row) for row in list_roles(session, here)]
     if as_json:
         print_json({"roles": [one.model_dump(mode="json") for one in found]})
     else:
-        rows = [(one.username, one.role, f"{one.granted_at:%Y-%m-%d %H:%M}") for one in found]
-        print_table(["User", "Role", "Since (UTC)"], rows)
+        rows = [(one.username, one.role, ", ".join(one.rights), f"{one.granted_at:%Y-%m-%d %H:%M}") for one in found]
+        print_table(["User", "Role", "Rights", "Since (UTC)"], rows)
 
 
 @roles.command()
@@ -43,16 +53,19 @@ def grant(
     competition: CompetitionArgument,
     user: UserArgument,
     role: RoleArgument,
+    right: RightOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Give a user a role."""
     from app.competitions.find import find_competition
-    from app.people.roles import find_user, grant_role
+    from app.competitions.owners import give_role
+    from app.people.roles import find_user
 
+    wanted, rights = _role(role), _rights(right, role)
     with server_database(data_dir) as session:
         found, theirs = find_competition(session, competition), find_user(session, user)
-        changed = grant_role(session, found, theirs, _role(role), datetime.now(UTC))
+        changed = give_role(session, found, theirs, wanted, rights, by=None, now=datetime.now(UTC))
         name = theirs.username
     _tell(as_json, name, role, changed, f"{name} is {role} of {competition}.", f"{name} was {role} already.")
 
@@ -67,13 +80,131 @@ def revoke(
 ) -> None:
     """Take a role back; an annotator can no longer judge, and marks already given stay."""
     from app.competitions.find import find_competition
-    from app.people.roles import find_user, revoke_role
+    from app.competitions.owners import take_role
+    from app.people.roles import find_user
 
     with server_database(data_dir) as session:
         found, theirs = find_competition(session, competition), find_user(session, user)
-        changed = revoke_role(session, found, theirs, _role(role), datetime.now(UTC))
+        changed = take_role(session, found, theirs, _role(role), by=None, now=datetime.now(UTC))
         name = theirs.username
     _tell(as_json, name, role, changed, f"{name} is {role} of {competition} no more.", f"{name} was no {role}.")
+
+
+@roles.command("rights")
+def change(
+    competition: CompetitionArgument,
+    user: UserArgument,
+    rights: Annotated[list[str], typer.Argument(metavar="RIGHT...", help="edit, submissions, gold, messages, or all.")],
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what an organiser may from now on; the owner of a competition holds every right."""
+    from app.competitions.find import find_competition
+    from app.competitions.owners import change_rights
+    from app.models import rights_text
+    from app.people.roles import find_user
+
+    wanted = _rights(rights, "organiser")
+    with server_database(data_dir) as session:
+        found, theirs = find_competition(session, competition), find_user(session, user)
+        changed = change_rights(session, found, theirs, wanted or (), by=None, now=datetime.now(UTC))
+        name, held = theirs.username, rights_text(wanted or ()).split()
+    if as_json:
+        print_json({"username": name, "rights": held, "changed": changed})
+    else:
+        say(f"{name} may {', '.join(held)}." if changed else f"{name} could that already, and nothing else.")
+
+
+@roles.command()
+def owner(
+    competition: CompetitionArgument, user: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False
+) -> None:
+    """Hand a competition over to one of its organisers, in whose quota it counts from then on."""
+    from app.base.config import get_settings
+    from app.competitions.find import find_competition
+    from app.competitions.organisers import limits_of
+    from app.competitions.owners import hand_over
+
+    with server_database(data_dir) as session:
+        found = find_competition(session, competition)
+        name = hand_over(session, found, user, limits_of(get_settings()), by=None, now=datetime.now(UTC)).username
+    if as_json:
+        print_json({"owner": name})
+    else:
+        say(f"{name} owns {competition}.")
+
+
+# -------------------------------------------------------------------------------------------------------- invitations
+
+
+@roles.command()
+def invite(
+    competition: CompetitionArgument,
+    whom: Annotated[str, typer.Argument(metavar="WHOM", help="An e-mail address, or a user name.")],
+    role: RoleArgument,
+    right: RightOption = None,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Invite somebody to a role by mail, also an address that has no account yet; inviting again begins anew."""
+    from app.base.config import get_settings
+    from app.competitions.find import find_competition
+    from app.people import invitations
+    from app.web.people.roles_schemas import invitation_out
+
+    wanted, rights, now = _role(role), _rights(right, role), datetime.now(UTC)
+    with server_database(data_dir) as session:
+        found = find_competition(session, competition)
+        made = invitations.invite(
+            session, found, whom, wanted, rights=rights, by=None, settings=get_settings(), now=now
+        )
+        told = invitation_out(made)
+    if as_json:
+        print_json(told.model_dump(mode="json"))
+    else:
+        say(f"{told.address} is invited, as invitation {told.id}, until {told.expires_at:%Y-%m-%d %H:%M} UTC.")
+
+
+@roles.command("invitations")
+def show_invitations(
+    competition: CompetitionArgument, data_dir: DataDirOption = None, as_json: JsonOption = False
+) -> None:
+    """List the invitations that nobody has answered yet."""
+    from app.competitions.find import find_competition
+    from app.people.invitations import open_invitations
+    from app.web.people.roles_schemas import invitation_out
+
+    with server_database(data_dir) as session:
+        found = find_competition(session, competition)
+        listed = [invitation_out(one) for one in open_invitations(session, found, datetime.now(UTC))]
+    if as_json:
+        print_json({"invitations": [one.model_dump(mode="json") for one in listed]})
+        return
+    rows = [
+        (str(one.id), one.address or "(the link)", one.role, ", ".join(one.rights), f"{one.expires_at:%Y-%m-%d %H:%M}")
+        for one in listed
+    ]
+    print_table(["Id", "Whom", "Role", "Rights", "Until (UTC)"], rows, numbers=["Id"])
+
+
+@roles.command("take-back")
+def take_back(
+    competition: CompetitionArgument,
+    invitation: Annotated[int, typer.Argument(metavar="ID", help="As `evergold role invitations` shows it.")],
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take an invitation back."""
+    from app.competitions.find import find_competition
+    from app.people import invitations
+
+    with server_database(data_dir) as session:
+        found = find_competition(session, competition)
+        invitations.take_back(session, found, invitation, by=None, now=datetime.now(UTC))
+    if as_json:
+        print_json({"id": invitation})
+    else:
+        say(f"Invitation {invitation} is taken back.")
 
 
 def _role(name: str) -> Role:
@@ -83,6 +214,20 @@ def _role(name: str) -> Role:
         return Role(name)
     except ValueError:
         raise CommandError(f"'{name}' is no role; there are {', '.join(Role)}.", Code.USAGE) from None
+
+
+def _rights(names: Sequence[str] | None, role: str) -> list[Right] | None:
+    """None: all that there are. Raises CommandError."""
+    from app.models import Right
+
+    if names and role != "organiser":
+        raise CommandError("Only organisers have rights.", Code.USAGE)
+    wrong = [name for name in names or () if name != "all" and name not in tuple(Right)]
+    if wrong:
+        raise CommandError(f"'{wrong[0]}' is no right; there are {', '.join(Right)}.", Code.USAGE)
+    if not names:
+        return None
+    return list(Right) if "all" in names else [Right(name) for name in names]
 
 
 def _tell(as_json: bool, username: str, role: str, changed: bool, done: str, nothing: str) -> None:

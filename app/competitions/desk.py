@@ -1,6 +1,6 @@
 """What an organiser wants to know in the morning: what came in, what waits, who is missing, what comes next.
 
-For organisers only; whoever asks here has made sure of that (`app.people.roles.check_may_organise`).
+For organisers only; whoever asks here has made sure of that (`app.people.rights.check_may_organise`).
 """
 
 from __future__ import annotations

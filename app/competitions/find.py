@@ -18,11 +18,12 @@ from app.models import (
     Halt,
     Phase,
     PhaseTask,
+    Right,
     Role,
     Stage,
     User,
 )
-from app.people.roles import check_may_organise
+from app.people.rights import Needs, check_may_organise, may_organise
 
 
 def find_competition(session: Session, name: str) -> Competition:
@@ -40,17 +41,19 @@ def named_competition(session: Session, name: str) -> Competition:
     return competition
 
 
-def organised(session: Session, user: User | None, name: str) -> Competition:
-    """The competition, for those who organise it; raises NotFound, NotAuthenticated, Forbidden."""
+def organised(session: Session, user: User | None, name: str, needs: Needs) -> Competition:
+    """The competition, for organisers with these rights; raises NotFound, NotAuthenticated, Forbidden, RightMissing."""
     competition = find_competition(session, name)
-    check_may_organise(session, user, competition)
+    check_may_organise(session, user, competition, needs)
     return competition
 
 
-def organised_task(session: Session, user: User | None, competition: str, phase: str, task: str) -> PhaseTask:
-    """A task of a phase, for those who organise its competition; raises NotFound, NotAuthenticated, Forbidden."""
+def organised_task(
+    session: Session, user: User | None, competition: str, phase: str, task: str, needs: Needs
+) -> PhaseTask:
+    """A task of a phase, for organisers with these rights; raises as `organised` does."""
     phase_task = find_phase_task(session, competition, phase, task)
-    check_may_organise(session, user, phase_task.phase.competition)
+    check_may_organise(session, user, phase_task.phase.competition, needs)
     return phase_task
 
 
@@ -73,11 +76,12 @@ def own_competitions(session: Session, user: User) -> list[Competition]:
 
 
 def organised_by(session: Session, user: User) -> list[Competition]:
-    """Those in which this user is an organiser by name, by title; without their parts."""
+    """Those in which this user is an organiser by name and may edit, by title; without their parts."""
     role = select(CompetitionRole.competition_id).where(
         CompetitionRole.user_id == user.id, CompetitionRole.role == Role.ORGANISER
     )
-    return list(session.scalars(select(Competition).where(Competition.id.in_(role)).order_by(Competition.title)))
+    found = session.scalars(select(Competition).where(Competition.id.in_(role)).order_by(Competition.title))
+    return [one for one in found if may_organise(session, user, one, Right.EDIT)]
 
 
 def _in_order(session: Session, query: Select[Competition]) -> list[Competition]:

@@ -1,16 +1,21 @@
-"""Whose a competition is: whose quota it counts in, and who may hand it over to another organiser."""
+"""Whose a competition is: whose quota it counts in, who may hand it over to another organiser, and who says what other
+organisers may."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.base.errors import EvergoldError, Forbidden, InvalidForm
+from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
+from app.base.text import refuse
 from app.competitions.organisers import OrganiserLimits, check_competitions_left
-from app.models import Competition, Role, User
+from app.models import ALL_RIGHTS, Competition, CompetitionRole, Right, Role, User, rights_in
 from app.people.audit import record
-from app.people.roles import find_user, has_role, revoke_role
+from app.people.invitations import end_those_beyond
+from app.people.rights import rights_of, rights_to_give, set_rights
+from app.people.roles import find_user, grant_role, has_role, revoke_role
 
 
 class OwnersRole(EvergoldError):
@@ -20,20 +25,29 @@ class OwnersRole(EvergoldError):
     code = "owners_role"
 
 
-def may_hand_over(user: User, competition: Competition) -> bool:
-    """Its owner, and administrators."""
-    return user.is_administrator or competition.owner_id == user.id
+def may_hand_over(user: User | None, competition: Competition) -> bool:
+    """Its owner, and administrators; they also change the rights of organisers. None: the server's command line."""
+    return user is None or user.is_administrator or competition.owner_id == user.id
 
 
 def hand_over(
-    session: Session, competition: Competition, username: str, limits: OrganiserLimits, *, by: User, now: datetime
+    session: Session,
+    competition: Competition,
+    username: str,
+    limits: OrganiserLimits,
+    *,
+    by: User | None,
+    now: datetime,
 ) -> User:
-    """The new owner, who organises it already, and has room for it. Raises Forbidden, NotFound, InvalidForm,
+    """The new owner, who organises it already, and has room for it. Raises Forbidden, InvalidForm,
     QuotaReached."""
     session.refresh(competition, with_for_update=True)
     if not may_hand_over(by, competition):
         raise Forbidden("Only its owner, and administrators, hand a competition over.")
-    to = find_user(session, username)
+    try:
+        to = find_user(session, username)
+    except NotFound as unknown:  # said at the field
+        raise InvalidForm(unknown.message, fields={"owner": unknown.message}) from None
     if not has_role(session, to, competition, Role.ORGANISER):
         sentence = f"{to.username} is no organiser of it yet: invite them first."
         raise InvalidForm("Please correct what is marked.", fields={"owner": sentence})
@@ -47,8 +61,47 @@ def hand_over(
     return to
 
 
-def take_role(session: Session, competition: Competition, user: User, role: Role, *, by: User, now: datetime) -> bool:
-    """As `revoke_role`; raises OwnersRole for the owner's."""
-    if role is Role.ORGANISER and competition.owner_id == user.id:
+def give_role(
+    session: Session,
+    competition: Competition,
+    user: User,
+    role: Role,
+    rights: Collection[Right] | None,
+    *,
+    by: User | None,
+    now: datetime,
+) -> bool:
+    """As `grant_role`; rights: of an organiser, None: all that the giver has. Raises InvalidForm."""
+    given = rights_to_give(session, by, competition, rights) if role is Role.ORGANISER else ALL_RIGHTS
+    return grant_role(session, competition, user, role, now, rights=given, actor=by)
+
+
+def change_rights(
+    session: Session, competition: Competition, user: User, rights: Collection[Right], *, by: User | None, now: datetime
+) -> bool:
+    """What an organiser may from now on; False where it was so already. Their open invitations to more end. Raises
+    Forbidden, OwnersRole, InvalidForm."""
+    if not may_hand_over(by, competition):
+        raise Forbidden("Only its owner, and administrators, change what organisers may.")
+    if competition.owner_id == user.id:
+        raise OwnersRole(f"{user.username} owns it, and holds every right.")
+    if not has_role(session, user, competition, Role.ORGANISER):
+        refuse({"whom": f"{user.username} is no organiser of it."})
+    held = rights_to_give(session, by, competition, rights)
+    end_those_beyond(session, competition, user, held, now)
+    return set_rights(session, competition, user, held, now, actor=by)
+
+
+def take_role(
+    session: Session, competition: Competition, user: User, role: Role, *, by: User | None, now: datetime
+) -> bool:
+    """As `revoke_role`; an organiser's open invitations of others end. Raises OwnersRole for the owner's, Forbidden."""
+    if role is not Role.ORGANISER:
+        return revoke_role(session, competition, user, role, now, actor=by)
+    if competition.owner_id == user.id:
         raise OwnersRole(f"{user.username} owns it: hand it over first.")
+    row = session.get(CompetitionRole, (competition.id, user.id, role))
+    if row is not None and by is not None and not rights_of(session, by, competition) >= rights_in(row.rights):
+        raise Forbidden(f"{user.username} holds rights that you do not: its owner, and administrators, take them back.")
+    end_those_beyond(session, competition, user, frozenset(), now)
     return revoke_role(session, competition, user, role, now, actor=by)

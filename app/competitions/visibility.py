@@ -19,8 +19,8 @@ from sqlalchemy.orm import Session
 
 from app.base.times import in_utc
 from app.competitions.columns import HUMAN_SCORE
-from app.models import Board, BoardShown, Competition, EntryRule, OwnScores, Phase, PhaseTask, Slices, User
-from app.people.roles import may_organise
+from app.models import Board, BoardShown, Competition, EntryRule, OwnScores, Phase, PhaseTask, Right, Slices, User
+from app.people.rights import may_organise
 from evergold.scoring.halves import Half
 
 #: As a moment of phases.yaml: when the phase ends, wherever that is moved to.
@@ -214,11 +214,11 @@ def view_of(
     if seen_as is not None or viewer is None:
         return view
     competition = session.get_one(Competition, phase.competition_id)
-    return _of_organiser(view) if may_organise(session, viewer, competition) else view
+    return _of_organiser(view) if may_organise(session, viewer, competition, Right.SUBMISSIONS) else view
 
 
 def view_known(session: Session, phase_task: PhaseTask, now: datetime, *, organises: bool) -> View:
-    """The same, by whoever is known to organise or not; the task's phase is loaded."""
+    """The same, by whoever is known to organise with the right to submissions or not; the task's phase is loaded."""
     view = _decided(session, phase_task.phase, phase_task, now)
     return _of_organiser(view) if organises else view
 

@@ -1,7 +1,7 @@
 """All predictions of a competition for its organisers: which submissions, and what a manifest says of each.
 
 Everything is read at once and without files; `app.exports.prediction_zip` streams these. Whoever asks here has made
-sure that it is for an organiser (`app.people.roles.check_may_organise`): nothing is left out for an embargo's sake.
+sure that it is for an organiser (`app.people.rights.check_may_organise`): nothing is left out for an embargo's sake.
 """
 
 from __future__ import annotations

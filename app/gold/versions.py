@@ -27,13 +27,14 @@ from app.models import (
     GoldVersion,
     Phase,
     PhaseTask,
+    Right,
     SealedFile,
     SealedKey,
     User,
     WorkerKey,
 )
 from app.people import audit
-from app.people.roles import check_may_organise
+from app.people.rights import check_may_organise
 
 #: What a phase's task calls its gold where phases.yaml gives no name of a plain file.
 SEALED_NAME = "sealed"
@@ -181,7 +182,7 @@ def keep_gold(
         with writing(engine) as session:
             phase_tasks = _bound_to(session, sealed)
             for phase_task in phase_tasks if user else []:
-                check_may_organise(session, user, phase_task.phase.competition)
+                check_may_organise(session, user, phase_task.phase.competition, Right.GOLD)
             if limits is not None and phase_tasks:  # all of one competition
                 more = sealed.content_bytes * len(phase_tasks)
                 check_owner_bytes_left(session, phase_tasks[0].phase.competition, more, limits)

@@ -27,6 +27,7 @@ from app.models import (
     JudgingAnnotator,
     JudgingRound,
     PhaseTask,
+    Right,
     Role,
     RoundSource,
     Submission,
@@ -37,7 +38,8 @@ from app.models import (
 )
 from app.people.audit import record
 from app.people.mail import public_address, send_mail
-from app.people.roles import find_user, grant_role, has_role, may_organise
+from app.people.rights import may_organise
+from app.people.roles import find_user, grant_role, has_role
 
 _MAIL = """\
 Hello {username},
@@ -155,7 +157,9 @@ def may_judge_or_organise(session: Session, user: User | None, competition: Comp
     if user is None:
         return False
     has_task = any(task.task_type in AUTOMATIC_METRICS for task in competition.tasks)
-    return (has_task and may_organise(session, user, competition)) or bool(list_assignments(session, user, competition))
+    return (has_task and may_organise(session, user, competition, Right.SUBMISSIONS)) or bool(
+        list_assignments(session, user, competition)
+    )
 
 
 def find_assignment(

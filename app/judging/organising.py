@@ -21,7 +21,7 @@ from app.judging.annotators import appoint
 from app.judging.imports import Imported, import_marks, read_file
 from app.judging.rounds import RoundForm, find_round, start_round
 from app.judging.selection import check_judgeable, choose_submissions, read_material
-from app.models import Competition, JudgingRound, PhaseTask, User
+from app.models import Competition, JudgingRound, PhaseTask, Right, User
 
 #: Names of a competition, a phase and a task.
 Place = tuple[str, str, str]
@@ -40,7 +40,7 @@ def organised_round(
     session: Session, user: User | None, competition: str, name: str
 ) -> tuple[Competition, JudgingRound]:
     """A round with its competition, for those who organise it; raises NotFound, NotAuthenticated, Forbidden."""
-    found = organised(session, user, competition)
+    found = organised(session, user, competition, Right.SUBMISSIONS)
     return found, find_round(session, found, name)
 
 
@@ -82,7 +82,7 @@ def import_file(
 
 
 def _organised(session: Session, user: User, place: Place) -> tuple[Competition, PhaseTask]:
-    return organised(session, user, place[0]), find_phase_task(session, *place)
+    return organised(session, user, place[0], Right.SUBMISSIONS), find_phase_task(session, *place)
 
 
 def _appoint_all(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -14,6 +15,7 @@ from app.models import (
     CompetitionRole,
     Phase,
     PhaseTask,
+    Right,
     Role,
     RunStatus,
     ScoringRun,
@@ -21,6 +23,7 @@ from app.models import (
     TeamMember,
     User,
 )
+from app.people.rights import check_may_organise
 from app.teams.registration import participants_of
 
 
@@ -66,6 +69,20 @@ def group_of(competition: Competition, text: str) -> MailGroup | None:
     if phase not in phases:
         raise _no_group(f"Say of which phase, as in '{known}:{phases[0] if phases else 'evaluation'}'.")
     return MailGroup(known, phase)
+
+
+def chosen_group(session: Session, competition: Competition, text: str, by: User) -> MailGroup | None:
+    """The same, for an organiser: who is in a group of a phase is told by what teams sent. Raises RightMissing, too."""
+    group = group_of(competition, text)
+    if group is not None and group.name in OF_A_PHASE:
+        check_may_organise(session, by, competition, Right.SUBMISSIONS)
+    return group
+
+
+def groups_for(competition: Competition, rights: Collection[Right]) -> list[str]:
+    """Every group that an organiser with these rights may write to."""
+    found = all_groups(competition)
+    return found if Right.SUBMISSIONS in rights else [one for one in found if ":" not in one]
 
 
 def all_groups(competition: Competition) -> list[str]:

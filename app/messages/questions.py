@@ -19,11 +19,11 @@ from app.base import links
 from app.base.config import Settings
 from app.base.errors import IdempotencyConflict, NotFound
 from app.base.text import many_lines, one_line, refuse, wrong_text
-from app.models import Competition, Question, User
+from app.models import Competition, Question, Right, User
 from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
 from app.people import audit
 from app.people.mail import public_address, send_mail
-from app.people.roles import organisers_of
+from app.people.rights import organisers_of
 
 QUESTION_CHARACTERS = 5_000
 ANSWER_CHARACTERS = 20_000
@@ -153,7 +153,7 @@ def ask(
         page=_page(settings, competition, question),
     )
     subject = f"[{competition.title}] Question: {form.title}"
-    for organiser in organisers_of(session, competition.name):
+    for organiser in organisers_of(session, competition.name, Right.MESSAGES):
         send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
     return question
 

@@ -63,7 +63,14 @@ from app.models.judging import (
 from app.models.messages import Announcement as Announcement, MailChoice as MailChoice, Question as Question
 from app.models.rescoring import RescoredTask as RescoredTask, Rescoring as Rescoring, RescoringState as RescoringState
 from app.models.revisions import Revision as Revision, RevisionFile as RevisionFile, RevisionSource as RevisionSource
-from app.models.roles import CompetitionRole as CompetitionRole, Role as Role
+from app.models.roles import (
+    ALL_RIGHTS as ALL_RIGHTS,
+    CompetitionRole as CompetitionRole,
+    Right as Right,
+    Role as Role,
+    rights_in as rights_in,
+    rights_text as rights_text,
+)
 from app.models.server import Heartbeat as Heartbeat, MailLink as MailLink, OutgoingMail as OutgoingMail
 from app.models.standings import KeptBoard as KeptBoard, Standing as Standing, Tally as Tally
 from app.models.statistics import (

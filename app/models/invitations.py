@@ -24,12 +24,13 @@ class RoleInvitation(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"), index=True)
     role: Mapped[Role] = mapped_column(String(20))
+    rights: Mapped[str] = mapped_column(String(80), default="")  # of an organiser: as of `CompetitionRole`
     address: Mapped[str | None] = mapped_column(String(320), index=True)  # lower case
     secret_hash: Mapped[str | None] = mapped_column(String(64), unique=True)
-    invited_by_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
+    invited_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: on the server's command line
     invited_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
 
     competition: Mapped[Competition] = relationship(lazy="raise")
-    invited_by: Mapped[User] = relationship(lazy="raise")
+    invited_by: Mapped[User | None] = relationship(lazy="raise")

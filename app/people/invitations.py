@@ -1,27 +1,30 @@
 """Invitations to a role: by mail to an address, whose owner accepts; or by a secret link, which makes guests.
 
-An address proves who somebody is once they have confirmed it, so that an invitation by mail needs no secret. Mail goes
-to accounts with a confirmed address alone; others find the invitation when they have one.
+An address proves who somebody is once they have confirmed it, so that an invitation by mail needs no secret: not even
+the mail to an address without an account, which leads through registration to the page of one's invitations.
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, false, select, update
+from sqlalchemy import ColumnElement, false, func, select, update
 from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.base import links
 from app.base.config import Settings
-from app.base.errors import NotFound
+from app.base.errors import LimitReached, NotFound
 from app.base.text import is_address, refuse
-from app.models import Competition, Role, RoleInvitation, User
+from app.models import ALL_RIGHTS, Competition, Right, Role, RoleInvitation, User, rights_in, rights_text
 from app.people import mail
 from app.people.audit import record
-from app.people.roles import find_user, grant_role
+from app.people.rights import rights_to_give
+from app.people.roles import find_user, grant_role, has_role
 
 LASTS = timedelta(days=30)
 ROLE_WORDS = {
@@ -31,43 +34,89 @@ ROLE_WORDS = {
     Role.GUEST: "see it while it is private",
 }
 
+#: So many a day from one person to addresses without an account: what is not asked for must not become a nuisance.
+STRANGERS_A_DAY = 30
+
 _MAIL = """\
-Hello {name},
+{greeting},
 
 {inviter} invites you to the competition "{title}": you may {what}. Log in and accept, or decline, within 30 days:
 
 {link}
 """
+#: To an address that has no account, where anybody may organise: no word in it is theirs.
+_PLAIN_MAIL = """\
+Hello,
+
+An organiser on {server} invites you to a competition there: you may {what}. To see who and to which, make an
+account with this address, and confirm it, within 30 days:
+
+{link}
+
+If you do not want that, ignore this mail.
+"""
+_REGISTER = """
+You have no account with this address yet: the link leads to the form for one. Confirm the address with the mail that
+follows, so that the invitation finds you. If you do not want any of that, ignore this mail.
+"""
 
 
 def invite(
-    session: Session, competition: Competition, whom: str, role: Role, *, by: User, settings: Settings, now: datetime
+    session: Session,
+    competition: Competition,
+    whom: str,
+    role: Role,
+    *,
+    rights: Collection[Right] | None = None,
+    by: User | None,
+    settings: Settings,
+    now: datetime,
 ) -> RoleInvitation:
-    """Again begins its 30 days anew. whom: an address, or a user name; raises InvalidForm, NotFound."""
+    """Again begins its 30 days anew. whom: an address, or a user name; rights: of an organiser, None: all that the
+    inviter has; by: None: the server's command line. Raises InvalidForm, LimitReached."""
     whom = whom.strip().lower()
     refuse({"whom": "" if whom else "An e-mail address, or a user name."})
     known = _account(session, whom)
     if known is None and not is_address(whom):
-        raise NotFound(f"There is no account '{whom}' on this server.")
+        refuse({"whom": f"There is no account '{whom}' on this server."})
+    if known is not None and has_role(session, known, competition, role):
+        refuse(
+            {"whom": f"{known.username} is {'an' if role in (Role.ORGANISER, Role.ANNOTATOR) else 'a'} {role} already."}
+        )
     address = known.email if known else whom
+    given = rights_text(rights_to_give(session, by, competition, rights)) if role is Role.ORGANISER else ""
+    if known is None:
+        _check_strangers(session, by, now)
     session.execute(
         _end(_open(competition, now), RoleInvitation.address == address, RoleInvitation.role == role, now=now)
     )
     invitation = RoleInvitation(
         competition_id=competition.id,
         role=role,
+        rights=given,
         address=address,
-        invited_by_id=by.id,
+        invited_by_id=by.id if by else None,
         invited_at=now,
         expires_at=now + LASTS,
     )
     session.add(invitation)
     session.flush()
-    details = {"address": address, "role": role}
+    set_committed_value(invitation, "invited_by", by)  # told with it; `by` is of another session
+    details = {"address": address, "role": role} | ({"rights": given} if given else {})
     record(session, by, "role.invite", f"competition {competition.name}", details, now=now)
-    if known is not None:
-        _write(session, known, competition, role, by, settings, now)
+    _write(session, known, competition, invitation, by, settings, now)
     return invitation
+
+
+def what_for(invitation: RoleInvitation) -> str:
+    """What the invitation lets somebody do, in words; of an organiser without every right, the rights."""
+    words = ROLE_WORDS[Role(invitation.role)]
+    held = rights_in(invitation.rights)
+    return (
+        words
+        if held in (frozenset(), ALL_RIGHTS)
+        else f"{words}, with the rights {invitation.rights.replace(' ', ', ')}"
+    )
 
 
 def _account(session: Session, whom: str) -> User | None:
@@ -78,18 +127,50 @@ def _account(session: Session, whom: str) -> User | None:
         return None
 
 
+def _check_strangers(session: Session, by: User | None, now: datetime) -> None:
+    """Raises LimitReached. Who has an account by now counts as well: it is about what was sent."""
+    if by is None or by.is_administrator:
+        return
+    sent = RoleInvitation.invited_by_id == by.id, RoleInvitation.address.is_not(None)
+    today = select(func.count()).where(*sent, RoleInvitation.invited_at > now - timedelta(days=1))
+    if (session.scalar(today) or 0) >= STRANGERS_A_DAY:
+        raise LimitReached(
+            f"You have sent {STRANGERS_A_DAY} invitations within a day. Please go on tomorrow.", limit=STRANGERS_A_DAY
+        )
+
+
 def _write(
-    session: Session, to: User, competition: Competition, role: Role, by: User, settings: Settings, now: datetime
+    session: Session,
+    to: User | None,
+    competition: Competition,
+    invitation: RoleInvitation,
+    by: User | None,
+    settings: Settings,
+    now: datetime,
 ) -> None:
-    text = _MAIL.format(
-        name=to.display_name,
-        inviter=by.display_name,
-        title=competition.title,
-        what=ROLE_WORDS[role],
-        link=mail.public_address(settings, links.invitations()),
-    )
-    subject = f"Invitation: {competition.title}"
-    mail.send_mail(session, to, subject, text, now=now, competition_id=competition.id)
+    """to: None: an address that nobody has confirmed; its mail leads through registration."""
+    inviter = by.display_name if by else "Whoever runs this server"
+    subject, what = f"Invitation: {competition.title}", what_for(invitation)
+    if to is not None:
+        link = mail.public_address(settings, links.invitations())
+        greeting = f"Hello {to.display_name}"
+        text = _MAIL.format(greeting=greeting, inviter=inviter, title=competition.title, what=what, link=link)
+        mail.send_mail(session, to, subject, text, now=now, competition_id=competition.id)
+        return
+    link = mail.public_address(settings, links.register(links.invitations()))
+    if _is_vouched_for(by, settings):
+        text = (
+            _MAIL.format(greeting="Hello", inviter=inviter, title=competition.title, what=what, link=link) + _REGISTER
+        )
+    else:
+        subject, server = "An invitation", mail.public_address(settings, "/")
+        text = _PLAIN_MAIL.format(server=server, what=what, link=link)
+    mail.send_invitation(session, invitation.address or "", subject, text, competition.id, now)
+
+
+def _is_vouched_for(by: User | None, settings: Settings) -> bool:
+    """Whether whoever runs the server answers for those who organise: then strangers get mail with their words."""
+    return by is None or by.is_administrator or by.is_approved_organiser or settings.organise != "anybody"
 
 
 def make_link(session: Session, competition: Competition, *, by: User, now: datetime) -> str:
@@ -126,13 +207,32 @@ def open_invitations(session: Session, competition: Competition, now: datetime) 
     return list(session.scalars(query.order_by(RoleInvitation.invited_at.desc(), RoleInvitation.id.desc())))
 
 
-def take_back(session: Session, competition: Competition, invitation_id: int, *, by: User, now: datetime) -> None:
+def take_back(
+    session: Session, competition: Competition, invitation_id: int, *, by: User | None, now: datetime
+) -> None:
     """Raises NotFound."""
     ended = session.execute(_end(_open(competition, now), RoleInvitation.id == invitation_id, now=now))
     if ended.first() is None:
         raise NotFound("There is no such invitation (any more).")
     details = {"invitation": invitation_id}
     record(session, by, "role.take_back", f"competition {competition.name}", details, now=now)
+
+
+def end_those_beyond(
+    session: Session, competition: Competition, user: User, rights: frozenset[Right], now: datetime
+) -> None:
+    """Open invitations of organisers by this user, with more than these rights, are worth nothing any more."""
+    mine = _open(competition, now), RoleInvitation.invited_by_id == user.id, RoleInvitation.role == Role.ORGANISER
+    for one in session.scalars(select(RoleInvitation).where(*mine)):
+        if not rights.issuperset(rights_in(one.rights)):
+            one.ended_at = now
+    session.flush()
+
+
+def count_own(session: Session, user: User, now: datetime) -> int:
+    """How many open invitations this user has."""
+    query = select(func.count()).select_from(RoleInvitation).where(_to(user), _is_open(now))
+    return session.scalar(query) or 0 if user.email_confirmed_at is not None else 0
 
 
 def own_invitations(session: Session, user: User, now: datetime) -> list[RoleInvitation]:
@@ -154,7 +254,8 @@ def answer(session: Session, user: User, invitation_id: int, is_accepted: bool, 
         raise NotFound("There is no such invitation to you (any more).")
     found.ended_at = now
     if is_accepted:
-        grant_role(session, found.competition, user, found.role, now, actor=user)
+        rights = rights_in(found.rights)
+        grant_role(session, found.competition, user, Role(found.role), now, rights=rights, actor=user)
     return found.competition
 
 

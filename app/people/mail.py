@@ -1,7 +1,8 @@
 """Mail: written in the transaction that is its reason, sent afterwards by the sweep (`app.people.mail_delivery`).
 
 So a mail server that is down neither fails a request nor loses a mail. Only confirmed addresses are written to, but for
-the links that confirm one or set a password: those mails hold no word that a participant chose.
+the links that confirm one or set a password: those mails hold no word that a participant chose; and for invitations,
+which `app.people.invitations` bounds.
 """
 
 from __future__ import annotations
@@ -70,6 +71,16 @@ def send_link(
     session.add(mail)
     session.flush()
     return mail
+
+
+def send_invitation(
+    session: Session, address: str, subject: str, body: str, competition_id: int, now: datetime
+) -> None:
+    """To an address that nobody on this server has confirmed."""
+    mail = _mail(address, subject, body, now)
+    mail.competition_id = competition_id
+    session.add(mail)
+    session.flush()
 
 
 def _mail(address: str, subject: str, body: str, now: datetime) -> OutgoingMail:

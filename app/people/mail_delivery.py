@@ -30,7 +30,7 @@ from app.base.db import reading, writing
 from app.models import MailLink, OutgoingMail, User
 from app.people import email_confirmations, password_resets
 from app.people.mail import DROPPED, GIVEN_UP, LINK_PLACE, SENT, WAITING
-from app.people.roles import addresses_for_replies
+from app.people.rights import addresses_for_replies
 
 log = structlog.get_logger(__name__)
 

@@ -1,36 +1,19 @@
-"""Who organises a competition, and who may be asked to judge there: the one place that answers, for pages, API and CLI.
-
-Administrators organise every competition; others need a row in `competition_roles`.
+"""Roles in a competition, given and taken: a row in `competition_roles` each. What organisers may do with theirs is
+`app.people.rights`' to say.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, contains_eager
 
-from app.base.errors import Forbidden, NotAuthenticated, NotFound
-from app.base.text import is_address
-from app.models import Competition, CompetitionRole, Role, User
+from app.base.errors import NotFound
+from app.models import ALL_RIGHTS, Competition, CompetitionRole, Right, Role, User, rights_text
 from app.people.audit import record
-
-
-def may_organise(session: Session, user: User | None, competition: Competition) -> bool:
-    """Whether this user sees and does what organisers of this competition do."""
-    if user is None:
-        return False
-    return user.is_administrator or has_role(session, user, competition, Role.ORGANISER)
-
-
-def check_may_organise(session: Session, user: User | None, competition: Competition) -> User:
-    """The user; raises NotAuthenticated or Forbidden unless they organise this competition."""
-    if user is None:
-        raise NotAuthenticated("This is for the organisers of the competition: log in first.")
-    if not may_organise(session, user, competition):
-        raise Forbidden("This is for the organisers of the competition only.")
-    return user
 
 
 def has_role(session: Session, user: User, competition: Competition, role: Role) -> bool:
@@ -51,32 +34,6 @@ def list_roles(session: Session, competition: Competition) -> list[CompetitionRo
     return sorted(session.scalars(query), key=lambda row: order.index(Role(row.role)))
 
 
-def organisers_of(session: Session, competition_name: str) -> list[User]:
-    """Whom to write to about a competition: its organisers, or the administrators where it has none; by address.
-
-    Who has not confirmed the address is none of them: they would get no mail.
-    """
-    organisers = (
-        select(User)
-        .join(CompetitionRole, CompetitionRole.user_id == User.id)
-        .join(Competition, Competition.id == CompetitionRole.competition_id)
-        .where(Competition.name == competition_name, CompetitionRole.role == Role.ORGANISER)
-    )
-    for people in (organisers, select(User).where(User.is_administrator)):
-        reachable = session.scalars(people.where(User.email_confirmed_at.is_not(None)).order_by(User.email)).all()
-        if reachable:
-            return list(reachable)
-    return []
-
-
-def addresses_for_replies(session: Session, competition_id: int) -> list[str]:
-    """Where answers to a competition's mails go: its contact, if that is an address, or else its organisers."""
-    competition = session.get_one(Competition, competition_id)
-    if is_address(competition.contact):
-        return [competition.contact]
-    return [user.email for user in organisers_of(session, competition.name)]
-
-
 def grant_role(
     session: Session,
     competition: Competition,
@@ -84,17 +41,23 @@ def grant_role(
     role: Role,
     now: datetime,
     *,
+    rights: Collection[Right] = ALL_RIGHTS,
     actor: User | str | None = None,
 ) -> bool:
-    """Give the role; False when they had it already. actor: as for `app.people.audit.record`."""
+    """Give the role; False when they had it already. rights: of an organiser. actor: as for
+    `app.people.audit.record`."""
     if has_role(session, user, competition, role):
         return False
+    held = rights_text(rights) if role is Role.ORGANISER else ""
     try:
         with session.begin_nested():
-            session.add(CompetitionRole(competition_id=competition.id, user_id=user.id, role=role, granted_at=now))
+            session.add(
+                CompetitionRole(competition_id=competition.id, user_id=user.id, role=role, rights=held, granted_at=now)
+            )
     except IntegrityError:  # granted by somebody else at the same moment
         return False
-    record(session, actor, "role.grant", f"competition {competition.name}", _what(user, role), now=now)
+    details = _what(user, role) | ({"rights": held} if held else {})
+    record(session, actor, "role.grant", f"competition {competition.name}", details, now=now)
     return True
 
 

@@ -10,9 +10,9 @@ from sqlalchemy import and_, exists, func, select, update
 from sqlalchemy.orm import Session, aliased
 
 from app.base.config import Settings
-from app.models import Competition, CompetitionTask, Rescoring, RescoringState, RunStatus, ScoringRun
+from app.models import Competition, CompetitionTask, Rescoring, RescoringState, Right, RunStatus, ScoringRun
 from app.people.mail import public_address, send_mail
-from app.people.roles import organisers_of
+from app.people.rights import organisers_of
 from app.rescoring.sets import add_missing_runs, progress_of
 from app.runs.claims import RESEND_SECONDS, with_task
 from app.runs.sweep import unclaimed
@@ -84,7 +84,7 @@ def _tell_ready(session: Session, rescoring: Rescoring, settings: Settings, now:
         page=public_address(settings, f"/competitions/{competition.name}/rescoring/{rescoring.id}"),
     )
     subject = f"Rescoring set {rescoring.id} of {competition.title} is ready"
-    for organiser in organisers_of(session, competition.name):
+    for organiser in organisers_of(session, competition.name, Right.SUBMISSIONS):
         send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
     session.execute(
         update(Rescoring)

@@ -21,6 +21,7 @@ from app.models import (
     RescoredTask,
     Rescoring,
     RescoringState,
+    Right,
     RunStatus,
     ScoringRun,
     Submission,
@@ -29,6 +30,8 @@ from app.models import (
 from app.people import audit
 
 NOTE_CHARACTERS = 1_000
+#: What organisers need who start, publish or drop a set: it is of scores, and puts gold in use.
+TO_RESCORE = (Right.SUBMISSIONS, Right.GOLD)
 #: A run with such an end may take the place of the current one. A failed one may not: it has to be scored again.
 USABLE = (RunStatus.SCORED, RunStatus.REJECTED)
 UNFINISHED = (RunStatus.QUEUED, RunStatus.RUNNING)

@@ -25,6 +25,7 @@ from app.models import (
     PhaseTask,
     Rescoring,
     RescoringState,
+    Right,
     RunStatus,
     ScoringRun,
     Submission,
@@ -33,7 +34,7 @@ from app.models import (
 )
 from app.people import audit
 from app.people.mail import send_mail
-from app.people.roles import organisers_of
+from app.people.rights import organisers_of
 
 #: Who is named in the audit log for what nobody asked for.
 ACTOR = "scoring"
@@ -140,7 +141,7 @@ def _mail_organisers(session: Session, competition: str, body: str, now: datetim
     if session.scalar(lately.limit(1)) is not None:
         return
     about = session.scalar(select(Competition.id).where(Competition.name == competition))
-    for organiser in organisers_of(session, competition):
+    for organiser in organisers_of(session, competition, Right.SUBMISSIONS):
         send_mail(session, organiser, subject, body, now=now, competition_id=about)
 
 

@@ -39,7 +39,7 @@ FILENAME_CHARACTERS = 200
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """created: False when an Idempotency-Key brought back an earlier submission; run, team, system: of a new one;
-    organises: whether its sender is an organiser here by name."""
+    sees_all: whether its sender is an organiser here by name, with the right to submissions."""
 
     submission: Submission
     run_id: int
@@ -47,7 +47,7 @@ class Accepted:
     run: ScoringRun | None = None
     team: Team | None = None
     system: System | None = None
-    organises: bool = False
+    sees_all: bool = False
 
 
 def accept_submission(
@@ -116,9 +116,7 @@ def accept_submission(
         note_late_entry(session, submission, late, now)
     run = add_run(session, submission, gold, now)
     system_of_it = known.system if known else None
-    return Accepted(
-        submission, run.id, created=True, run=run, team=team, system=system_of_it, organises=facts.organises
-    )
+    return Accepted(submission, run.id, created=True, run=run, team=team, system=system_of_it, sees_all=facts.sees_all)
 
 
 def add_run(session: Session, submission: Submission, gold: str, now: datetime) -> ScoringRun:

@@ -22,6 +22,7 @@ from app.models import (
     LineChange,
     Phase,
     PhaseTask,
+    Right,
     RunStatus,
     ScoringRun,
     Submission,
@@ -29,7 +30,7 @@ from app.models import (
     TeamKind,
 )
 from app.people.mail import public_address, send_mail
-from app.people.roles import organisers_of
+from app.people.rights import organisers_of
 
 #: A submission is a small step if it changes at most this share of its lines (one line always is) …
 SMALL_SHARE = 0.02
@@ -107,7 +108,7 @@ def mail_organisers(session: Session, measured: Collection[UUID], settings: Sett
             continue
         session.add(ClimbingAlert(team_id=team_id, phase_task_id=phase_task_id, times=climber.small_steps, at=now))
         body = _body(climber, competition, settings)
-        for organiser in organisers_of(session, competition.name):
+        for organiser in organisers_of(session, competition.name, Right.SUBMISSIONS):
             send_mail(session, organiser, _subject(climber), body, now=now, competition_id=competition.id)
         told += 1
     return told

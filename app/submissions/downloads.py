@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 from app.base.errors import EvergoldError, NotAuthenticated
 from app.base.times import in_utc
 from app.competitions.visibility import SeenAs
-from app.models import Audience, Competition, Phase, PhaseTask, PublicFile, User
-from app.people.roles import may_organise
+from app.models import Audience, Competition, Phase, PhaseTask, PublicFile, Right, User
+from app.people.rights import may_organise
 from app.teams.registration import Missing, registration_needed, standing
 from app.teams.registration_rules import rules_of
 
@@ -77,7 +77,7 @@ def file_viewer(
     """seen_as: of organisers who look through others' eyes."""
     if user is None or seen_as is SeenAs.PUBLIC:
         return FileViewer()
-    if seen_as is None and may_organise(session, user, competition):
+    if seen_as is None and may_organise(session, user, competition, Right.EDIT):
         return FileViewer(organises=True, is_known=True)
     return FileViewer(is_known=True, missing=None if seen_as else standing(session, competition, user).missing)
 

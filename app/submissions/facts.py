@@ -18,24 +18,26 @@ from app.models import (
     FormerMember,
     PhaseTask,
     Registration,
+    Right,
     Role,
     ScoringRun,
     Submission,
     Team,
     TeamMember,
     User,
+    rights_in,
 )
 from app.teams.find import TEAM_ID_OF, lock_team, lock_team_of, team_for
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """team: the user's, None: there is none yet; organises: whether they are an organiser by name; replayed: what the
-    user sent with this Idempotency-Key before; counts: what the team used, None where it is not its own past alone."""
+    """team: the user's, None: there is none yet; sees_all: whether they are an organiser by name, with the right to
+    submissions; replayed: what the user sent with this Idempotency-Key before; counts: what the team used, None where it is not its own past alone."""
 
     team: Team | None
     registration: Registration | None
-    organises: bool
+    sees_all: bool
     replayed: UUID | None
     counts: Counts | None
 
@@ -49,8 +51,10 @@ def look_up(session: Session, user: User, phase_task: PhaseTask, key: str | None
         "key": key,
         **moments(now),
     }
-    team, registration, organises, has_past, replayed, *counts = session.execute(_FACTS, asked).one()
-    return Facts(team, registration, organises, replayed, None if has_past else Counts(*counts))
+    team, registration, rights, has_past, replayed, *counts = session.execute(_FACTS, asked).one()
+    owns = phase_task.phase.competition.owner_id == user.id
+    sees_all = owns or Right.SUBMISSIONS in rights_in(rights or "")
+    return Facts(team, registration, sees_all, replayed, None if has_past else Counts(*counts))
 
 
 def look_up_locked(
@@ -83,10 +87,14 @@ _HAS_PAST = exists().where(
         FormerMember.user_id.in_(select(TeamMember.user_id).where(TeamMember.team_id == TEAM_ID_OF)),
     ),
 )
-_ORGANISES = exists().where(
-    CompetitionRole.competition_id == _COMPETITION,
-    CompetitionRole.user_id == _USER,
-    CompetitionRole.role == Role.ORGANISER,
+_RIGHTS = (
+    select(CompetitionRole.rights)
+    .where(
+        CompetitionRole.competition_id == _COMPETITION,
+        CompetitionRole.user_id == _USER,
+        CompetitionRole.role == Role.ORGANISER,
+    )
+    .scalar_subquery()
 )
 _USED = COUNTED.where(
     Submission.team_id == TEAM_ID_OF,
@@ -96,7 +104,7 @@ _USED = COUNTED.where(
 ).subquery()
 _OWN_REGISTRATION = and_(Registration.competition_id == _COMPETITION, Registration.user_id == _USER)
 _FACTS = (
-    select(Team, Registration, _ORGANISES, _HAS_PAST, _REPLAYED, *_USED.c)
+    select(Team, Registration, _RIGHTS, _HAS_PAST, _REPLAYED, *_USED.c)
     .select_from(_USED)
     .outerjoin(Team, Team.id == TEAM_ID_OF)
     .outerjoin(Registration, _OWN_REGISTRATION)

@@ -13,13 +13,14 @@ from app.models import (
     CompetitionTask,
     Phase,
     PhaseTask,
+    Right,
     RunStatus,
     ScoringRun,
     Submission,
     TeamMember,
     User,
 )
-from app.people.roles import may_organise
+from app.people.rights import may_organise
 
 
 def current_run(submission: Submission) -> ScoringRun:
@@ -51,7 +52,7 @@ def _may_see(session: Session, submission: Submission, viewer: User) -> bool:
         return True
     member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == viewer.id)
     competition = submission.phase_task.phase.competition
-    return session.scalar(member) is not None or may_organise(session, viewer, competition)
+    return session.scalar(member) is not None or may_organise(session, viewer, competition, Right.SUBMISSIONS)
 
 
 def list_submissions(

@@ -19,9 +19,9 @@ from app.competitions.changed import boards_changed
 from app.competitions.entry_rules import entry_settings
 from app.competitions.limits import FREE_OF_CHARGE
 from app.competitions.visibility import decide, declared_of
-from app.models import EntryChoice, EntryRule, Submission, TeamMember, User
+from app.models import EntryChoice, EntryRule, Right, Submission, TeamMember, User
 from app.people.audit import record
-from app.people.roles import may_organise
+from app.people.rights import may_organise
 from app.standings.renew import renew_team
 from app.submissions.find import current_run, get_submission
 from app.teams.find import lock_team
@@ -59,7 +59,7 @@ def put_back(session: Session, submission_id: UUID, user: User, now: datetime) -
     if submission.withdrawn_at is None:
         return
     check_not_archived(competition)
-    if not may_organise(session, user, competition):
+    if not may_organise(session, user, competition, Right.SUBMISSIONS):
         if not _is_member(session, submission, user):
             raise Forbidden("Only its own team, or an organiser, puts a submission back.")
         _check(session, submission, now)
@@ -74,7 +74,7 @@ def may_put_back(session: Session, submission: Submission, user: User, now: date
     """Whether this user could put it back now; as `get_submission` gives it."""
     if submission.withdrawn_at is None:
         return False
-    if may_organise(session, user, submission.phase_task.phase.competition):
+    if may_organise(session, user, submission.phase_task.phase.competition, Right.SUBMISSIONS):
         return True
     if not _is_member(session, submission, user):
         return False

@@ -33,7 +33,7 @@ from app.models import (
 )
 from app.people.audit import record
 from app.people.email_confirmations import is_confirmed, send_link
-from app.people.roles import may_organise
+from app.people.rights import ANY_RIGHT, may_organise
 from app.teams.questions import answers_to, lacks_answers, read_answers
 from app.teams.registration_mails import mail_decision, mail_organisers
 from app.teams.registration_rules import Rules, rules_of
@@ -87,7 +87,7 @@ def standing_by(session: Session, competition: Competition, user: User, row: Reg
     missing = _missing(rules, row, found.has_accepted)
     if missing is None and rules.mode is RegistrationMode.CONFIRMED and not is_confirmed(session, user):
         missing = Missing.CONFIRMATION  # also of whoever has another address since
-    if missing is None or may_organise(session, user, competition):
+    if missing is None or may_organise(session, user, competition, ANY_RIGHT):
         return found
     return Standing(rules, row, missing)
 

@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.config import Settings
-from app.models import Competition, Registration, RegistrationStatus, User
+from app.models import Competition, Registration, RegistrationStatus, Right, User
 from app.people.mail import public_address, send_mail
-from app.people.roles import organisers_of
+from app.people.rights import organisers_of
 from app.teams.questions import answer_text
 from app.teams.registration_rules import rules_of
 
@@ -74,7 +74,7 @@ def mail_organisers(
         page=public_address(settings, links.registrations(competition.name)),
     )
     subject = f"{competition.title}: a registration is waiting"
-    for organiser in organisers_of(session, competition.name):
+    for organiser in organisers_of(session, competition.name, Right.EDIT):
         send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
 
 

@@ -480,7 +480,8 @@ def test_open_paraphrases_are_counted_by_language(engine: Engine, started: Judgi
 
 
 def test_an_organiser_of_a_competition_is_one_by_a_role(engine: Engine, anna: User, olga: User) -> None:
-    from app.people.roles import list_roles, may_organise
+    from app.people.rights import ANY_RIGHT, may_organise
+    from app.people.roles import list_roles
 
     world.add_competition(engine)
     world.add_competition(engine, name="other")
@@ -488,22 +489,22 @@ def test_an_organiser_of_a_competition_is_one_by_a_role(engine: Engine, anna: Us
         from app.competitions.find import find_competition
 
         competition, other = find_competition(session, COMPETITION), find_competition(session, "other")
-        assert not may_organise(session, anna, competition)
-        assert not may_organise(session, None, competition)
-        assert may_organise(session, olga, competition)  # administrators organise all of them
+        assert not may_organise(session, anna, competition, ANY_RIGHT)
+        assert not may_organise(session, None, competition, ANY_RIGHT)
+        assert may_organise(session, olga, competition, ANY_RIGHT)  # administrators organise all of them
         assert grant_role(session, competition, anna, Role.ANNOTATOR, NOW)
-        assert not may_organise(session, anna, competition)
+        assert not may_organise(session, anna, competition, ANY_RIGHT)
         assert grant_role(session, competition, anna, Role.ORGANISER, NOW)
         assert not grant_role(session, competition, anna, Role.ORGANISER, NOW)  # they had it
-        assert may_organise(session, anna, competition)
-        assert not may_organise(session, anna, other)
+        assert may_organise(session, anna, competition, ANY_RIGHT)
+        assert not may_organise(session, anna, other, ANY_RIGHT)
         assert [(one.role, one.user.username) for one in list_roles(session, competition)] == [
             (Role.ORGANISER, "anna"),
             (Role.ANNOTATOR, "anna"),
         ]
         assert revoke_role(session, competition, anna, Role.ORGANISER, NOW)
         assert not revoke_role(session, competition, anna, Role.ORGANISER, NOW)
-        assert not may_organise(session, anna, competition)
+        assert not may_organise(session, anna, competition, ANY_RIGHT)
 
 
 def test_who_is_asked_to_judge_gets_a_mail_with_the_page_where_it_begins(

@@ -86,6 +86,8 @@ BODIES: dict[str, dict[str, Any]] = {
     f"POST {_COMPETITION}/people/invite": {"data": {"whom": "anna", "role": "tester"}},
     f"POST {_COMPETITION}/people/revoke": {"data": {"whom": "anna", "role": "tester"}},
     f"POST {_COMPETITION}/people/owner": {"data": {"owner": "olga"}},
+    f"POST {_COMPETITION}/people/rights": {"data": {"whom": "edda", "rights": "gold"}},
+    f"PUT {_API_COMPETITION}/roles/organiser/{{username}}/rights": {"json": {"rights": ["gold"]}},
     f"PUT {_API_COMPETITION}/roles/owner": {"json": {"owner": "olga"}},
     f"POST {_API_COMPETITION}/roles/invitations": {"json": {"whom": "anna", "role": "tester"}},
     f"POST {_COMPETITION}/life": {"data": {"stage": "private"}},

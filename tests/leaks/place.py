@@ -33,7 +33,7 @@ from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import find_round, publish_round
 from app.messages.announcements import AnnouncementForm, publish
 from app.messages.questions import QuestionForm, ask
-from app.models import ApiToken, Board, PublicFile, Role, RunStatus, ScoringRun, Submission, TokenScope, User
+from app.models import ApiToken, Board, PublicFile, Right, Role, RunStatus, ScoringRun, Submission, TokenScope, User
 from app.people import auth
 from app.people.roles import grant_role
 from app.rescoring.sets import start_rescoring
@@ -72,8 +72,16 @@ ROLES = (
     "organiser elsewhere",
     "organiser",
     "administrator",
+    "editor",  # organisers with one right each
+    "submissions alone",
+    "gold alone",
+    "messages alone",
 )
-ACCOUNTS = dict(zip(ROLES[1:], ("alpha", "beta", "anna", "elsa", "olga", "root"), strict=True))
+ACCOUNTS = dict(
+    zip(ROLES[1:], ("alpha", "beta", "anna", "elsa", "olga", "root", "edda", "sue", "goldie", "mel"), strict=True)
+)
+#: Organisers who lack something, with what they have.
+ONE_RIGHT = dict(zip(ROLES[-4:], Right, strict=True))
 TEAMS = ("alpha", "beta", "gamma")
 TEXTS = {"alpha": judging.ALPHA, "beta": judging.BETA, "gamma": judging.GAMMA}
 #: Rounds of judging: one is at work, one is published and hidden as its board is.
@@ -201,6 +209,7 @@ NAMES_BY_TEMPLATE: dict[str, dict[str, str]] = {
     "/api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/validations": {"phase": "practice"},
     "/competitions/{competition}/phases/{phase}/tasks/{task}/validate": {"phase": "practice"},
     "/guide/{name}": {"name": "api"},
+    "/api/v1/competitions/{competition}/roles/organiser/{username}/rights": {"username": "edda"},
     "/submissions/{submission_id}/report/figures/{name}.svg": {"name": "languages"},
 }
 
@@ -357,6 +366,8 @@ def appoint(engine: Engine) -> None:
         grant_role(session, here, _user(session, "olga"), Role.ORGANISER, NOW)
         grant_role(session, elsewhere, _user(session, "elsa"), Role.ORGANISER, NOW)
         grant_role(session, here, _user(session, "anna"), Role.ANNOTATOR, NOW)
+        for role, right in ONE_RIGHT.items():
+            grant_role(session, here, _user(session, ACCOUNTS[role]), Role.ORGANISER, NOW, rights=(right,))
 
 
 def _say_something(engine: Engine, settings: Settings) -> None:

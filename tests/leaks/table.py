@@ -1,6 +1,9 @@
 # ruff: noqa: E501 (a route is a line)
 """Who gets which answer: every route of the application, a line each, with a status for each of `place.ROLES`.
 
+The last four organise with one right each. They are named where an administrator is answered otherwise than who
+organises elsewhere: where nobody asks who organises, nobody asks for a right either.
+
 Asked of the competition `idioms`, whose evaluation is over and hidden: its board, its gold, alpha's submission to it, a
 round of judging that is not published. Submissions are sent to its practice, which is open. A row that is missing, or
 too many, fails; so whoever adds a route says here who may.
@@ -13,7 +16,7 @@ too many, fails; so whoever adds a route says here who may.
 from __future__ import annotations
 
 TABLE = """
-#                                                                                                         nob own oth ann els org adm
+#                                                                                                         nob own oth ann els org adm edi sub gol msg
 GET    /                                                                                                  200 200 200 200 200 200 200
 GET    /account                                                                                           303 200 200 200 200 200 200
 GET    /account/confirm-email                                                                             303 404 404 404 404 404 404
@@ -24,94 +27,94 @@ POST   /account/mail                                                            
 POST   /account/password                                                                                  303 422 422 422 422 422 422
 POST   /account/tokens                                                                                    303 303 303 303 303 303 303
 POST   /account/tokens/{token_id}/revoke                                                                  303 303 404 404 404 404 404
-GET    /api/v1/audit                                                                                      401 403 403 403 403 403 200
+GET    /api/v1/audit                                                                                      401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/competitions                                                                               200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}                                                                 200 200 200 200 200 200 200
-GET    /api/v1/competitions/{competition}/allowances                                                      401 403 403 403 403 200 200
-PUT    /api/v1/competitions/{competition}/allowances                                                      401 403 403 403 403 200 200
-DELETE /api/v1/competitions/{competition}/allowances/{allowance_id}                                       401 403 403 403 403 404 404
+GET    /api/v1/competitions/{competition}/allowances                                                      401 403 403 403 403 200 200 403 200 403 403
+PUT    /api/v1/competitions/{competition}/allowances                                                      401 403 403 403 403 200 200 403 200 403 403
+DELETE /api/v1/competitions/{competition}/allowances/{allowance_id}                                       401 403 403 403 403 404 404 403 404 403 403
 GET    /api/v1/competitions/{competition}/announcements                                                   200 200 200 200 200 200 200
-POST   /api/v1/competitions/{competition}/announcements                                                   401 403 403 403 403 201 201
+POST   /api/v1/competitions/{competition}/announcements                                                   401 403 403 403 403 201 201 403 403 403 201
 GET    /api/v1/competitions/{competition}/announcements.atom                                              200 200 200 200 200 200 200
-GET    /api/v1/competitions/{competition}/announcements/receivers                                         401 403 403 403 403 200 200
-DELETE /api/v1/competitions/{competition}/announcements/{announcement_id}                                 401 403 403 403 403 204 204
-PUT    /api/v1/competitions/{competition}/announcements/{announcement_id}                                 401 403 403 403 403 200 200
+GET    /api/v1/competitions/{competition}/announcements/receivers                                         401 403 403 403 403 200 200 403 403 403 200
+DELETE /api/v1/competitions/{competition}/announcements/{announcement_id}                                 401 403 403 403 403 204 204 403 403 403 204
+PUT    /api/v1/competitions/{competition}/announcements/{announcement_id}                                 401 403 403 403 403 200 200 403 403 403 200
 GET    /api/v1/competitions/{competition}/citation                                                        200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/dates.ics                                                       200 200 200 200 200 200 200
-GET    /api/v1/competitions/{competition}/declaration                                                     401 403 403 403 403 200 200
-PATCH  /api/v1/competitions/{competition}/declaration                                                     401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/declaration.zip                                                 401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/downloads                                                       401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/downloads.csv                                                   401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/failed-runs                                                     401 403 403 403 403 200 200
-POST   /api/v1/competitions/{competition}/failed-runs/queue-again                                         401 403 403 403 403 202 202
-POST   /api/v1/competitions/{competition}/failed-runs/{run_id}/queue-again                                401 403 403 403 403 202 202
-GET    /api/v1/competitions/{competition}/judging                                                         401 403 403 403 403 200 200
-DELETE /api/v1/competitions/{competition}/judging/{round_name}                                            401 403 403 403 403 204 204
-GET    /api/v1/competitions/{competition}/judging/{round_name}                                            404 404 404 404 404 200 200
-DELETE /api/v1/competitions/{competition}/judging/{round_name}/annotators/{language}/{username}           401 403 403 403 403 404 404
-PUT    /api/v1/competitions/{competition}/judging/{round_name}/annotators/{language}/{username}           401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/judging/{round_name}/marks.csv                                  401 403 403 403 403 200 200
-DELETE /api/v1/competitions/{competition}/judging/{round_name}/publication                                401 403 403 403 403 200 200
-PUT    /api/v1/competitions/{competition}/judging/{round_name}/publication                                401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/life                                                            401 403 403 403 403 200 200
-PUT    /api/v1/competitions/{competition}/life                                                            401 403 403 403 403 200 200
-DELETE /api/v1/competitions/{competition}/life/deletion                                                   401 403 403 403 403 200 200
-PUT    /api/v1/competitions/{competition}/life/deletion                                                   401 403 403 403 403 409 409
-GET    /api/v1/competitions/{competition}/participants                                                    401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/participants.csv                                                401 403 403 403 403 200 200
+GET    /api/v1/competitions/{competition}/declaration                                                     401 403 403 403 403 200 200 200 403 403 403
+PATCH  /api/v1/competitions/{competition}/declaration                                                     401 403 403 403 403 200 200 200 403 403 403
+GET    /api/v1/competitions/{competition}/declaration.zip                                                 401 403 403 403 403 200 200 200 403 403 403
+GET    /api/v1/competitions/{competition}/downloads                                                       401 403 403 403 403 200 200 403 200 403 403
+GET    /api/v1/competitions/{competition}/downloads.csv                                                   401 403 403 403 403 200 200 403 200 403 403
+GET    /api/v1/competitions/{competition}/failed-runs                                                     401 403 403 403 403 200 200 403 200 403 403
+POST   /api/v1/competitions/{competition}/failed-runs/queue-again                                         401 403 403 403 403 202 202 403 202 403 403
+POST   /api/v1/competitions/{competition}/failed-runs/{run_id}/queue-again                                401 403 403 403 403 202 202 403 202 403 403
+GET    /api/v1/competitions/{competition}/judging                                                         401 403 403 403 403 200 200 403 200 403 403
+DELETE /api/v1/competitions/{competition}/judging/{round_name}                                            401 403 403 403 403 204 204 403 204 403 403
+GET    /api/v1/competitions/{competition}/judging/{round_name}                                            404 404 404 404 404 200 200 404 200 404 404
+DELETE /api/v1/competitions/{competition}/judging/{round_name}/annotators/{language}/{username}           401 403 403 403 403 404 404 403 404 403 403
+PUT    /api/v1/competitions/{competition}/judging/{round_name}/annotators/{language}/{username}           401 403 403 403 403 200 200 403 200 403 403
+GET    /api/v1/competitions/{competition}/judging/{round_name}/marks.csv                                  401 403 403 403 403 200 200 403 200 403 403
+DELETE /api/v1/competitions/{competition}/judging/{round_name}/publication                                401 403 403 403 403 200 200 403 200 403 403
+PUT    /api/v1/competitions/{competition}/judging/{round_name}/publication                                401 403 403 403 403 200 200 403 200 403 403
+GET    /api/v1/competitions/{competition}/life                                                            401 403 403 403 403 200 200 200 403 403 403
+PUT    /api/v1/competitions/{competition}/life                                                            401 403 403 403 403 200 200 200 403 403 403
+DELETE /api/v1/competitions/{competition}/life/deletion                                                   401 403 403 403 403 200 200 200 403 403 403
+PUT    /api/v1/competitions/{competition}/life/deletion                                                   401 403 403 403 403 409 409 409 403 403 403
+GET    /api/v1/competitions/{competition}/participants                                                    401 403 403 403 403 200 200 403 200 403 403
+GET    /api/v1/competitions/{competition}/participants.csv                                                401 403 403 403 403 200 200 403 200 403 403
 GET    /api/v1/competitions/{competition}/phases/{phase}                                                  200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}                                   200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}.csv                               200 200 200 200 200 200 200
-GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/citation                          404 404 404 404 404 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/citation                          404 404 404 404 404 200 200 404 200 404 404
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/feed.atom                         200 200 200 200 200 200 200
-GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/official                          404 404 404 404 404 200 200
-GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}                 404 404 404 404 404 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/official                          404 404 404 404 404 200 200 404 200 404 404
+GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}                 404 404 404 404 404 200 200 404 200 404 404
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/pictures                          200 200 200 200 200 200 200
-GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}                404 404 404 404 404 200 200
+GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}                404 404 404 404 404 200 200 404 200 404 404
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/table                             200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/rankings/{ranking}                               200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}                                     200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}                        200 200 200 200 200 200 200
-GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold                                401 403 403 403 403 200 200
-POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold                                401 403 403 403 403 201 201
-POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/check                401 403 403 403 403 202 202
-POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/publish              401 403 403 403 403 200 200
-POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/judging                             401 403 403 403 403 201 201
-POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/judging/marks                       401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/rows                                401 403 403 403 403 200 200
-PUT    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/rows                                401 403 403 403 403 200 200
-DELETE /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/rows/{mark_id}                      401 403 403 403 403 404 404
+GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold                                401 403 403 403 403 200 200 403 403 200 403
+POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold                                401 403 403 403 403 201 201 403 403 201 403
+POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/check                401 403 403 403 403 202 202 403 403 202 403
+POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/publish              401 403 403 403 403 200 200 403 403 200 403
+POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/judging                             401 403 403 403 403 201 201 403 201 403 403
+POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/judging/marks                       401 403 403 403 403 200 200 403 200 403 403
+GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/rows                                401 403 403 403 403 200 200 403 200 403 403
+PUT    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/rows                                401 403 403 403 403 200 200 403 200 403 403
+DELETE /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/rows/{mark_id}                      401 403 403 403 403 404 404 403 404 403 403
 GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/starter-kit.zip                     404 404 404 404 404 404 404
 POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/submissions                         401 202 202 202 202 202 202
 POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/validations                         401 202 202 202 202 202 202
-GET    /api/v1/competitions/{competition}/predictions.zip                                                 401 403 403 403 403 200 200
+GET    /api/v1/competitions/{competition}/predictions.zip                                                 401 403 403 403 403 200 200 403 200 403 403
 GET    /api/v1/competitions/{competition}/questions                                                       200 200 200 200 200 200 200
 POST   /api/v1/competitions/{competition}/questions                                                       401 201 201 201 201 201 201
-PUT    /api/v1/competitions/{competition}/questions/{question_id}/answer                                  401 403 403 403 403 200 200
-DELETE /api/v1/competitions/{competition}/questions/{question_id}/closed                                  401 403 403 403 403 200 200
-PUT    /api/v1/competitions/{competition}/questions/{question_id}/closed                                  401 403 403 403 403 200 200
+PUT    /api/v1/competitions/{competition}/questions/{question_id}/answer                                  401 403 403 403 403 200 200 403 403 403 200
+DELETE /api/v1/competitions/{competition}/questions/{question_id}/closed                                  401 403 403 403 403 200 200 403 403 403 200
+PUT    /api/v1/competitions/{competition}/questions/{question_id}/closed                                  401 403 403 403 403 200 200 403 403 403 200
 GET    /api/v1/competitions/{competition}/registration                                                    401 200 200 200 200 200 200
 PUT    /api/v1/competitions/{competition}/registration                                                    401 200 200 200 200 200 200
-GET    /api/v1/competitions/{competition}/registrations                                                   401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/registrations.csv                                               401 403 403 403 403 200 200
-PUT    /api/v1/competitions/{competition}/registrations                                                   401 403 403 403 403 200 200
-PUT    /api/v1/competitions/{competition}/registrations/{username}                                        401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/rescorings                                                      401 403 403 403 403 200 200
-POST   /api/v1/competitions/{competition}/rescorings                                                      401 403 403 403 403 201 201
-GET    /api/v1/competitions/{competition}/rescorings/{rescoring}                                          401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/rescorings/{rescoring}/diff                                     401 403 403 403 403 200 200
-POST   /api/v1/competitions/{competition}/rescorings/{rescoring}/drop                                     401 403 403 403 403 200 200
-POST   /api/v1/competitions/{competition}/rescorings/{rescoring}/publish                                  401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/revisions                                                       401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/revisions/{number}                                              401 403 403 403 403 200 200
-POST   /api/v1/competitions/{competition}/revisions/{number}/apply                                        401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/roles                                                           401 403 403 403 403 200 200
-DELETE /api/v1/competitions/{competition}/roles/{role}/{username}                                         401 403 403 403 403 404 404
-PUT    /api/v1/competitions/{competition}/roles/{role}/{username}                                         401 403 403 403 403 200 200
-GET    /api/v1/competitions/{competition}/submissions                                                     401 403 403 403 403 200 200
-PUT    /api/v1/competitions/{competition}/submissions/marks                                               401 403 403 403 403 204 204
-POST   /api/v1/competitions/{competition}/submissions/rescoring                                           401 403 403 403 403 202 202
+GET    /api/v1/competitions/{competition}/registrations                                                   401 403 403 403 403 200 200 200 403 403 403
+GET    /api/v1/competitions/{competition}/registrations.csv                                               401 403 403 403 403 200 200 200 403 403 403
+PUT    /api/v1/competitions/{competition}/registrations                                                   401 403 403 403 403 200 200 200 403 403 403
+PUT    /api/v1/competitions/{competition}/registrations/{username}                                        401 403 403 403 403 200 200 200 403 403 403
+GET    /api/v1/competitions/{competition}/rescorings                                                      401 403 403 403 403 200 200 403 200 403 403
+POST   /api/v1/competitions/{competition}/rescorings                                                      401 403 403 403 403 201 201 403 403 403 403
+GET    /api/v1/competitions/{competition}/rescorings/{rescoring}                                          401 403 403 403 403 200 200 403 200 403 403
+GET    /api/v1/competitions/{competition}/rescorings/{rescoring}/diff                                     401 403 403 403 403 200 200 403 200 403 403
+POST   /api/v1/competitions/{competition}/rescorings/{rescoring}/drop                                     401 403 403 403 403 200 200 403 403 403 403
+POST   /api/v1/competitions/{competition}/rescorings/{rescoring}/publish                                  401 403 403 403 403 200 200 403 403 403 403
+GET    /api/v1/competitions/{competition}/revisions                                                       401 403 403 403 403 200 200 200 403 403 403
+GET    /api/v1/competitions/{competition}/revisions/{number}                                              401 403 403 403 403 200 200 200 403 403 403
+POST   /api/v1/competitions/{competition}/revisions/{number}/apply                                        401 403 403 403 403 200 200 200 403 403 403
+GET    /api/v1/competitions/{competition}/roles                                                           401 403 403 403 403 200 200 200 200 200 200
+DELETE /api/v1/competitions/{competition}/roles/{role}/{username}                                         401 403 403 403 403 404 404 404 403 403 403
+PUT    /api/v1/competitions/{competition}/roles/{role}/{username}                                         401 403 403 403 403 200 200 200 403 403 403
+GET    /api/v1/competitions/{competition}/submissions                                                     401 403 403 403 403 200 200 403 200 403 403
+PUT    /api/v1/competitions/{competition}/submissions/marks                                               401 403 403 403 403 204 204 403 204 403 403
+POST   /api/v1/competitions/{competition}/submissions/rescoring                                           401 403 403 403 403 202 202 403 403 403 403
 GET    /api/v1/competitions/{competition}/tasks/{task}/results                                            200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/tasks/{task}/results.csv                                        200 200 200 200 200 200 200
 DELETE /api/v1/competitions/{competition}/team                                                            401 204 204 404 404 404 404
@@ -129,19 +132,19 @@ GET    /api/v1/me/mail                                                          
 PUT    /api/v1/me/mail                                                                                    401 200 200 200 200 200 200
 POST   /api/v1/register                                                                                   201 201 201 201 201 201 201
 GET    /api/v1/submissions                                                                                401 200 200 200 200 200 200
-GET    /api/v1/submissions/{submission_id}                                                                401 200 404 404 404 200 200
-GET    /api/v1/submissions/{submission_id}/card                                                           401 200 404 404 404 200 200
-PUT    /api/v1/submissions/{submission_id}/card                                                           401 409 404 404 404 403 403
-DELETE /api/v1/submissions/{submission_id}/choice                                                         401 409 404 404 404 403 403
-PUT    /api/v1/submissions/{submission_id}/choice                                                         401 409 404 404 404 403 403
-GET    /api/v1/submissions/{submission_id}/comparison/{other_id}                                         401 200 404 404 404 200 200
-GET    /api/v1/submissions/{submission_id}/file                                                           401 200 404 404 404 200 200
-GET    /api/v1/submissions/{submission_id}/report                                                         401 404 404 404 404 200 200
-GET    /api/v1/submissions/{submission_id}/report.csv                                                     401 404 404 404 404 200 200
-GET    /api/v1/submissions/{submission_id}/report/{name}.txt                                              401 404 404 404 404 200 200
-GET    /api/v1/submissions/{submission_id}/problems.csv                                                   401 200 404 404 404 200 200
-DELETE /api/v1/submissions/{submission_id}/withdrawal                                                     401 200 404 404 404 200 200
-PUT    /api/v1/submissions/{submission_id}/withdrawal                                                     401 409 404 404 404 403 403
+GET    /api/v1/submissions/{submission_id}                                                                401 200 404 404 404 200 200 404 200 404 404
+GET    /api/v1/submissions/{submission_id}/card                                                           401 200 404 404 404 200 200 404 200 404 404
+PUT    /api/v1/submissions/{submission_id}/card                                                           401 409 404 404 404 403 403 404 403 404 404
+DELETE /api/v1/submissions/{submission_id}/choice                                                         401 409 404 404 404 403 403 404 403 404 404
+PUT    /api/v1/submissions/{submission_id}/choice                                                         401 409 404 404 404 403 403 404 403 404 404
+GET    /api/v1/submissions/{submission_id}/comparison/{other_id}                                          401 200 404 404 404 200 200 404 200 404 404
+GET    /api/v1/submissions/{submission_id}/file                                                           401 200 404 404 404 200 200 404 200 404 404
+GET    /api/v1/submissions/{submission_id}/report                                                         401 404 404 404 404 200 200 404 200 404 404
+GET    /api/v1/submissions/{submission_id}/report.csv                                                     401 404 404 404 404 200 200 404 200 404 404
+GET    /api/v1/submissions/{submission_id}/report/{name}.txt                                              401 404 404 404 404 200 200 404 200 404 404
+GET    /api/v1/submissions/{submission_id}/problems.csv                                                   401 200 404 404 404 200 200 404 200 404 404
+DELETE /api/v1/submissions/{submission_id}/withdrawal                                                     401 200 404 404 404 200 200 404 200 404 404
+PUT    /api/v1/submissions/{submission_id}/withdrawal                                                     401 409 404 404 404 403 403 404 403 404 404
 GET    /api/v1/tokens                                                                                     401 200 200 200 200 200 200
 POST   /api/v1/tokens                                                                                     422 201 201 201 201 201 201
 DELETE /api/v1/tokens/{token_id}                                                                          401 204 404 404 404 404 404
@@ -149,91 +152,91 @@ GET    /api/v1/validations/{validation_id}                                      
 GET    /api/v1/validations/{validation_id}/problems.csv                                                   401 200 404 404 404 404 404
 GET    /competitions                                                                                      308 308 308 308 308 308 308
 GET    /competitions/{competition}                                                                        200 200 200 200 200 200 200
-GET    /competitions/{competition}/life                                                                   303 403 403 403 403 200 200
-POST   /competitions/{competition}/life                                                                   303 403 403 403 403 303 303
-POST   /competitions/{competition}/life/deletion                                                          303 403 403 403 403 409 409
-POST   /competitions/{competition}/life/deletion/stop                                                     303 403 403 403 403 303 303
-GET    /competitions/{competition}/allowances                                                             303 403 403 403 403 200 200
-POST   /competitions/{competition}/allowances                                                             303 403 403 403 403 303 303
-POST   /competitions/{competition}/allowances/{allowance_id}/take-back                                    303 403 403 403 403 404 404
+GET    /competitions/{competition}/life                                                                   303 403 403 403 403 200 200 200 403 403 403
+POST   /competitions/{competition}/life                                                                   303 403 403 403 403 303 303 303 403 403 403
+POST   /competitions/{competition}/life/deletion                                                          303 403 403 403 403 409 409 409 403 403 403
+POST   /competitions/{competition}/life/deletion/stop                                                     303 403 403 403 403 303 303 303 403 403 403
+GET    /competitions/{competition}/allowances                                                             303 403 403 403 403 200 200 403 200 403 403
+POST   /competitions/{competition}/allowances                                                             303 403 403 403 403 303 303 403 303 403 403
+POST   /competitions/{competition}/allowances/{allowance_id}/take-back                                    303 403 403 403 403 404 404 403 404 403 403
 GET    /competitions/{competition}/announcements                                                          200 200 200 200 200 200 200
-POST   /competitions/{competition}/announcements                                                          303 403 403 403 403 200 200
-GET    /competitions/{competition}/announcements/{announcement_id}                                        303 403 403 403 403 200 200
-POST   /competitions/{competition}/announcements/{announcement_id}                                        303 403 403 403 403 303 303
-POST   /competitions/{competition}/announcements/{announcement_id}/withdraw                               303 403 403 403 403 303 303
+POST   /competitions/{competition}/announcements                                                          303 403 403 403 403 200 200 403 403 403 200
+GET    /competitions/{competition}/announcements/{announcement_id}                                        303 403 403 403 403 200 200 403 403 403 200
+POST   /competitions/{competition}/announcements/{announcement_id}                                        303 403 403 403 403 303 303 403 403 403 303
+POST   /competitions/{competition}/announcements/{announcement_id}/withdraw                               303 403 403 403 403 303 303 403 403 403 303
 GET    /competitions/{competition}/cite                                                                   200 200 200 200 200 200 200
 GET    /competitions/{competition}/data                                                                   200 200 200 200 200 200 200
-GET    /competitions/{competition}/desk                                                                   303 403 403 403 403 200 200
-POST   /competitions/{competition}/desk/mail                                                              303 403 403 403 403 303 303
-GET    /competitions/{competition}/edit                                                                   303 403 403 403 403 200 200
-POST   /competitions/{competition}/edit                                                                   303 403 403 403 403 200 200
-POST   /competitions/{competition}/edit/images                                                            303 403 403 403 403 422 422
-GET    /competitions/{competition}/edit/texts                                                             303 403 403 403 403 200 200
-POST   /competitions/{competition}/edit/texts                                                             303 403 403 403 403 200 200
-GET    /competitions/{competition}/downloads                                                              303 403 403 403 403 200 200
-GET    /competitions/{competition}/exports                                                                303 403 403 403 403 200 200
-GET    /competitions/{competition}/failed                                                                 303 403 403 403 403 200 200
-POST   /competitions/{competition}/failed/queue-again                                                     303 403 403 403 403 303 303
-POST   /competitions/{competition}/failed/{run_id}/queue-again                                            303 403 403 403 403 303 303
-GET    /competitions/{competition}/history                                                                303 403 403 403 403 200 200
-GET    /competitions/{competition}/history/{number}                                                       303 403 403 403 403 200 200
-POST   /competitions/{competition}/history/{number}                                                       303 403 403 403 403 200 200
+GET    /competitions/{competition}/desk                                                                   303 403 403 403 403 200 200 200 200 200 200
+POST   /competitions/{competition}/desk/mail                                                              303 403 403 403 403 303 303 403 403 403 403
+GET    /competitions/{competition}/edit                                                                   303 403 403 403 403 200 200 200 403 403 403
+POST   /competitions/{competition}/edit                                                                   303 403 403 403 403 200 200 200 403 403 403
+GET    /competitions/{competition}/edit/texts                                                             303 403 403 403 403 200 200 200 403 403 403
+POST   /competitions/{competition}/edit/texts                                                             303 403 403 403 403 200 200 200 403 403 403
+GET    /competitions/{competition}/downloads                                                              303 403 403 403 403 200 200 403 200 403 403
+GET    /competitions/{competition}/exports                                                                303 403 403 403 403 200 200 403 200 403 403
+GET    /competitions/{competition}/failed                                                                 303 403 403 403 403 200 200 403 200 403 403
+POST   /competitions/{competition}/failed/queue-again                                                     303 403 403 403 403 303 303 403 303 403 403
+POST   /competitions/{competition}/failed/{run_id}/queue-again                                            303 403 403 403 403 303 303 403 303 403 403
+GET    /competitions/{competition}/history                                                                303 403 403 403 403 200 200 200 403 403 403
+GET    /competitions/{competition}/history/{number}                                                       303 403 403 403 403 200 200 200 403 403 403
+POST   /competitions/{competition}/history/{number}                                                       303 403 403 403 403 200 200 200 403 403 403
+GET    /competitions/{competition}/judging                                                                303 403 403 200 403 200 200 403 200 403 403
+GET    /competitions/{competition}/judging/{round_name}                                                   404 404 404 404 404 200 200 404 200 404 404
+POST   /competitions/{competition}/judging/{round_name}/annotators                                        303 403 403 403 403 303 303 403 303 403 403
+POST   /competitions/{competition}/judging/{round_name}/discard                                           303 403 403 403 403 303 303 403 303 403 403
+GET    /competitions/{competition}/judging/{round_name}/figures/{name}.svg                                404 404 404 404 404 200 200 404 200 404 404
+POST   /competitions/{competition}/edit/images                                                            303 403 403 403 403 422 422 422 403 403 403
 GET    /competitions/{competition}/images/{sha256}                                                        404 404 404 404 404 404 404
-GET    /competitions/{competition}/judging                                                                303 403 403 200 403 200 200
-GET    /competitions/{competition}/judging/{round_name}                                                   404 404 404 404 404 200 200
-POST   /competitions/{competition}/judging/{round_name}/annotators                                        303 403 403 403 403 303 303
-POST   /competitions/{competition}/judging/{round_name}/discard                                           303 403 403 403 403 303 303
-GET    /competitions/{competition}/judging/{round_name}/figures/{name}.svg                                404 404 404 404 404 200 200
 GET    /competitions/{competition}/judging/{round_name}/items/{language}                                  303 404 404 303 404 404 404
 GET    /competitions/{competition}/judging/{round_name}/items/{language}/{place}                          303 404 404 200 404 404 404
 POST   /competitions/{competition}/judging/{round_name}/items/{language}/{place}                          303 404 404 303 404 404 404
 POST   /competitions/{competition}/judging/{round_name}/items/{language}/{place}/clear                    303 404 404 303 404 404 404
-POST   /competitions/{competition}/judging/{round_name}/publish                                           303 403 403 403 403 303 303
-POST   /competitions/{competition}/judging/{round_name}/withdraw                                          303 403 403 403 403 303 303
+POST   /competitions/{competition}/judging/{round_name}/publish                                           303 403 403 403 403 303 303 403 303 403 403
+POST   /competitions/{competition}/judging/{round_name}/withdraw                                          303 403 403 403 403 303 303 403 303 403 403
 GET    /competitions/{competition}/leaderboard                                                            303 303 303 303 303 303 303
 GET    /competitions/{competition}/phases/{phase}/boards/{board}                                          200 200 200 200 200 200 200
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg                       404 404 404 404 404 404 404
-GET    /competitions/{competition}/phases/{phase}/boards/{board}/official                                 404 404 404 404 404 200 200
-GET    /competitions/{competition}/phases/{phase}/boards/{board}/official/{number}                        404 404 404 404 404 200 200
-GET    /competitions/{competition}/phases/{phase}/boards/{board}/official/{number}/rows/{submission_id}   404 404 404 404 404 200 200
-GET    /competitions/{competition}/phases/{phase}/boards/{board}/rows/{submission_id}                     404 404 404 404 404 200 200
+GET    /competitions/{competition}/phases/{phase}/boards/{board}/official                                 404 404 404 404 404 200 200 404 200 404 404
+GET    /competitions/{competition}/phases/{phase}/boards/{board}/official/{number}                        404 404 404 404 404 200 200 404 200 404 404
+GET    /competitions/{competition}/phases/{phase}/boards/{board}/official/{number}/rows/{submission_id}   404 404 404 404 404 200 200 404 200 404 404
+GET    /competitions/{competition}/phases/{phase}/boards/{board}/rows/{submission_id}                     404 404 404 404 404 200 200 404 200 404 404
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/pictures                                 200 200 200 200 200 200 200
-GET    /competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}.svg                   404 404 404 404 404 200 200
+GET    /competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}.svg                   404 404 404 404 404 200 200 404 200 404 404
 GET    /competitions/{competition}/phases/{phase}/rankings/{ranking}                                      200 200 200 200 200 200 200
-GET    /competitions/{competition}/phases/{phase}/tasks/{task}/gold                                       303 403 403 403 403 200 200
-POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold                                       303 403 403 403 403 303 303
-POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/check                       303 403 403 403 403 303 303
-POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/publish                     303 403 403 403 403 303 303
-GET    /competitions/{competition}/phases/{phase}/tasks/{task}/judging                                    303 403 403 403 403 200 200
-POST   /competitions/{competition}/phases/{phase}/tasks/{task}/judging                                    303 403 403 403 403 303 303
-POST   /competitions/{competition}/phases/{phase}/tasks/{task}/judging/marks                              303 403 403 403 403 303 303
-GET    /competitions/{competition}/phases/{phase}/tasks/{task}/rows                                       303 403 403 403 403 200 200
-POST   /competitions/{competition}/phases/{phase}/tasks/{task}/rows                                       303 403 403 403 403 303 303
-POST   /competitions/{competition}/phases/{phase}/tasks/{task}/rows/{mark_id}/clear                       303 403 403 403 403 404 404
+GET    /competitions/{competition}/phases/{phase}/tasks/{task}/gold                                       303 403 403 403 403 200 200 403 403 200 403
+POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold                                       303 403 403 403 403 303 303 403 403 303 403
+POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/check                       303 403 403 403 403 303 303 403 403 303 403
+POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/publish                     303 403 403 403 403 303 303 403 403 303 403
+GET    /competitions/{competition}/phases/{phase}/tasks/{task}/judging                                    303 403 403 403 403 200 200 403 200 403 403
+POST   /competitions/{competition}/phases/{phase}/tasks/{task}/judging                                    303 403 403 403 403 303 303 403 303 403 403
+POST   /competitions/{competition}/phases/{phase}/tasks/{task}/judging/marks                              303 403 403 403 403 303 303 403 303 403 403
+GET    /competitions/{competition}/phases/{phase}/tasks/{task}/rows                                       303 403 403 403 403 200 200 403 200 403 403
+POST   /competitions/{competition}/phases/{phase}/tasks/{task}/rows                                       303 403 403 403 403 303 303 403 303 403 403
+POST   /competitions/{competition}/phases/{phase}/tasks/{task}/rows/{mark_id}/clear                       303 403 403 403 403 404 404 403 404 403 403
 GET    /competitions/{competition}/phases/{phase}/tasks/{task}/submit                                     200 200 200 200 200 200 200
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/submit                                     303 303 303 303 303 303 303
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/validate                                   303 303 303 303 303 303 303
 GET    /competitions/{competition}/pictures                                                               303 303 303 303 303 303 303
 GET    /competitions/{competition}/questions                                                              200 200 200 200 200 200 200
 POST   /competitions/{competition}/questions                                                              303 303 303 303 303 303 303
-POST   /competitions/{competition}/questions/{question_id}/answer                                         303 403 403 403 403 303 303
-POST   /competitions/{competition}/questions/{question_id}/close                                          303 403 403 403 403 303 303
-POST   /competitions/{competition}/questions/{question_id}/reopen                                         303 403 403 403 403 303 303
+POST   /competitions/{competition}/questions/{question_id}/answer                                         303 403 403 403 403 303 303 403 403 403 303
+POST   /competitions/{competition}/questions/{question_id}/close                                          303 403 403 403 403 303 303 403 403 403 303
+POST   /competitions/{competition}/questions/{question_id}/reopen                                         303 403 403 403 403 303 303 403 403 403 303
 GET    /competitions/{competition}/registration                                                           200 200 200 200 200 200 200
 POST   /competitions/{competition}/registration                                                           303 303 303 303 303 303 303
-GET    /competitions/{competition}/registrations                                                          303 403 403 403 403 200 200
-POST   /competitions/{competition}/registrations                                                          303 403 403 403 403 303 303
-POST   /competitions/{competition}/registrations/{username}                                               303 403 403 403 403 303 303
-GET    /competitions/{competition}/rescoring                                                              303 403 403 403 403 200 200
-POST   /competitions/{competition}/rescoring                                                              303 403 403 403 403 303 303
-GET    /competitions/{competition}/rescoring/{rescoring}                                                  303 403 403 403 403 200 200
-POST   /competitions/{competition}/rescoring/{rescoring}/drop                                             303 403 403 403 403 303 303
-POST   /competitions/{competition}/rescoring/{rescoring}/publish                                          303 403 403 403 403 303 303
+GET    /competitions/{competition}/registrations                                                          303 403 403 403 403 200 200 200 403 403 403
+POST   /competitions/{competition}/registrations                                                          303 403 403 403 403 303 303 303 403 403 403
+POST   /competitions/{competition}/registrations/{username}                                               303 403 403 403 403 303 303 303 403 403 403
+GET    /competitions/{competition}/rescoring                                                              303 403 403 403 403 200 200 403 200 403 403
+POST   /competitions/{competition}/rescoring                                                              303 403 403 403 403 303 303 403 403 403 403
+GET    /competitions/{competition}/rescoring/{rescoring}                                                  303 403 403 403 403 200 200 403 200 403 403
+POST   /competitions/{competition}/rescoring/{rescoring}/drop                                             303 403 403 403 403 303 303 403 403 403 403
+POST   /competitions/{competition}/rescoring/{rescoring}/publish                                          303 403 403 403 403 303 303 403 403 403 403
 GET    /competitions/{competition}/runs                                                                   303 200 200 200 200 200 200
 GET    /competitions/{competition}/submit                                                                 303 303 303 303 303 303 303
 GET    /competitions/{competition}/tasks/{task}/results                                                   200 200 200 200 200 200 200
-GET    /competitions/{competition}/submissions                                                            303 403 403 403 403 200 200
-POST   /competitions/{competition}/submissions                                                            303 403 403 403 403 303 303
+GET    /competitions/{competition}/submissions                                                            303 403 403 403 403 200 200 403 200 403 403
+POST   /competitions/{competition}/submissions                                                            303 403 403 403 403 303 303 403 303 403 403
 GET    /competitions/{competition}/team                                                                   303 200 200 200 200 200 200
 POST   /competitions/{competition}/team/captain                                                           303 404 404 404 404 404 404
 POST   /competitions/{competition}/team/invitation                                                        303 303 303 404 404 404 404
@@ -243,7 +246,7 @@ POST   /competitions/{competition}/team/join                                    
 POST   /competitions/{competition}/team/leave                                                             303 303 303 404 404 404 404
 POST   /competitions/{competition}/team/name                                                              303 409 409 303 303 303 303
 POST   /competitions/{competition}/team/remove                                                            303 404 404 404 404 404 404
-GET    /competitions/{competition}/teams/{team:path}                                                       200 200 200 200 200 200 200
+GET    /competitions/{competition}/teams/{team:path}                                                      200 200 200 200 200 200 200
 GET    /docs                                                                                              200 200 200 200 200 200 200
 GET    /favicon.ico                                                                                       308 308 308 308 308 308 308
 GET    /guide                                                                                             200 200 200 200 200 200 200
@@ -258,8 +261,8 @@ GET    /mail/unsubscribe                                                        
 POST   /mail/unsubscribe                                                                                  404 404 404 404 404 404 404
 GET    /metrics                                                                                           403 403 403 403 403 403 403
 GET    /organise                                                                                          303 200 200 200 200 200 200
-POST   /organise                                                                                          303 403 403 403 403 403 422
-POST   /organise/zip                                                                                      303 403 403 403 403 403 422
+POST   /organise                                                                                          303 403 403 403 403 403 422 403 403 403 403
+POST   /organise/zip                                                                                      303 403 403 403 403 403 422 403 403 403 403
 GET    /organise/{blueprint_id}                                                                           303 404 404 404 404 404 404
 POST   /organise/{blueprint_id}/add                                                                       303 404 404 404 404 404 404
 POST   /organise/{blueprint_id}/build                                                                     303 404 404 404 404 404 404
@@ -273,22 +276,22 @@ POST   /organise/{blueprint_id}/part                                            
 GET    /organise/{blueprint_id}/preview                                                                   303 404 404 404 404 404 404
 POST   /organise/{blueprint_id}/remove                                                                    303 404 404 404 404 404 404
 POST   /organise/{blueprint_id}/yaml                                                                      303 404 404 404 404 404 404
-POST   /competitions/{competition}/rewrite                                                                303 403 403 403 403 303 303
-POST   /api/v1/competitions                                                                               401 403 403 403 403 403 422
-GET    /competitions/{competition}/people                                                                 303 403 403 403 403 200 200
-POST   /competitions/{competition}/people/invite                                                          303 403 403 403 403 303 303
-POST   /competitions/{competition}/people/invitations/{invitation_id}/take-back                           303 403 403 403 403 404 404
-POST   /competitions/{competition}/people/revoke                                                          303 403 403 403 403 303 303
-POST   /competitions/{competition}/people/link                                                            303 403 403 403 403 200 200
-POST   /competitions/{competition}/people/link/end                                                        303 403 403 403 403 303 303
-POST   /competitions/{competition}/people/owner                                                           303 403 403 403 403 403 303
+POST   /competitions/{competition}/rewrite                                                                303 403 403 403 403 303 303 303 403 403 403
+POST   /api/v1/competitions                                                                               401 403 403 403 403 403 422 403 403 403 403
+GET    /competitions/{competition}/people                                                                 303 403 403 403 403 200 200 200 200 200 200
+POST   /competitions/{competition}/people/invite                                                          303 403 403 403 403 303 303 303 403 403 403
+POST   /competitions/{competition}/people/invitations/{invitation_id}/take-back                           303 403 403 403 403 404 404 404 403 403 403
+POST   /competitions/{competition}/people/revoke                                                          303 403 403 403 403 303 303 303 403 403 403
+POST   /competitions/{competition}/people/link                                                            303 403 403 403 403 200 200 200 403 403 403
+POST   /competitions/{competition}/people/link/end                                                        303 403 403 403 403 303 303 303 403 403 403
+POST   /competitions/{competition}/people/owner                                                           303 403 403 403 403 403 303 403 403 403 403
 GET    /invitations                                                                                       303 200 200 200 200 200 200
 POST   /invitations/{invitation_id}/accept                                                                303 404 404 404 404 404 404
 POST   /invitations/{invitation_id}/decline                                                               303 404 404 404 404 404 404
 GET    /join                                                                                              303 404 404 404 404 404 404
 POST   /join                                                                                              303 404 404 404 404 404 404
-PUT    /api/v1/competitions/{competition}/roles/owner                                                     401 403 403 403 403 403 200
-POST   /api/v1/competitions/{competition}/roles/invitations                                               401 403 403 403 403 201 201
+PUT    /api/v1/competitions/{competition}/roles/owner                                                     401 403 403 403 403 403 200 403 403 403 403
+POST   /api/v1/competitions/{competition}/roles/invitations                                               401 403 403 403 403 201 201 201 403 403 403
 GET    /password/forgot                                                                                   200 200 200 200 200 200 200
 POST   /password/forgot                                                                                   200 200 200 200 200 200 200
 GET    /password/new                                                                                      404 404 404 404 404 404 404
@@ -301,15 +304,15 @@ GET    /search                                                                  
 GET    /status                                                                                            200 200 200 200 200 200 200
 GET    /submissions                                                                                       303 200 200 200 200 200 200
 GET    /submissions/compare                                                                               303 422 422 422 422 422 422
-GET    /submissions/{submission_id}                                                                       303 200 404 404 404 200 200
-GET    /submissions/{submission_id}/card                                                                  303 200 404 404 404 200 200
-POST   /submissions/{submission_id}/card                                                                  303 409 404 404 404 403 403
-POST   /submissions/{submission_id}/choice                                                                303 409 404 404 404 403 403
-GET    /submissions/{submission_id}/live                                                                  204 200 404 404 404 200 200
-GET    /submissions/{submission_id}/report                                                                303 303 404 404 404 200 200
+GET    /submissions/{submission_id}                                                                       303 200 404 404 404 200 200 404 200 404 404
+GET    /submissions/{submission_id}/card                                                                  303 200 404 404 404 200 200 404 200 404 404
+POST   /submissions/{submission_id}/card                                                                  303 409 404 404 404 403 403 404 403 404 404
+POST   /submissions/{submission_id}/choice                                                                303 409 404 404 404 403 403 404 403 404 404
+GET    /submissions/{submission_id}/live                                                                  204 200 404 404 404 200 200 404 200 404 404
+GET    /submissions/{submission_id}/report                                                                303 303 404 404 404 200 200 404 200 404 404
 GET    /submissions/{submission_id}/report/figures/{name}.svg                                             303 404 404 404 404 404 404
-POST   /submissions/{submission_id}/put-back                                                              303 303 404 404 404 303 303
-POST   /submissions/{submission_id}/withdrawal                                                            303 409 404 404 404 403 403
+POST   /submissions/{submission_id}/put-back                                                              303 303 404 404 404 303 303 404 303 404 404
+POST   /submissions/{submission_id}/withdrawal                                                            303 409 404 404 404 403 403 404 403 404 404
 GET    /validations/{validation_id}                                                                       303 200 404 404 404 404 404
 GET    /validations/{validation_id}/live                                                                  204 200 404 404 404 404 404
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/picture.png                              404 404 404 404 404 404 404
@@ -319,6 +322,10 @@ GET    /privacy                                                                 
 GET    /contact                                                                                           404 404 404 404 404 404 404
 GET    /apple-touch-icon.png                                                                              308 308 308 308 308 308 308
 GET    /sitemap.xml                                                                                       200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/roles/invitations                                               401 403 403 403 403 200 200 200 403 403 403
+DELETE /api/v1/competitions/{competition}/roles/invitations/{invitation_id}                               401 403 403 403 403 404 404 404 403 403 403
+PUT    /api/v1/competitions/{competition}/roles/organiser/{username}/rights                               401 403 403 403 403 403 200 403 403 403 403
+POST   /competitions/{competition}/people/rights                                                          303 403 403 403 403 403 303 403 403 403 403
 """
 
 

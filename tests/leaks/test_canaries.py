@@ -1,7 +1,7 @@
 """Recognisable words in gold are looked for wherever a scoring leaves a trace: answers, logs, rows, files, backups.
 
 Gold is sealed, plain, and broken in both ways; files are good, bad, and such that scoring them breaks while it holds a
-gold text. Names of gold files are for organisers alone.
+gold text. Names of gold files are for organisers with the right to it alone.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def test_no_word_of_gold_is_found_anywhere(
 
     assert [where for where, answer in answers if MARK in everything(answer)] == []
     told = [where for where, answer in answers if NAME in everything(answer)]
-    assert [where for where in told if not where.startswith(("organiser ", "administrator "))] == []
+    assert [where for where in told if not where.startswith(("organiser ", "administrator ", "gold alone "))] == []
     assert told, "organisers are shown what their file was called"
     assert MARK not in f"{logs.out}{logs.err}{caplog.text}"
     assert columns_with(planted.site.engine, MARK.encode()) == []

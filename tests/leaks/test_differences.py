@@ -12,17 +12,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
+from app.base.db import writing
+from app.competitions.find import find_competition
+from app.models import Right, User
+from app.people.rights import set_rights
 from tests.leaks import place
 from tests.leaks.answers import plain
-from tests.leaks.place import EMBARGO, HIDDEN, REVEAL, TEAMS, Hidden, Place
+from tests.leaks.place import ACCOUNTS, EMBARGO, HIDDEN, REVEAL, TEAMS, Hidden, Place
 from tests.web.routes import addresses
 from tests.web.site import Site
+from tests.world import COMPETITION, NOW
 
-#: Everybody who sees what participants see. Who organises elsewhere does so, too.
-OUTSIDERS = ("anonymous", "participant", "other team", "annotator", "organiser elsewhere")
+#: Everybody who sees what participants see. Who organises elsewhere does so, too, and who organises without the right
+#: to submissions.
+OUTSIDERS = ("anonymous", "participant", "other team", "annotator", "organiser elsewhere", "editor")
 #: With each commit; the rights of the others are in the table of test_routes.
-EACH_COMMIT = ("anonymous", "participant")
+EACH_COMMIT = ("anonymous", "participant", "editor")
 #: What organisers are asked: who sees all is asked only whether what is hidden is there at all.
 BOARD = "/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot"
 PRIVATE = f"{BOARD}?part=private"
@@ -74,11 +81,11 @@ PAIRS = [
         HIDDEN,
         {**HIDDEN, "gamma": None},
         EMBARGO,
-        ("anonymous", "other team"),
+        ("anonymous", "other team", "editor"),
         ("alpha", "beta"),
         USUAL_TIME,
     ),
-    Pair("whether anybody took part", HIDDEN, {}, EMBARGO, ("anonymous", "annotator"), (), USUAL_TIME),
+    Pair("whether anybody took part", HIDDEN, {}, EMBARGO, ("anonymous", "annotator", "editor"), (), USUAL_TIME),
     Pair(
         "values where only ranks are shown",
         HIDDEN,
@@ -114,8 +121,18 @@ def _lane(pair: Pair) -> list[pytest.MarkDecorator]:
 def unscored(quick_empty_site: Site, cheap_passwords: None) -> Iterator[Place]:
     """Everything is there but the outcomes."""
     found = place.build(quick_empty_site)
+    give_all_but_submissions(found)
     yield found
     found.close()
+
+
+def give_all_but_submissions(unscored: Place) -> None:
+    """An organiser who may everything else sees what participants see."""
+    rights = frozenset(Right) - {Right.SUBMISSIONS}
+    with writing(unscored.site.engine) as session:
+        editor = session.scalars(select(User).where(User.username == ACCOUNTS["editor"])).one()
+        set_rights(session, find_competition(session, COMPETITION), editor, rights, NOW, actor=None)
+    unscored.save()
 
 
 @pytest.mark.parametrize("pair", [pytest.param(pair, marks=_lane(pair), id=pair.what) for pair in PAIRS])

@@ -17,7 +17,7 @@ from tests.world import PHASE
 #: The gold of the second item is quoted by it.
 OTHER = b"id,text\n1,one\n2,other\n3,plain\n"
 OWN = "participant"
-OUTSIDE = tuple(role for role in ROLES if role not in (OWN, "organiser", "administrator"))
+OUTSIDE = tuple(role for role in ROLES if role not in (OWN, "organiser", "administrator", "submissions alone"))
 
 
 @pytest.fixture

@@ -8,18 +8,9 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, NotAuthenticated, NotFound
 from app.competitions.find import find_competition
-from app.models import AuditEntry, Role, User
-from app.people.roles import (
-    addresses_for_replies,
-    check_may_organise,
-    find_user,
-    grant_role,
-    has_role,
-    list_roles,
-    may_organise,
-    organisers_of,
-    revoke_role,
-)
+from app.models import AuditEntry, Right, Role, User
+from app.people.rights import ANY_RIGHT, addresses_for_replies, check_may_organise, may_organise, organisers_of
+from app.people.roles import find_user, grant_role, has_role, list_roles, revoke_role
 from tests.world import COMPETITION, DAY, NOW, add_competition, add_user
 
 
@@ -34,7 +25,7 @@ def test_letters_to_organisers_go_to_no_annotator_and_to_nobody_who_organises_el
         grant_role(session, here, olga, Role.ORGANISER, NOW)
         grant_role(session, elsewhere, elsa, Role.ORGANISER, NOW)
     with reading(sqlite_engine) as session:
-        assert [user.username for user in organisers_of(session, COMPETITION)] == ["olga"]
+        assert [user.username for user in organisers_of(session, COMPETITION, Right.MESSAGES)] == ["olga"]
         assert addresses_for_replies(session, here.id) == ["olga@example.org"]
 
 
@@ -49,13 +40,20 @@ def test_organisers_are_those_of_this_competition_and_administrators(sqlite_engi
     with reading(sqlite_engine) as session:
         nina = find_user(session, "nina")  # the neighbours'
         everybody: list[User | None] = [root, anna, olga, paul, nina, None]
-        assert [may_organise(session, user, here) for user in everybody] == [True, False, True, False, False, False]
-        assert check_may_organise(session, olga, here) is olga
+        assert [may_organise(session, user, here, ANY_RIGHT) for user in everybody] == [
+            True,
+            False,
+            True,
+            False,
+            False,
+            False,
+        ]
+        assert check_may_organise(session, olga, here, ANY_RIGHT) is olga
         for user in (anna, paul, nina):
             with pytest.raises(Forbidden):
-                check_may_organise(session, user, here)
+                check_may_organise(session, user, here, ANY_RIGHT)
         with pytest.raises(NotAuthenticated):
-            check_may_organise(session, None, here)
+            check_may_organise(session, None, here, ANY_RIGHT)
         assert not has_role(session, root, here, Role.ORGANISER), "administrators need none"
 
 
@@ -106,7 +104,7 @@ def test_without_organisers_letters_go_to_administrators_whose_address_is_confir
         here = find_competition(session, COMPETITION)
         grant_role(session, here, olga, Role.ORGANISER, NOW)
     with writing(sqlite_engine) as session:
-        assert [user.username for user in organisers_of(session, COMPETITION)] == ["anna", "rosa"]
+        assert [user.username for user in organisers_of(session, COMPETITION, Right.MESSAGES)] == ["anna", "rosa"]
         for contact, wanted in (("idioms@example.org", ["idioms@example.org"]), ("https://example.org", None)):
             find_competition(session, COMPETITION).contact = contact
             assert addresses_for_replies(session, here.id) == (wanted or ["anna@example.org", "rosa@example.org"])

@@ -9,12 +9,13 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.competitions.find import find_competition
-from app.models import AuditEntry, LoginSession, MailLink, OutgoingMail, Role, User
+from app.models import AuditEntry, LoginSession, MailLink, OutgoingMail, Right, Role, User
 from app.people import auth, email_confirmations, password_resets
 from app.people.auth import find_session, find_token, register_user, set_email, start_session
 from app.people.mail import send_mail
 from app.people.mail_delivery import send_waiting
-from app.people.roles import find_user, grant_role, organisers_of
+from app.people.rights import organisers_of
+from app.people.roles import find_user, grant_role
 from tests import letters
 from tests.world import COMPETITION, HOUR, NOW, add_competition, add_user
 
@@ -52,10 +53,10 @@ def test_organisers_are_written_to_at_confirmed_addresses_only(engine: Engine, m
     with writing(engine) as session:
         grant_role(session, find_competition(session, COMPETITION), mallory, Role.ORGANISER, NOW)
     with reading(engine) as session:
-        assert [user.id for user in organisers_of(session, COMPETITION)] == [root.id]
+        assert [user.id for user in organisers_of(session, COMPETITION, Right.MESSAGES)] == [root.id]
     confirm(engine, mallory)
     with reading(engine) as session:
-        assert [user.id for user in organisers_of(session, COMPETITION)] == [mallory.id]
+        assert [user.id for user in organisers_of(session, COMPETITION, Right.MESSAGES)] == [mallory.id]
 
 
 def test_nothing_is_written_to_an_address_that_is_not_confirmed(engine: Engine, mallory: User) -> None:

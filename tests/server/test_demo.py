@@ -17,7 +17,7 @@ from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
 from app.models import CompetitionTask, Phase, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamMember, User
 from app.people.auth import authenticate
-from app.people.roles import may_organise
+from app.people.rights import ANY_RIGHT, may_organise
 from app.server import demo
 from app.server.datadir import ServeError
 
@@ -136,7 +136,7 @@ def test_the_demo_has_an_organiser_who_can_log_in(applied: Engine, storage: Path
     assert submit_demo(applied, storage) == []
     with reading(applied) as session:
         user = authenticate(session, demo.ORGANISER.username, demo.ORGANISER.password)
-        assert may_organise(session, user, find_competition(session, demo.COMPETITION))
+        assert may_organise(session, user, find_competition(session, demo.COMPETITION), ANY_RIGHT)
         assert not user.is_administrator
         assert not session.scalars(select(Submission.id).where(Submission.user_id == user.id)).all()
     assert {"title": "Organiser", "username": "organiser", "password": "organiser-demo"} in demo.logins()

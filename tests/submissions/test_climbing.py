@@ -118,7 +118,13 @@ def test_organisers_are_told_once_of_a_team_that_takes_small_steps(engine: Engin
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         session.add(
-            CompetitionRole(competition_id=competition.id, user_id=olga.id, role=Role.ORGANISER, granted_at=NOW)
+            CompetitionRole(
+                competition_id=competition.id,
+                user_id=olga.id,
+                role=Role.ORGANISER,
+                rights="submissions",
+                granted_at=NOW,
+            )
         )
     climb(engine, ada, SMALL_STEPS - 1)
     assert (climbers(engine), mails(engine)) == ([], [])

@@ -12,8 +12,8 @@ from app.base.storage import StoredFile
 from app.competitions.organisers import OrganiserLimits, QuotaReached, check_bytes_left
 from app.declarations.revisions.documents import Document
 from app.declarations.revisions.kept import present_revision
-from app.models import Blueprint, BlueprintFile, Competition, User
-from app.people.roles import may_organise
+from app.models import Blueprint, BlueprintFile, Competition, Right, User
+from app.people.rights import may_organise
 
 #: Of one person at a time.
 MOST_BLUEPRINTS = 20
@@ -85,7 +85,9 @@ def find_blueprint(session: Session, user: User, blueprint_id: int, *, lock: boo
     query = select(Blueprint).where(Blueprint.id == blueprint_id, Blueprint.owner_id == user.id)
     query = query.options(selectinload(Blueprint.files), selectinload(Blueprint.competition))
     found = session.scalar(query.with_for_update() if lock else query)
-    if found is None or (found.competition is not None and not may_organise(session, user, found.competition)):
+    if found is None or (
+        found.competition is not None and not may_organise(session, user, found.competition, Right.EDIT)
+    ):
         raise NotFound("There is nothing of yours at this address (any more).")
     return found
 

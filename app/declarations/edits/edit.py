@@ -37,9 +37,9 @@ from app.declarations.revisions.documents import (
 from app.declarations.revisions.folder import laid_out
 from app.declarations.revisions.kept import find_revision, present_revision, revisions_since
 from app.gold.versions import places_with_gold
-from app.models import Competition, Revision, RevisionSource, User
+from app.models import Competition, Revision, RevisionSource, Right, User
 from app.people import audit
-from app.people.roles import check_may_organise
+from app.people.rights import check_may_organise
 
 NOTE_CHARACTERS = 500
 
@@ -124,7 +124,7 @@ def _base(session: Session, edit: Edit) -> Revision:
     """What holds now; raises unless that is what the editor saw."""
     competition = find_competition(session, edit.competition)
     if edit.by is not None:
-        check_may_organise(session, edit.by, competition)
+        check_may_organise(session, edit.by, competition, Right.EDIT)
     if len(edit.note) > NOTE_CHARACTERS:
         raise InvalidForm("The note is too long.", fields={"note": f"At most {NOTE_CHARACTERS} characters."})
     present = present_revision(session, competition)

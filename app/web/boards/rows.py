@@ -9,6 +9,7 @@ from fastapi import Path, Response
 from app.base.db import reading, writing
 from app.boards.marks import clear_mark, list_marks, mark_row
 from app.competitions.find import organised_task
+from app.models import Right
 from app.web.boards.rows_schemas import RowMarkIn, RowMarkOut, RowMarksOut, row_mark_out
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
@@ -33,7 +34,7 @@ def read_row_marks(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, phase: PhaseName, task: TaskName
 ) -> RowMarksOut:
     with reading(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task)
+        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
         return RowMarksOut(rows=[row_mark_out(one) for one in list_marks(session, phase_task)])
 
 
@@ -54,7 +55,7 @@ def put_row_mark(
     mark: RowMarkIn,
 ) -> RowMarkOut:
     with writing(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task)
+        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
         marked = mark_row(
             session,
             phase_task,
@@ -84,6 +85,6 @@ def delete_row_mark(
     mark_id: Annotated[RowId, Path(examples=[3])],
 ) -> Response:
     with writing(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task)
+        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
         clear_mark(session, phase_task, mark_id, actor=user, now=server.clock())
     return Response(status_code=204)

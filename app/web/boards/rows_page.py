@@ -13,7 +13,7 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm
 from app.boards.marks import NOTE_CHARACTERS, clear_mark, entrants, list_marks, mark_row
 from app.competitions.find import boards_of, find_competition, organised_task
-from app.models import RowStatus, User
+from app.models import Right, RowStatus, User
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
@@ -67,7 +67,7 @@ def _page(
     error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task)
+        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
         marks = list_marks(session, phase_task)
         teams = entrants(session, phase_task)
         found = find_competition(session, competition)
@@ -102,7 +102,7 @@ def send_mark(
     form: Annotated[MarkForm, Form()],
 ) -> Response:
     with writing(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task)
+        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
         status, submission_id = form.choice()
         mark_row(
             session,
@@ -127,6 +127,6 @@ def send_clear(
     mark_id: RowId,
 ) -> Response:
     with writing(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task)
+        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
         clear_mark(session, phase_task, mark_id, actor=user, now=server.clock())
     return RedirectResponse(links.rows(competition, phase, task), 303)

@@ -9,6 +9,7 @@ from fastapi import Path, Response
 from app.base.db import reading, writing
 from app.competitions.allowances import grant, list_allowances, take_back
 from app.competitions.find import organised
+from app.models import Right
 from app.web.competitions.allowance_schemas import AllowanceIn, AllowanceOut, AllowancesOut, allowance_out
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
@@ -30,7 +31,7 @@ PLACE = "/competitions/{competition}/allowances"
 )
 def read_allowances(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> AllowancesOut:
     with reading(server.engine) as session:
-        found = list_allowances(session, organised(session, user, competition))
+        found = list_allowances(session, organised(session, user, competition, Right.SUBMISSIONS))
         return AllowancesOut(allowances=[allowance_out(one) for one in found])
 
 
@@ -46,7 +47,7 @@ def put_allowance(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, allowance: AllowanceIn
 ) -> AllowanceOut:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         return allowance_out(grant(session, found, allowance.wanted, server.settings, actor=user, now=server.clock()))
 
 
@@ -65,5 +66,11 @@ def delete_allowance(
     allowance_id: Annotated[RowId, Path(examples=[3])],
 ) -> Response:
     with writing(server.engine) as session:
-        take_back(session, organised(session, user, competition), allowance_id, actor=user, now=server.clock())
+        take_back(
+            session,
+            organised(session, user, competition, Right.SUBMISSIONS),
+            allowance_id,
+            actor=user,
+            now=server.clock(),
+        )
     return Response(status_code=204)

@@ -14,7 +14,7 @@ from app.base.errors import EvergoldError, InvalidForm
 from app.base.times import parse_moment
 from app.competitions.allowances import REASON_CHARACTERS, Wanted, grant, list_allowances, take_back, teams_to_allow
 from app.competitions.find import organised
-from app.models import User
+from app.models import Right, User
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
@@ -80,7 +80,7 @@ def _page(
 ) -> Response:
     now = server.clock()
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         granted = list_allowances(session, found)
         teams = teams_to_allow(session, found)
         workspace = desk_of(session, found, user, now)
@@ -108,7 +108,7 @@ def send_allowance(
     form: Annotated[AllowanceForm, Form()],
 ) -> Response:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         grant(session, found, form.wanted(), server.settings, actor=user, now=server.clock())
     return RedirectResponse(links.allowances(competition), 303)
 
@@ -121,5 +121,11 @@ def send_take_back(
     allowance_id: RowId,
 ) -> Response:
     with writing(server.engine) as session:
-        take_back(session, organised(session, user, competition), allowance_id, actor=user, now=server.clock())
+        take_back(
+            session,
+            organised(session, user, competition, Right.SUBMISSIONS),
+            allowance_id,
+            actor=user,
+            now=server.clock(),
+        )
     return RedirectResponse(links.allowances(competition), 303)

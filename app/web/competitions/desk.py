@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
 from fastapi.responses import RedirectResponse
 from markupsafe import Markup
+from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.boards.power import power_of
@@ -17,12 +19,23 @@ from app.competitions.desk_hours import HourCount, submissions_by_hour
 from app.competitions.find import organised
 from app.figures.hours import NARROW, WIDE, Hour, description, hours_svg
 from app.messages.questions import questions_for
-from app.models import RegistrationStatus, RescoringState, User
+from app.models import (
+    Competition,
+    OutgoingMail,
+    Question,
+    Registration,
+    RegistrationStatus,
+    Rescoring,
+    RescoringState,
+    Right,
+    User,
+)
 from app.people import audit, mail
+from app.people.rights import ANY_RIGHT, rights_of
 from app.rescoring.sets import list_rescorings
-from app.runs.failures import failed_runs
+from app.runs.failures import FailedRun, failed_runs
 from app.runs.workers import live_workers, unserved_task_types
-from app.submissions.climbing import climbing_teams
+from app.submissions.climbing import Climber, climbing_teams
 from app.teams.registration import list_registrations
 from app.web.html.guards import PageUser, form_guard
 from app.web.html.rendering import render
@@ -43,44 +56,79 @@ class HoursShown:
     description: str
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What teams sent and what became of it, for those who see submissions."""
+
+    today: list[desk.TaskToday]
+    failures: Sequence[FailedRun]
+    more_failures: bool
+    missing: list[desk.MissingTeams]
+    climbers: list[Climber]
+    rescorings: list[Rescoring]
+    hours: HoursShown
+
+
 DESK = "/competitions/{competition}/desk"
 #: Of what may be many the desk shows the latest; all of them are a click away.
 FAILURES_SHOWN = 5
+#: Subjects of mails tell what became of submissions, too.
+MAILS = (Right.MESSAGES, Right.SUBMISSIONS)
 
 
 @router.get(DESK)
 def read_desk(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     now = server.clock()
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, ANY_RIGHT)
+        rights = rights_of(session, user, found)
         unserved = unserved_task_types(session, now)
-        failures = failed_runs(session, [found.id], FAILURES_SHOWN + 1)
-        questions = questions_for(session, found, user, sees_all=True)
         response = render(
             request,
             "competitions/desk.html",
             competition=found,
             workspace=workspace_of(session, found, Viewer(user, None), now, "desk"),
-            today=desk.tasks_today(session, found, now),
-            failures=failures[:FAILURES_SHOWN],
-            more_failures=len(failures) > FAILURES_SHOWN,
-            missing=desk.missing_teams(session, found, now),
+            sent=_sent(session, found, now) if Right.SUBMISSIONS in rights else None,
             moments=desk.next_moments(found, now),
             embargoes=desk.embargoes(session, found, now),
-            climbers=climbing_teams(session, found),
-            registrations=list_registrations(session, found, status=RegistrationStatus.PENDING),
-            questions=[one for one in questions if one.answered_at is None and one.closed_at is None],
-            rescorings=[one for one in list_rescorings(session, found) if one.state == RescoringState.OPEN],
+            registrations=_waiting_registrations(session, found) if Right.EDIT in rights else [],
+            questions=_open_questions(session, found, user) if Right.MESSAGES in rights else [],
             workers=live_workers(session, now),
-            power=power_of(session, found),
-            undelivered=mail.given_up(session, found.id, also_accounts=user.is_administrator),
+            power=power_of(session, found) if Right.GOLD in rights else [],
+            undelivered=_undelivered(session, found, user) if rights.issuperset(MAILS) else [],
             unserved=[task.title for task in found.tasks if task.task_type in unserved],
-            hours=_hours(submissions_by_hour(session, found, now)),
             long_wait=desk.LONG,
             now=now,
         )
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _sent(session: Session, competition: Competition, now: datetime) -> Sent:
+    failures = failed_runs(session, [competition.id], FAILURES_SHOWN + 1)
+    return Sent(
+        today=desk.tasks_today(session, competition, now),
+        failures=failures[:FAILURES_SHOWN],
+        more_failures=len(failures) > FAILURES_SHOWN,
+        missing=desk.missing_teams(session, competition, now),
+        climbers=climbing_teams(session, competition),
+        rescorings=[one for one in list_rescorings(session, competition) if one.state == RescoringState.OPEN],
+        hours=_hours(submissions_by_hour(session, competition, now)),
+    )
+
+
+def _waiting_registrations(session: Session, competition: Competition) -> Sequence[Registration]:
+    return list_registrations(session, competition, status=RegistrationStatus.PENDING)
+
+
+def _open_questions(session: Session, competition: Competition, user: User) -> list[Question]:
+    questions = questions_for(session, competition, user, sees_all=True)
+    return [one for one in questions if one.answered_at is None and one.closed_at is None]
+
+
+def _undelivered(session: Session, competition: Competition, user: User) -> list[OutgoingMail]:
+    """Of administrators also what is about accounts."""
+    return mail.given_up(session, competition.id, also_accounts=user.is_administrator)
 
 
 def _hours(counts: Sequence[HourCount]) -> HoursShown:
@@ -94,11 +142,11 @@ def _hours(counts: Sequence[HourCount]) -> HoursShown:
 
 @router.post(f"{DESK}/mail")
 def send_mail_again(server: ServerHere, user: Annotated[User, Depends(form_guard(DESK))], competition: str) -> Response:
-    """What could not be delivered, once more; administrators also what is about accounts."""
+    """What could not be delivered, once more."""
     now = server.clock()
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
-        mails = mail.given_up(session, found.id, also_accounts=user.is_administrator)
+        found = organised(session, user, competition, MAILS)
+        mails = _undelivered(session, found, user)
         count = mail.send_again(session, mails, now)
         audit.record(session, user, "mail.send_again", f"competition {found.name}", {"mails": count}, now=now)
     return RedirectResponse(f"{DESK.format(competition=found.name)}#mail", 303)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.base.db import reading, writing
 from app.competitions.find import organised
 from app.competitions.life import change_life, keep_competition, plan_deletion
+from app.models import Right
 from app.web.competitions.life_schemas import LifeIn, LifeOut, life_out
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
@@ -25,7 +26,7 @@ PLACE = "/competitions/{competition}/life"
 )
 def read_life(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LifeOut:
     with reading(server.engine) as session:
-        return life_out(organised(session, user, competition))
+        return life_out(organised(session, user, competition, Right.EDIT))
 
 
 @router.put(
@@ -36,7 +37,7 @@ def read_life(server: ServerHere, user: ApiOrganiser, competition: CompetitionNa
 )
 def put_life(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, life: LifeIn) -> LifeOut:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         change_life(session, found, life.wanted, actor=user, now=server.clock())
         return life_out(found)
 
@@ -50,7 +51,7 @@ def put_life(server: ServerHere, user: ApiOrganiser, competition: CompetitionNam
 )
 def put_deletion(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LifeOut:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         plan_deletion(session, found, actor=user, now=server.clock())
         return life_out(found)
 
@@ -64,6 +65,6 @@ def put_deletion(server: ServerHere, user: ApiOrganiser, competition: Competitio
 )
 def delete_deletion(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LifeOut:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         keep_competition(session, found, actor=user, now=server.clock())
         return life_out(found)

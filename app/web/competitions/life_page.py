@@ -21,7 +21,7 @@ from app.competitions.life import (
     plan_deletion,
     submitting_teams,
 )
-from app.models import Halt, Stage, User
+from app.models import Halt, Right, Stage, User
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
@@ -61,7 +61,7 @@ def _page(
     error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         can_be_deleted = not submitting_teams(session, found)
         workspace = desk_of(session, found, user, server.clock())
     return render(
@@ -83,7 +83,9 @@ def send_life(
     request: Request, server: ServerHere, user: SentForm, competition: str, form: Annotated[LifeForm, Form()]
 ) -> Response:
     with writing(server.engine) as session:
-        change_life(session, organised(session, user, competition), form.wanted, actor=user, now=server.clock())
+        change_life(
+            session, organised(session, user, competition, Right.EDIT), form.wanted, actor=user, now=server.clock()
+        )
     return RedirectResponse(links.life(competition), 303)
 
 
@@ -91,12 +93,12 @@ def send_life(
 @form_again(_page)
 def send_deletion(request: Request, server: ServerHere, user: FromPage, competition: str) -> Response:
     with writing(server.engine) as session:
-        plan_deletion(session, organised(session, user, competition), actor=user, now=server.clock())
+        plan_deletion(session, organised(session, user, competition, Right.EDIT), actor=user, now=server.clock())
     return RedirectResponse(links.life(competition), 303)
 
 
 @router.post(f"{PLACE}/deletion/stop")
 def stop_deletion(server: ServerHere, user: FromPage, competition: str) -> Response:
     with writing(server.engine) as session:
-        keep_competition(session, organised(session, user, competition), actor=user, now=server.clock())
+        keep_competition(session, organised(session, user, competition, Right.EDIT), actor=user, now=server.clock())
     return RedirectResponse(links.life(competition), 303)

@@ -17,7 +17,7 @@ from app.competitions.find import organised
 from app.declarations.edits.edit import Edit, edit_values, go_back
 from app.declarations.edits.export import export_zip
 from app.declarations.revisions.kept import find_revision, list_revisions, present_revision
-from app.models import Revision
+from app.models import Revision, Right
 from app.web.declarations.schemas import (
     BackForm,
     DeclarationOut,
@@ -52,7 +52,7 @@ _SPOOLED_BYTES = 8 * 1024 * 1024
 )
 def read_declaration(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> DeclarationOut:
     with reading(server.engine) as session:
-        present = present_revision(session, organised(session, user, competition))
+        present = present_revision(session, organised(session, user, competition, Right.EDIT))
         return declaration_out(present, present)
 
 
@@ -89,7 +89,7 @@ def export_declaration(
     revision: Annotated[RowId | None, Query(description="an earlier one; default: what holds")] = None,
 ) -> StreamingResponse:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         wanted = find_revision(session, found, revision) if revision else present_revision(session, found)
     return _zip_answer(server, wanted, found.name)
 
@@ -131,7 +131,7 @@ def read_revisions(
     limit: Annotated[int, Query(ge=1, le=1000)] = PAGE_LENGTH,
 ) -> RevisionList:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         revisions = list_revisions(session, found, limit=limit + 1, before=before)
     shown, is_more = revisions[:limit], len(revisions) > limit
     older = (
@@ -150,7 +150,7 @@ def read_revision(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, number: RowId
 ) -> DeclarationOut:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         return declaration_out(find_revision(session, found, number), present_revision(session, found))
 
 

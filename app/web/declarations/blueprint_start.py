@@ -22,7 +22,7 @@ from app.declarations.blueprints.beginnings import copied_document, first_docume
 from app.declarations.blueprints.kept import begin_blueprint, begin_changes, begin_copy, list_blueprints
 from app.declarations.model import NAME_PATTERN
 from app.declarations.revisions.kept import present_revision
-from app.models import Blueprint, User
+from app.models import Blueprint, Right, User
 from app.web.declarations.blueprint_receiving import receive_zip
 from app.web.html.guards import PageUser, SentFields, SentForm, SentUpload, form_again, form_guard, upload_guard
 from app.web.html.rendering import render
@@ -87,7 +87,7 @@ def _begin(session: Session, user: User, form: Mapping[str, str], limits: Organi
     )
     if not copied:
         return begin_blueprint(session, user, first_document(name, title, task_type, now), now)
-    found = organised(session, user, copied)
+    found = organised(session, user, copied, Right.EDIT)
     document = copied_document(present_revision(session, found).document, name, title)
     return begin_copy(session, user, found, document, limits, now)
 
@@ -110,5 +110,5 @@ async def send_zip(request: Request, server: ServerHere, upload: FromStart) -> R
 def send_rewrite(server: ServerHere, user: FromEdit, competition: str) -> Response:
     """Changes of everything that it declares begin, or go on."""
     with writing(server.engine) as session:
-        blueprint = begin_changes(session, user, organised(session, user, competition), server.clock())
+        blueprint = begin_changes(session, user, organised(session, user, competition, Right.EDIT), server.clock())
         return RedirectResponse(links.organise(blueprint.id), 303)

@@ -19,7 +19,7 @@ from app.declarations.edits.export import revision_text
 from app.declarations.edits.yaml_text import declaration_text
 from app.declarations.revisions.documents import differences, value_text
 from app.declarations.revisions.kept import find_revision, list_revisions, present_revision
-from app.models import Revision, User
+from app.models import Revision, Right, User
 from app.web.declarations.pages import edit_of, revision_number
 from app.web.html.guards import PageUser, SentFields, SentForm, form_again
 from app.web.html.rendering import render
@@ -44,7 +44,7 @@ def read_history(
     before: Annotated[RowId | None, Query()] = None,
 ) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         revisions = list_revisions(session, found, limit=PAGE_LENGTH + 1, before=before)
         workspace = desk_of(session, found, user, server.clock())
     response = render(
@@ -75,7 +75,7 @@ def _page(
     error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         revision, present = find_revision(session, found, number), present_revision(session, found)
         before = find_revision(session, found, number - 1) if number > 1 else None
         workspace = desk_of(session, found, user, server.clock())

@@ -26,7 +26,7 @@ from app.declarations.images.making import InvalidImage, MadeImage, make_image
 from app.declarations.images.texts import SUFFIXES, file_name, image_texts, markdown_of, media_type_of, with_image
 from app.declarations.revisions.documents import value_at, with_values
 from app.declarations.revisions.kept import present_revision
-from app.models import User
+from app.models import Right, User
 from app.web.declarations.blueprint_pages import PLACE, At, UploadFromPlace, part_page
 from app.web.declarations.pages import texts_page
 from app.web.html.guards import PageUser, SentUpload, form_again, upload_guard
@@ -168,14 +168,14 @@ async def send_image_of_text(
 def _owner(server: Server, user: User, competition: str) -> User | None:
     """Whose quota it counts in; raises Forbidden, NotFound."""
     with reading(server.engine) as session:
-        return owner_of(session, organised(session, user, competition))
+        return owner_of(session, organised(session, user, competition, Right.EDIT))
 
 
 def _edit(server: Server, user: User, competition: str, received: Upload, name: str, image: MadeImage) -> None:
     """A revision of its own: the file, and the text that ends with the image now."""
     file, field, now = _stored(server, image), received.fields.get("text", ""), server.clock()
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         check_owner_bytes_left(session, found, file.size_bytes, limits_of(server.settings))
         present = present_revision(session, found)
     texts = [one for part in text_parts(present.document) for one in part.fields if one.kind is Kind.TEXT]

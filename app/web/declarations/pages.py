@@ -19,7 +19,7 @@ from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, EditConflict, Out
 from app.declarations.edits.fields import Kind, Part, Value, format_value, rule_parts, text_parts, typed_values
 from app.declarations.revisions.documents import value_text
 from app.declarations.revisions.kept import find_revision, present_revision
-from app.models import Competition, Revision, User
+from app.models import Competition, Revision, Right, User
 from app.web.html.guards import PageUser, SentFields, SentForm, form_again
 from app.web.html.rendering import render
 from app.web.html.workspace import Workspace, desk_of
@@ -109,7 +109,7 @@ def revision_number(text: str | None) -> int:
 def _seen(server: Server, user: User, name: str, base: int | None) -> Seen:
     """base: None for what holds."""
     with reading(server.engine) as session:
-        competition = organised(session, user, name)
+        competition = organised(session, user, name, Right.EDIT)
         present = present_revision(session, competition)
         workspace = desk_of(session, competition, user, server.clock())
         seen = find_revision(session, competition, present.number if base is None else base)

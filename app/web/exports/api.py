@@ -16,7 +16,7 @@ from app.exports.participants import list_participants, participants_csv
 from app.exports.prediction_zip import packed, zip_chunks
 from app.exports.predictions import Wanted, submissions_to_export
 from app.exports.registrations import registrations_csv
-from app.models import Competition, User
+from app.models import Competition, Right, User
 from app.people import audit
 from app.submissions.organisers_list import CHOSEN_LIMIT, chosen_submissions
 from app.teams.registration import list_registrations
@@ -66,7 +66,7 @@ def export_predictions(
     now = server.clock()
     wanted = Wanted(phase or None, task or None, only == "entries", frozenset(submission) if submission else None)
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         chosen_submissions(session, found, submission or ())
         submissions = submissions_to_export(session, found, wanted, user, now)
     details = {"phase": phase, "task": task, "only": only, "submissions": len(submissions)}
@@ -85,7 +85,7 @@ def export_predictions(
 )
 def read_participants(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> ParticipantList:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         listed = list_participants(session, found)
     _record(server, user, "export.participants", found, {"participants": len(listed)})
     return ParticipantList(participants=[participant_out(one) for one in listed])
@@ -107,7 +107,7 @@ def read_participants(server: ServerHere, user: ApiOrganiser, competition: Compe
 )
 def export_participants(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         listed = list_participants(session, found)
     _record(server, user, "export.participants", found, {"participants": len(listed)})
     text = participants_csv(found, listed)
@@ -130,7 +130,7 @@ def export_participants(server: ServerHere, user: ApiOrganiser, competition: Com
 )
 def export_registrations(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         rows = list_registrations(session, found)
         text = registrations_csv(found, rows)
     _record(server, user, "export.registrations", found, {"registrations": len(rows)})

@@ -9,6 +9,7 @@ from fastapi import Query, Response
 from app.base import links
 from app.base.db import reading, writing
 from app.competitions.find import organised
+from app.models import Right
 from app.people import audit
 from app.submissions.download_log import DownloadFilter, all_downloads, downloads_csv, list_downloads
 from app.web.exports.download_schemas import DownloadList, download_out
@@ -44,7 +45,7 @@ def read_downloads(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> DownloadList:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         downloads, cursor = list_downloads(session, found, DownloadFilter(username, file), before=before, limit=limit)
         following = links.api_downloads(found.name, username=username, file=file, before=cursor, limit=limit)
         return DownloadList(
@@ -65,7 +66,7 @@ def read_downloads(
 )
 def export_downloads(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         text = downloads_csv(all_downloads(session, found))
     with writing(server.engine) as session:
         audit.record(session, user, "export.downloads", f"competition {found.name}", {}, now=server.clock())

@@ -9,6 +9,7 @@ from fastapi import Query, Request, Response
 from app.base import links
 from app.base.db import reading
 from app.competitions.find import organised
+from app.models import Right
 from app.submissions.download_log import DownloadFilter, files_downloaded, list_downloads
 from app.web.html.guards import PageUser
 from app.web.html.rendering import render
@@ -35,7 +36,7 @@ def read_downloads(
 ) -> Response:
     wanted = DownloadFilter(username.strip(), file)
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         downloads, cursor = list_downloads(session, found, wanted, before=before, limit=PAGE_LENGTH)
         files = files_downloaded(session, found)
         workspace = desk_of(session, found, user, server.clock())

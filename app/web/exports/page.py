@@ -6,6 +6,7 @@ from fastapi import Request, Response
 
 from app.base.db import reading
 from app.competitions.find import organised
+from app.models import Right
 from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of
@@ -18,6 +19,6 @@ router = page_router()
 @router.get("/competitions/{competition}/exports")
 def read_exports(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         workspace = desk_of(session, found, user, server.clock())
     return render(request, "exports/page.html", competition=found, workspace=workspace)

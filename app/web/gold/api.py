@@ -10,6 +10,7 @@ from fastapi import Path, Request
 from app.base.db import reading
 from app.competitions.find import organised_task
 from app.gold.versions import list_gold
+from app.models import Right
 from app.web.gold.receiving import receive_gold
 from app.web.gold.schemas import GoldList, gold_list
 from app.web.gold.using import check_version_again, use_version
@@ -51,7 +52,7 @@ def read_gold_list(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, phase: PhaseName, task: TaskName
 ) -> GoldList:
     with reading(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task)
+        phase_task = organised_task(session, user, competition, phase, task, Right.GOLD)
         return gold_list(phase_task, list_gold(session, phase_task))
 
 

@@ -13,7 +13,7 @@ from app.base.db import reading
 from app.base.errors import EvergoldError
 from app.competitions.find import find_competition, organised_task
 from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold, phases_with_same_task, recipients
-from app.models import User
+from app.models import Right, User
 from app.web.gold.receiving import receive_gold
 from app.web.gold.using import check_version_again, use_version
 from app.web.html.guards import PageUser, SentUpload, UploadHere, form_again, form_guard
@@ -48,7 +48,7 @@ def _page(
     error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task)
+        phase_task = organised_task(session, user, competition, phase, task, Right.GOLD)
         versions = list_gold(session, phase_task)
         has_key = bool(recipients(session, server.settings.sealing_keys))
         found = find_competition(session, competition)

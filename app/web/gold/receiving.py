@@ -22,7 +22,7 @@ from app.competitions.organisers import Room, limits_of, owner_of
 from app.gold.binding import Binding
 from app.gold.sealing import Sealed, SealingWriter
 from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_with_same_task, recipients
-from app.models import User
+from app.models import Right, User
 from app.web.http.context import Server
 from app.web.http.multipart import incoming_of
 from app.web.http.room import receive_within, room_for
@@ -133,7 +133,7 @@ class _Sealing:
 def _check(server: Server, user: User, target: Target) -> _Sealing:
     """Every refusal that is sure before a byte was read; returns what seals the file."""
     with reading(server.engine) as session:
-        phase_task = organised_task(session, user, target.competition, target.phase, target.task)
+        phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
         phases = find_competition(session, target.competition).phases
         others = [phase.name for phase in phases if phases_with_same_task(phase_task, [phase])]
         also = [find_phase_task(session, target.competition, name, target.task) for name in others]

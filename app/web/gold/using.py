@@ -8,7 +8,7 @@ from app.competitions.find import organised_task
 from app.declarations.apply.waiting import submit_waiting_baselines
 from app.gold.checks import ask_for_check
 from app.gold.versions import publish_gold
-from app.models import User
+from app.models import Right, User
 from app.web.http.context import Server
 from app.web.submissions.receiving import Target
 from evergold.scoring.tasks import needs_gpu
@@ -21,7 +21,7 @@ def use_version(server: Server, user: User, target: Target, number: int) -> None
     """
     now = server.clock()
     with writing(server.engine) as session:
-        phase_task = organised_task(session, user, target.competition, target.phase, target.task)
+        phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
         in_use = publish_gold(session, phase_task, number, user=user, now=now)
         runs = submit_waiting_baselines(session, phase_task, now) if in_use else []
         is_for_gpu = needs_gpu(phase_task.task.task_type)
@@ -32,6 +32,6 @@ def use_version(server: Server, user: User, target: Target, number: int) -> None
 def check_version_again(server: Server, user: User, target: Target, number: int) -> None:
     """Have a worker look at it; raises NotFound, Forbidden."""
     with writing(server.engine) as session:
-        phase_task = organised_task(session, user, target.competition, target.phase, target.task)
+        phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
         version_id = ask_for_check(session, phase_task, number, user, server.clock()).id
     send_gold_check(version_id)

@@ -40,6 +40,7 @@ def render(request: Request, template: str, status: int = 200, /, **context: Any
         .get_template(template)
         .render(
             viewer=visitor.user,
+            invitation_count=visitor.invitations,
             path=request.url.path,
             site_texts=site_texts(request.app.state.server.settings),
             sends_mail=bool(request.app.state.server.settings.smtp_url.get_secret_value()),

@@ -19,8 +19,8 @@ from app.competitions.current import current_phase
 from app.competitions.find import boards_of, find_competition
 from app.competitions.limits import PhaseState, phase_state
 from app.competitions.visibility import views_of
-from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, User
-from app.people.roles import may_organise
+from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, Right, User
+from app.people.rights import rights_of
 from app.submissions.find import count_own
 from app.web.http.viewer import Viewer
 
@@ -44,7 +44,7 @@ class Tab:
 @dataclass(frozen=True, slots=True)
 class Workspace:
     """phase: the one that the page is about, or else the one that matters now; None where none is declared. tab: where
-    the page belongs."""
+    the page belongs. rights: of an organiser who looks with their own eyes."""
 
     competition: Competition
     phase: Phase | None
@@ -52,6 +52,7 @@ class Workspace:
     activity: Activity
     tab: TabName | None
     tabs: tuple[Tab, ...]
+    rights: frozenset[Right]
     now: datetime
 
 
@@ -78,18 +79,18 @@ def workspace_of(
     here = Place(phase, place.task, place.board)
     views = views_of(session, phase.phase_tasks, viewer.user, now, seen_as=viewer.seen_as) if phase else {}
     own = count_own(session, competition, viewer.user) if viewer.user else None
-    organises = viewer.seen_as is None and may_organise(session, viewer.user, competition)
+    rights = rights_of(session, viewer.user, competition) if viewer.seen_as is None else frozenset()
     late = _late_upload(session, competition, here, viewer, now)
     tabs = (
         Tab(name, title, address, name == tab, own if name == "runs" else None)
-        for name, title, address in _tabs(competition, here, now, late, has_runs=own is not None, has_desk=organises)
+        for name, title, address in _tabs(competition, here, now, late, has_runs=own is not None, has_desk=bool(rights))
     )
     seen = (
         replace(one, address=links.as_seen_by(one.address, viewer.seen_as)) if one.name in _SHARED else one
         for one in tabs
     )
     state: PhaseState = phase_state(phase, now) if phase else "upcoming"
-    return Workspace(competition, phase, state, activity_of(session, views), tab, tuple(seen), now)
+    return Workspace(competition, phase, state, activity_of(session, views), tab, tuple(seen), rights, now)
 
 
 def desk_of(session: Session, competition: Competition, user: User | None, now: datetime) -> Workspace:

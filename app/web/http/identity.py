@@ -22,6 +22,7 @@ from app.base.links import API
 from app.base.together import write_together
 from app.models import ApiToken, LoginSession, TokenScope, User
 from app.people import auth
+from app.people.invitations import count_own
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 
@@ -52,11 +53,13 @@ class ScopeMissing(Forbidden):
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Nobody known, or a user with the log-in session or the token by which we know."""
+    """Nobody known, or a user with the log-in session or the token by which we know. invitations: how many wait for an
+    answer, for pages."""
 
     user: User | None = None
     login: LoginSession | None = None
     token: ApiToken | None = None
+    invitations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +197,10 @@ def _identified(request: Request, server: Server, session: Session) -> Visitor:
         return Visitor(token.user, token=token)
     secret = request.cookies.get(SESSION_COOKIE)
     login = auth.find_session(session, secret, now) if secret else None
-    return Visitor(login.user, login) if login else Visitor()
+    if login is None:
+        return Visitor()
+    is_page = not request.url.path.startswith(f"{API}/")
+    return Visitor(login.user, login, invitations=count_own(session, login.user, now) if is_page else 0)
 
 
 def _token_of(session: Session, header: str, now: datetime) -> ApiToken:

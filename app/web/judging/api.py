@@ -24,8 +24,8 @@ from app.judging.rounds import (
     withdraw_round,
 )
 from app.judging.summary import summary_of
-from app.models import User
-from app.people.roles import may_organise
+from app.models import Right, User
+from app.people.rights import may_organise
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiVisitor
@@ -68,7 +68,7 @@ _CSV_RESPONSE: dict[int | str, dict[str, Any]] = {
 )
 def read_rounds(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RoundList:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         return RoundList(rounds=[round_out(found, judging) for judging in list_rounds(session, found)])
 
 
@@ -149,7 +149,7 @@ def export_judgements(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName
 ) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         text = export_csv(session, find_round(session, found, round_name))
     headers = {
         "Content-Disposition": f'attachment; filename="{found.name}-{round_name}-marks.csv"',
@@ -257,5 +257,5 @@ def _results(server: Server, user: User | None, competition: str, round_name: st
         found = find_competition(session, competition)
         judging = find_round(session, found, round_name)
         summary = summary_of(session, found, judging, user, server.clock())
-        progress = progress_of(session, judging) if may_organise(session, user, found) else []
+        progress = progress_of(session, judging) if may_organise(session, user, found, Right.SUBMISSIONS) else []
         return results_out(found, judging, summary, progress)

@@ -17,8 +17,8 @@ from app.judging.results import open_texts, progress_of
 from app.judging.rounds import discard_round, find_round, list_rounds, publish_round, withdraw_round
 from app.judging.selection import AUTOMATIC_METRICS
 from app.judging.summary import summary_of
-from app.models import User
-from app.people.roles import may_organise
+from app.models import Right, User
+from app.people.rights import ANY_RIGHT, check_may_organise, may_organise
 from app.web.html.drawings import drawings_of, svg_response
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import PageUser, form_again, form_guard
@@ -58,8 +58,10 @@ def read_rounds(request: Request, server: ServerHere, user: PageUser, competitio
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         mine = list_assignments(session, user, found)
-        organises = may_organise(session, user, found)
+        organises = may_organise(session, user, found, Right.SUBMISSIONS)
         if not organises and not mine:
+            if may_organise(session, user, found, ANY_RIGHT):
+                check_may_organise(session, user, found, Right.SUBMISSIONS)
             raise Forbidden("This is for the organisers of the competition, and for those whom they asked to judge.")
         rounds = list_rounds(session, found) if organises else []
         tab: TabName = "desk" if organises else "overview"
@@ -103,10 +105,14 @@ def _page(
 ) -> Response:
     """What a round comes to; why something was not done to it is told to its organisers alone."""
     with reading(server.engine) as session:
-        found = organised(session, user, competition) if error else find_competition(session, competition)
+        found = (
+            organised(session, user, competition, Right.SUBMISSIONS)
+            if error
+            else find_competition(session, competition)
+        )
         judging = find_round(session, found, round_name)
         summary = summary_of(session, found, judging, user, server.clock())
-        organises = may_organise(session, user, found)
+        organises = may_organise(session, user, found, Right.SUBMISSIONS)
         progress = progress_of(session, judging) if organises else []
         left = open_texts(session, judging) if organises else {}
         tab: TabName = "desk" if organises else "overview"

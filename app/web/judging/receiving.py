@@ -14,7 +14,7 @@ from app.competitions.find import organised_task
 from app.judging.imports import IMPORT_LIMIT_BYTES, Imported
 from app.judging.organising import import_file
 from app.judging.rounds import DEFAULT_NAME
-from app.models import User
+from app.models import Right, User
 from app.web.http.context import Server
 from app.web.http.multipart import incoming_of, receive_upload
 from app.web.submissions.receiving import Target
@@ -51,4 +51,4 @@ async def receive_marks(
 def _check(server: Server, user: User, target: Target) -> None:
     """Raises whatever is sure to stand against an import, before its file is read."""
     with reading(server.engine) as session:
-        organised_task(session, user, target.competition, target.phase, target.task)
+        organised_task(session, user, target.competition, target.phase, target.task, Right.SUBMISSIONS)

@@ -17,7 +17,7 @@ from app.judging.imports import IMPORT_LIMIT_BYTES
 from app.judging.organising import WantedRound, start_judging
 from app.judging.rounds import DEFAULT_NAME, GUIDELINES_CHARACTERS, RoundForm
 from app.judging.selection import check_judgeable, scored_submissions
-from app.models import PhaseTask, User
+from app.models import PhaseTask, Right, User
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, SentForm, SentUpload, form_again, upload_guard
 from app.web.html.rendering import render
@@ -106,7 +106,7 @@ def _page(
 ) -> Response:
     """is_import: the error is in the form that brings marks."""
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         phase_task = find_phase_task(session, competition, phase, task)
         submissions = scored_submissions(session, phase_task)
         workspace = desk_of(session, found, user, server.clock())

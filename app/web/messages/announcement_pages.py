@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -24,10 +25,10 @@ from app.messages.announcements import (
     receivers,
     withdraw,
 )
-from app.messages.groups import GroupName, group_of
-from app.models import Competition, User
+from app.messages.groups import GroupName, chosen_group, groups_for
+from app.models import Competition, Right, User
 from app.models.messages import TITLE_CHARACTERS
-from app.people.roles import may_organise
+from app.people.rights import may_organise
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
@@ -87,7 +88,7 @@ def _page(
 ) -> Response:
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        organises = viewer.seen_as is None and may_organise(session, viewer.user, found)
+        organises = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
         listed = announcements_of(session, found, with_withdrawn=organises)
         workspace = workspace_of(session, found, viewer, server.clock(), "questions")
     return render(
@@ -101,7 +102,7 @@ def _page(
         preview=preview,
         error=error,
         key=(form and form.key) or secrets.token_urlsafe(16),
-        groups=_groups(found),
+        groups=_groups(found, workspace.rights),
         limits=LIMITS,
     )
 
@@ -122,13 +123,13 @@ def send_announcement(
         preview = _preview(server, user, competition, form)
         return _page(request, server, Viewer(user, None), competition, form, preview)
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.MESSAGES)
         publish(
             session,
             found,
             form.announcement(),
             author=user,
-            group=group_of(found, form.mail),
+            group=chosen_group(session, found, form.mail, user),
             key=form.key,
             settings=server.settings,
             now=server.clock(),
@@ -138,9 +139,9 @@ def send_announcement(
 
 def _preview(server: Server, user: User, competition: str, form: AnnouncementPageForm) -> Preview:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.MESSAGES)
         form.announcement().checked()
-        group = group_of(found, form.mail)
+        group = chosen_group(session, found, form.mail, user)
         return Preview(form.mail, receivers(session, found, group) if group is not None else None)
 
 
@@ -164,7 +165,7 @@ def _edit_page(
     error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.MESSAGES)
         one = find_announcement(session, found, announcement_id)
         workspace = workspace_of(session, found, Viewer(user, None), server.clock(), "questions")
     typed = form or AnnouncementPageForm(title=one.title, text=one.text, is_pinned=one.is_pinned)
@@ -180,7 +181,7 @@ def send_edit(
     request: Request, server: ServerHere, user: SentForm, competition: str, announcement_id: RowId, form: Written
 ) -> Response:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.MESSAGES)
         edit(session, found, announcement_id, form.announcement(), editor=user, now=server.clock())
     return RedirectResponse(f"{links.announcements(competition)}#announcement-{announcement_id}", 303)
 
@@ -193,23 +194,32 @@ def send_withdraw(
     announcement_id: RowId,
 ) -> Response:
     with writing(server.engine) as session:
-        withdraw(session, organised(session, user, competition), announcement_id, actor=user, now=server.clock())
+        withdraw(
+            session,
+            organised(session, user, competition, Right.MESSAGES),
+            announcement_id,
+            actor=user,
+            now=server.clock(),
+        )
     return RedirectResponse(links.announcements(competition), 303)
 
 
-def _groups(competition: Competition) -> list[tuple[str, str]]:
-    """Every choice of a group, in words."""
-    of_phases = [
-        (f"{name}:{phase.name}", f"{words} {phase.title}")
-        for phase in competition.phases
-        for name, words in (
-            (GroupName.ENTERED, "those who entered"),
-            (GroupName.WITHOUT_VALID, "those without a valid submission in"),
-        )
-    ]
+_GROUPS = {
+    GroupName.ALL: "everybody who takes part",
+    GroupName.ENTERED: "those who entered",
+    GroupName.WITHOUT_VALID: "those without a valid submission in",
+    GroupName.ORGANISERS: "the organisers",
+}
+
+
+def _groups(competition: Competition, rights: Collection[Right]) -> list[tuple[str, str]]:
+    """Every choice of a group that there is with these rights, in words."""
+    titles = {phase.name: phase.title for phase in competition.phases}
+    groups = (name.partition(":") for name in groups_for(competition, rights))
     return [
         ("", "nobody"),
-        (GroupName.ALL, "everybody who takes part"),
-        *of_phases,
-        (GroupName.ORGANISERS, "the organisers"),
+        *(
+            (f"{name}{colon}{phase}", f"{_GROUPS[GroupName(name)]} {titles.get(phase, '')}".strip())
+            for name, colon, phase in groups
+        ),
     ]

@@ -12,8 +12,10 @@ from app.base.errors import InvalidForm
 from app.boards.feeds import announcement_feed
 from app.competitions.find import find_competition, organised
 from app.messages.announcements import AnnouncementForm, announcements_of, edit, publish, receivers, withdraw
-from app.messages.groups import all_groups, group_of
+from app.messages.groups import chosen_group, groups_for
+from app.models import Right
 from app.models.messages import KEY_CHARACTERS
+from app.people.rights import rights_of
 from app.web.html.markdown import render_markdown
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import ServerHere, public_address
@@ -103,10 +105,10 @@ def count_receivers(
     ],
 ) -> ReceiversOut:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
-        wanted = group_of(found, group)
+        found = organised(session, user, competition, Right.MESSAGES)
+        wanted = chosen_group(session, found, group, user)
         if wanted is None:
-            sentence = f"Say which group: {', '.join(all_groups(found))}."
+            sentence = f"Say which group: {', '.join(groups_for(found, rights_of(session, user, found)))}."
             raise InvalidForm(sentence, fields={"group": sentence})
         return receivers_out(str(wanted), receivers(session, found, wanted))
 
@@ -132,13 +134,13 @@ def post_announcement(
     ] = None,
 ) -> PublishedAnnouncement:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.MESSAGES)
         published = publish(
             session,
             found,
             AnnouncementForm(form.title, form.text, form.is_pinned),
             author=user,
-            group=group_of(found, form.mail),
+            group=chosen_group(session, found, form.mail, user),
             key=idempotency_key,
             settings=server.settings,
             now=server.clock(),
@@ -162,7 +164,7 @@ def put_announcement(
     form: AnnouncementIn,
 ) -> AnnouncementOut:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.MESSAGES)
         written = AnnouncementForm(form.title, form.text, form.is_pinned)
         changed = edit(session, found, announcement_id, written, editor=user, now=server.clock())
         return announcement_out(found.name, changed)
@@ -181,5 +183,5 @@ def delete_announcement(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, announcement_id: AnnouncementId
 ) -> None:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.MESSAGES)
         withdraw(session, found, announcement_id, actor=user, now=server.clock())

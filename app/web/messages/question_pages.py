@@ -22,9 +22,9 @@ from app.messages.questions import (
     questions_for,
     set_closed,
 )
-from app.models import User
+from app.models import Right, User
 from app.models.messages import TITLE_CHARACTERS
-from app.people.roles import may_organise
+from app.people.rights import may_organise
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import SentForm, form_again, form_guard
 from app.web.html.rendering import render
@@ -80,7 +80,7 @@ def _page(
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         workspace = workspace_of(session, found, viewer, now, "questions")
-        sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found)
+        sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
         listed = questions_for(session, found, viewer.user, sees_all=sees_all)
         shown = [question_out(found.name, one, viewer.user, sees_all=sees_all) for one in listed]
     return render(
@@ -154,7 +154,7 @@ def send_answer(
     with writing(server.engine) as session:
         answer(
             session,
-            organised(session, user, competition),
+            organised(session, user, competition, Right.MESSAGES),
             question_id,
             form.text,
             is_public=form.is_public,
@@ -177,6 +177,6 @@ def send_reopen(server: ServerHere, user: Organiser, competition: str, question_
 
 def _set_closed(server: Server, user: User, competition: str, question_id: int, *, is_closed: bool) -> Response:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.MESSAGES)
         set_closed(session, found, question_id, is_closed, organiser=user, now=server.clock())
     return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)

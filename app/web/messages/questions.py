@@ -16,9 +16,9 @@ from app.messages.questions import (
     questions_for,
     set_closed,
 )
-from app.models import User
+from app.models import Right, User
 from app.models.messages import KEY_CHARACTERS
-from app.people.roles import may_organise
+from app.people.rights import may_organise
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiSubmitter
@@ -45,7 +45,7 @@ PLACE = "/competitions/{competition}/questions"
 def read_questions(server: ServerHere, viewer: ApiViewer, competition: CompetitionName) -> QuestionList:
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found)
+        sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
         listed = questions_for(session, found, viewer.user, sees_all=sees_all)
         shown = [question_out(found.name, one, viewer.user, sees_all=sees_all) for one in listed]
     return QuestionList(questions=shown)
@@ -103,7 +103,7 @@ def put_answer(
     form: AnswerIn,
 ) -> QuestionOut:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.MESSAGES)
         answered = answer(
             session,
             found,
@@ -146,6 +146,6 @@ def delete_closed(
 
 def _set_closed(server: Server, user: User, competition: str, question_id: int, is_closed: bool) -> QuestionOut:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.MESSAGES)
         changed = set_closed(session, found, question_id, is_closed, organiser=user, now=server.clock())
         return question_out(found.name, changed, user, sees_all=True)

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import reading, writing
 from app.models import User
-from app.people.invitations import ROLE_WORDS, answer, come_by_link, competition_of_link, own_invitations
+from app.people.invitations import answer, come_by_link, competition_of_link, own_invitations, what_for
 from app.web.html.guards import PageUser, SentFields, SentForm, form_guard
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
@@ -30,7 +30,7 @@ FromOwn = Annotated[User, Depends(form_guard(OWN))]
 def read_invitations(request: Request, server: ServerHere, user: PageUser) -> Response:
     with reading(server.engine) as session:
         found = own_invitations(session, user, server.clock())
-    return render(request, "people/invitations.html", invitations=found, role_words=ROLE_WORDS)
+    return render(request, "people/invitations.html", invitations=found, what_for=what_for)
 
 
 @router.post(f"{OWN}/{{invitation_id}}/accept")

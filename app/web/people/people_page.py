@@ -6,15 +6,17 @@ from typing import Annotated
 
 from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
+from pydantic import Field
 
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.competitions.find import organised
 from app.competitions.organisers import OrganiserLimits, limits_of
-from app.competitions.owners import hand_over, may_hand_over, take_role
-from app.models import Competition, Role, User
-from app.people.invitations import ROLE_WORDS, end_links, invite, make_link, open_invitations, take_back
+from app.competitions.owners import change_rights, hand_over, may_hand_over, take_role
+from app.models import Competition, Right, Role, User, rights_in
+from app.people.invitations import ROLE_WORDS, end_links, invite, make_link, open_invitations, take_back, what_for
+from app.people.rights import ANY_RIGHT, RIGHT_WORDS
 from app.people.roles import find_user, list_roles
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, form_again, form_guard
@@ -31,10 +33,11 @@ FromPage = Annotated[User, Depends(form_guard(PLACE))]
 
 
 class PersonForm(PageForm):
-    """Who, and what they may do."""
+    """Who, and what they may do; rights: of an organiser."""
 
     whom: str = ""
     role: Role = Role.ORGANISER
+    rights: list[Right] = Field(default_factory=list)
 
 
 class OwnerForm(PageForm):
@@ -59,17 +62,23 @@ def _page(
 ) -> Response:
     now = server.clock()
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, ANY_RIGHT)
+        workspace = desk_of(session, found, user, now)
+        may_invite = Right.EDIT in workspace.rights
         response = render(
             request,
             "people/competition.html",
             competition=found,
-            workspace=desk_of(session, found, user, now),
+            workspace=workspace,
             roles=list_roles(session, found),
-            invitations=open_invitations(session, found, now),
+            invitations=open_invitations(session, found, now) if may_invite else [],
             owner=session.get(User, found.owner_id) if found.owner_id else None,
+            may_invite=may_invite,
             may_hand_over=may_hand_over(user, found),
             role_words=ROLE_WORDS,
+            right_words=RIGHT_WORDS,
+            rights_in=rights_in,
+            what_for=what_for,
             link=public_address(request, server, links.join(secret)) if secret else "",
             typed=form,
             error=error,
@@ -84,15 +93,18 @@ def send_invitation(
     request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[PersonForm, Form()]
 ) -> Response:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
-        invite(session, found, form.whom, form.role, by=user, settings=server.settings, now=server.clock())
+        found = organised(session, user, competition, Right.EDIT)
+        settings, now = server.settings, server.clock()
+        invite(session, found, form.whom, form.role, rights=form.rights, by=user, settings=settings, now=now)
     return RedirectResponse(links.people(competition), 303)
 
 
 @router.post(f"{PLACE}/invitations/{{invitation_id}}/take-back")
 def send_take_back(server: ServerHere, user: FromPage, competition: str, invitation_id: RowId) -> Response:
     with writing(server.engine) as session:
-        take_back(session, organised(session, user, competition), invitation_id, by=user, now=server.clock())
+        take_back(
+            session, organised(session, user, competition, Right.EDIT), invitation_id, by=user, now=server.clock()
+        )
     return RedirectResponse(links.people(competition), 303)
 
 
@@ -102,8 +114,19 @@ def send_revoke(
     request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[PersonForm, Form()]
 ) -> Response:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         take_role(session, found, find_user(session, form.whom), form.role, by=user, now=server.clock())
+    return RedirectResponse(links.people(competition), 303)
+
+
+@router.post(f"{PLACE}/rights")
+@form_again(_page)
+def send_rights(
+    request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[PersonForm, Form()]
+) -> Response:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, ANY_RIGHT)
+        change_rights(session, found, find_user(session, form.whom), form.rights, by=user, now=server.clock())
     return RedirectResponse(links.people(competition), 303)
 
 
@@ -111,14 +134,14 @@ def send_revoke(
 def send_link(request: Request, server: ServerHere, user: FromPage, competition: str) -> Response:
     """The link is shown once, on the page that follows."""
     with writing(server.engine) as session:
-        secret = make_link(session, organised(session, user, competition), by=user, now=server.clock())
+        secret = make_link(session, organised(session, user, competition, Right.EDIT), by=user, now=server.clock())
     return _page(request, server, user, competition, secret=secret)
 
 
 @router.post(f"{PLACE}/link/end")
 def send_end_of_link(server: ServerHere, user: FromPage, competition: str) -> Response:
     with writing(server.engine) as session:
-        end_links(session, organised(session, user, competition), by=user, now=server.clock())
+        end_links(session, organised(session, user, competition, Right.EDIT), by=user, now=server.clock())
     return RedirectResponse(links.people(competition), 303)
 
 
@@ -128,7 +151,7 @@ def send_owner(
     request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[OwnerForm, Form()]
 ) -> Response:
     with writing(server.engine) as session:
-        found: Competition = organised(session, user, competition)
+        found: Competition = organised(session, user, competition, ANY_RIGHT)
         limits: OrganiserLimits = limits_of(server.settings)
         hand_over(session, found, form.owner, limits, by=user, now=server.clock())
     return RedirectResponse(links.people(competition), 303)

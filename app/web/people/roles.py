@@ -1,71 +1,169 @@
-"""The API of roles: organisers of a competition, and administrators, say who organises and who may judge there."""
+"""The API of roles: organisers of a competition, and administrators, say who organises with which rights, who
+judges, tests, and is a guest."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Path
+from fastapi import Path, Query
+from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.competitions.find import organised
 from app.competitions.organisers import limits_of
-from app.competitions.owners import hand_over, take_role
-from app.models import Role
-from app.people.invitations import invite
-from app.people.roles import find_user, grant_role, list_roles
+from app.competitions.owners import change_rights, give_role, hand_over, take_role
+from app.models import Competition, Right, Role, User
+from app.people.invitations import invite, open_invitations, take_back
+from app.people.rights import ANY_RIGHT
+from app.people.roles import find_user, list_roles
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
+from app.web.http.schemas import RowId
 from app.web.people.roles_schemas import (
     OwnerIn,
     OwnerOut,
+    RightsIn,
     RoleInvitationIn,
+    RoleInvitationList,
     RoleInvitationOut,
     RoleList,
     RoleOut,
+    invitation_out,
     role_out,
 )
 
 router = api_router("organising")
 
+PLACE = "/competitions/{competition}/roles"
 Username = Annotated[str, Path(examples=["grace"], description="a user name or an e-mail address")]
 
 
 @router.get(
-    "/competitions/{competition}/roles",
+    f"{PLACE}",
     operation_id="list_roles",
-    summary="Who organises and who judges, for organisers",
+    summary="Who organises, judges, tests, and is a guest, for organisers",
     responses=error_responses(401, 403, 404),
 )
 def read_roles(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RoleList:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
-        return RoleList(roles=[role_out(row) for row in list_roles(session, found)])
+        found = organised(session, user, competition, ANY_RIGHT)
+        return RoleList(roles=[role_out(found, row) for row in list_roles(session, found)])
+
+
+@router.get(
+    f"{PLACE}/invitations",
+    operation_id="list_role_invitations",
+    summary="Invitations to a role that nobody has answered yet, for organisers",
+    responses=error_responses(401, 403, 404),
+)
+def read_invitations(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RoleInvitationList:
+    with reading(server.engine) as session:
+        found = organised(session, user, competition, Right.EDIT)
+        listed = open_invitations(session, found, server.clock())
+        return RoleInvitationList(invitations=[invitation_out(one) for one in listed])
+
+
+@router.post(
+    f"{PLACE}/invitations",
+    operation_id="invite_to_role",
+    summary="Invite somebody to a role by mail, for organisers",
+    description="Whoever confirmed the address accepts on the page *Invitations*; again begins its 30 days anew. Who "
+    "has no account yet gets a mail that leads to one.",
+    status_code=201,
+    responses=error_responses(401, 403, 404, 422, 429),
+)
+def post_invitation(
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, invitation: RoleInvitationIn
+) -> RoleInvitationOut:
+    with writing(server.engine) as session:
+        made = invite(
+            session,
+            organised(session, user, competition, Right.EDIT),
+            invitation.whom,
+            invitation.role,
+            rights=invitation.rights,
+            by=user,
+            settings=server.settings,
+            now=server.clock(),
+        )
+        return invitation_out(made)
+
+
+@router.delete(
+    f"{PLACE}/invitations/{{invitation_id}}",
+    operation_id="withdraw_role_invitation",
+    summary="Take an invitation back, for organisers",
+    status_code=204,
+    responses=error_responses(401, 403, 404, 422),
+)
+def delete_invitation(
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, invitation_id: RowId
+) -> None:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.EDIT)
+        take_back(session, found, invitation_id, by=user, now=server.clock())
 
 
 @router.put(
-    "/competitions/{competition}/roles/{role}/{username}",
+    f"{PLACE}/owner",
+    operation_id="hand_over_competition",
+    summary="Hand a competition over to another organiser, for its owner",
+    description="Its files, gold and number count in the quota of whoever owns it, and who does holds every right.",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def put_owner(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, owner: OwnerIn) -> OwnerOut:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, ANY_RIGHT)
+        limits = limits_of(server.settings)
+        return OwnerOut(owner=hand_over(session, found, owner.owner, limits, by=user, now=server.clock()).username)
+
+
+@router.put(
+    f"{PLACE}/organiser/{{username}}/rights",
+    operation_id="change_rights",
+    summary="Say what an organiser may, for the owner of a competition",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def put_rights(
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, username: Username, rights: RightsIn
+) -> RoleOut:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, ANY_RIGHT)
+        theirs = find_user(session, username)
+        change_rights(session, found, theirs, rights.rights, by=user, now=server.clock())
+        return _role(session, found, theirs, Role.ORGANISER)
+
+
+@router.put(
+    f"{PLACE}/{{role}}/{{username}}",
     operation_id="grant_role",
     summary="Give somebody a role, for organisers",
     description="Giving it again changes nothing.",
     responses=error_responses(401, 403, 404, 422),
 )
 def put_role(
-    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, role: Role, username: Username
+    server: ServerHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    role: Role,
+    username: Username,
+    right: Annotated[
+        list[Right] | None, Query(description="what an organiser may: none that you lack; absent: all that you hold")
+    ] = None,
 ) -> RoleOut:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         theirs = find_user(session, username)
-        grant_role(session, found, theirs, role, server.clock(), actor=user)
-        rows = list_roles(session, found)
-        return role_out(next(row for row in rows if (row.user_id, row.role) == (theirs.id, role)))
+        give_role(session, found, theirs, role, right, by=user, now=server.clock())
+        return _role(session, found, theirs, role)
 
 
 @router.delete(
-    "/competitions/{competition}/roles/{role}/{username}",
+    f"{PLACE}/{{role}}/{{username}}",
     operation_id="revoke_role",
     summary="Take a role back, for organisers",
     description="An annotator without the role judges nothing any more; marks given before stay.",
@@ -76,40 +174,12 @@ def delete_role(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, role: Role, username: Username
 ) -> None:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         theirs = find_user(session, username)
         if not take_role(session, found, theirs, role, by=user, now=server.clock()):
             raise NotFound(f"'{theirs.username}' has no role '{role}' in '{found.name}'.")
 
 
-@router.put(
-    "/competitions/{competition}/roles/owner",
-    operation_id="hand_over_competition",
-    summary="Hand a competition over to another organiser, for its owner",
-    description="Its files, gold and number count in the quota of whoever owns it.",
-    responses=error_responses(401, 403, 404, 409, 422),
-)
-def put_owner(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, owner: OwnerIn) -> OwnerOut:
-    with writing(server.engine) as session:
-        found = organised(session, user, competition)
-        limits = limits_of(server.settings)
-        return OwnerOut(owner=hand_over(session, found, owner.owner, limits, by=user, now=server.clock()).username)
-
-
-@router.post(
-    "/competitions/{competition}/roles/invitations",
-    operation_id="invite_to_role",
-    summary="Invite somebody to a role by mail, for organisers",
-    description="Whoever confirmed the address accepts on the page *Invitations*; again begins its 30 days anew.",
-    status_code=201,
-    responses=error_responses(401, 403, 404, 422),
-)
-def post_invitation(
-    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, invitation: RoleInvitationIn
-) -> RoleInvitationOut:
-    with writing(server.engine) as session:
-        found = organised(session, user, competition)
-        made = invite(
-            session, found, invitation.whom, invitation.role, by=user, settings=server.settings, now=server.clock()
-        )
-        return RoleInvitationOut(role=invitation.role, address=made.address or "", expires_at=made.expires_at)
+def _role(session: Session, competition: Competition, user: User, role: Role) -> RoleOut:
+    rows = list_roles(session, competition)
+    return role_out(competition, next(row for row in rows if (row.user_id, row.role) == (user.id, role)))

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from app.models import CompetitionRole, Role
+from app.models import Competition, CompetitionRole, Right, Role, RoleInvitation
 from app.web.http.schemas import ApiModel, Moment, example
 
-_EXAMPLE = {"username": "grace", "role": "organiser", "granted_at": "2026-01-10T12:00:00Z"}
+_EXAMPLE = {"username": "grace", "role": "organiser", "rights": ["edit", "gold"], "granted_at": "2026-01-10T12:00:00Z"}
 
 
 class RoleOut(ApiModel):
-    """What somebody may do in a competition besides taking part; administrators need no role."""
+    """What somebody may do in a competition besides taking part; administrators need no role. rights: of an
+    organiser; the owner holds all."""
 
     model_config = example(_EXAMPLE)
 
     username: str
     role: Role
+    rights: list[Right]
     granted_at: Moment
 
 
@@ -28,23 +30,55 @@ class RoleList(ApiModel):
     roles: list[RoleOut]
 
 
+class RightsIn(ApiModel):
+    """What an organiser may from now on."""
+
+    model_config = example({"rights": ["edit", "messages"]})
+
+    rights: list[Right] = Field(min_length=1)
+
+
 class RoleInvitationIn(ApiModel):
     """Whom to invite to what."""
 
-    model_config = example({"whom": "grace@example.org", "role": "organiser"})
+    model_config = example({"whom": "grace@example.org", "role": "organiser", "rights": ["submissions", "gold"]})
 
     whom: str = Field(max_length=320, description="an e-mail address, or a user name")
     role: Role
+    rights: list[Right] | None = Field(
+        None, description="of an organiser: none that you lack; absent: all that you hold yourself"
+    )
+
+
+_INVITATION = {
+    "id": 3,
+    "role": "organiser",
+    "rights": ["submissions", "gold"],
+    "address": "grace@example.org",
+    "invited_by": "olga",
+    "expires_at": "2026-02-09T12:00:00Z",
+}
 
 
 class RoleInvitationOut(ApiModel):
     """An invitation that nobody has answered yet."""
 
-    model_config = example({"role": "organiser", "address": "grace@example.org", "expires_at": "2026-02-09T12:00:00Z"})
+    model_config = example(_INVITATION)
 
+    id: int
     role: Role
-    address: str
+    rights: list[Right] = Field(description="of an organiser")
+    address: str = Field(description="empty: whoever has the secret link")
+    invited_by: str | None = Field(description="a user name; null: on the server's command line")
     expires_at: Moment
+
+
+class RoleInvitationList(ApiModel):
+    """The newest first."""
+
+    model_config = example({"invitations": [_INVITATION]})
+
+    invitations: list[RoleInvitationOut]
 
 
 class OwnerIn(ApiModel):
@@ -59,6 +93,20 @@ class OwnerOut(OwnerIn):
     """Who owns it."""
 
 
-def role_out(row: CompetitionRole) -> RoleOut:
+def role_out(competition: Competition, row: CompetitionRole) -> RoleOut:
     """The role; its user must be loaded."""
-    return RoleOut(username=row.user.username, role=row.role, granted_at=row.granted_at)
+    is_owner = row.role == Role.ORGANISER and row.user_id == competition.owner_id
+    rights = [*Right] if is_owner else [Right(name) for name in row.rights.split()]
+    return RoleOut(username=row.user.username, role=row.role, rights=rights, granted_at=row.granted_at)
+
+
+def invitation_out(row: RoleInvitation) -> RoleInvitationOut:
+    """The invitation; who invited must be loaded."""
+    return RoleInvitationOut(
+        id=row.id,
+        role=row.role,
+        rights=[Right(name) for name in row.rights.split()],
+        address=row.address or "",
+        invited_by=row.invited_by.username if row.invited_by else None,
+        expires_at=row.expires_at,
+    )

@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.competitions.find import organised
-from app.models import Competition, RescoringState
+from app.models import Competition, RescoringState, Right
 from app.rescoring.difference import difference_of
 from app.rescoring.publishing import publish_rescoring
-from app.rescoring.sets import drop_rescoring, find_rescoring, list_rescorings, progress_of, start_rescoring
+from app.rescoring.sets import TO_RESCORE, drop_rescoring, find_rescoring, list_rescorings, progress_of, start_rescoring
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -41,7 +41,7 @@ ONE = f"{SETS}/{{rescoring}}"
 )
 def read_rescorings(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RescoringList:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         sets = [_out(session, found, one.id) for one in list_rescorings(session, found)]
     return RescoringList(competition=found.name, rescorings=sets)
 
@@ -60,7 +60,7 @@ def create_rescoring(
     with writing(server.engine) as session:
         number = start_rescoring(
             session,
-            organised(session, user, competition),
+            organised(session, user, competition, TO_RESCORE),
             wanted.tasks,
             note=wanted.note,
             gold_version=wanted.gold_version,
@@ -81,7 +81,7 @@ def read_rescoring(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
 ) -> RescoringOut:
     with reading(server.engine) as session:
-        return _out(session, organised(session, user, competition), rescoring)
+        return _out(session, organised(session, user, competition, Right.SUBMISSIONS), rescoring)
 
 
 @router.get(
@@ -95,7 +95,7 @@ def read_rescoring_diff(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
 ) -> RankDifference:
     with reading(server.engine) as session:
-        found = find_rescoring(session, organised(session, user, competition), rescoring)
+        found = find_rescoring(session, organised(session, user, competition, Right.SUBMISSIONS), rescoring)
         return difference_out(found.id, difference_of(session, found))
 
 
@@ -118,7 +118,7 @@ def publish_rescoring_set(
     with writing(server.engine) as session:
         publish_rescoring(
             session,
-            organised(session, user, competition),
+            organised(session, user, competition, TO_RESCORE),
             rescoring,
             tell_teams=tell_teams,
             settings=server.settings,
@@ -138,7 +138,9 @@ def drop_rescoring_set(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
 ) -> RescoringOut:
     with writing(server.engine) as session:
-        drop_rescoring(session, organised(session, user, competition), rescoring, user=user, now=server.clock())
+        drop_rescoring(
+            session, organised(session, user, competition, TO_RESCORE), rescoring, user=user, now=server.clock()
+        )
     return read_rescoring(server, user, competition, rescoring)
 
 

@@ -11,10 +11,17 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm
 from app.competitions.find import boards_of, organised
-from app.models import RescoringState, User
+from app.models import RescoringState, Right, User
 from app.rescoring.difference import difference_of
 from app.rescoring.publishing import publish_rescoring
-from app.rescoring.sets import NOTE_CHARACTERS, drop_rescoring, find_rescoring, list_rescorings, start_rescoring
+from app.rescoring.sets import (
+    NOTE_CHARACTERS,
+    TO_RESCORE,
+    drop_rescoring,
+    find_rescoring,
+    list_rescorings,
+    start_rescoring,
+)
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
@@ -69,7 +76,7 @@ def _list_page(
     error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         sets = list_rescorings(session, found)
         workspace = desk_of(session, found, user, server.clock())
     response = render(
@@ -100,7 +107,7 @@ def send_rescoring(
     with writing(server.engine) as session:
         number = start_rescoring(
             session,
-            organised(session, user, competition),
+            organised(session, user, competition, TO_RESCORE),
             form.tasks,
             note=form.note,
             gold_version=version,
@@ -130,7 +137,7 @@ def _page(
     error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         wanted = find_rescoring(session, found, rescoring)
         is_dropped = wanted.state == RescoringState.DROPPED
         difference = None if is_dropped else difference_of(session, wanted)
@@ -163,7 +170,7 @@ def send_publish(
     with writing(server.engine) as session:
         publish_rescoring(
             session,
-            organised(session, user, competition),
+            organised(session, user, competition, TO_RESCORE),
             rescoring,
             tell_teams=form.tell_teams,
             settings=server.settings,
@@ -177,5 +184,7 @@ def send_publish(
 @form_again(_page)
 def send_drop(request: Request, server: ServerHere, user: SetForm, competition: str, rescoring: RowId) -> Response:
     with writing(server.engine) as session:
-        drop_rescoring(session, organised(session, user, competition), rescoring, user=user, now=server.clock())
+        drop_rescoring(
+            session, organised(session, user, competition, TO_RESCORE), rescoring, user=user, now=server.clock()
+        )
     return RedirectResponse(links.rescoring(competition, rescoring), 303)

@@ -12,7 +12,7 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.competitions.find import organised
-from app.models import User
+from app.models import Right, User
 from app.runs.failures import check_names, failed_runs, queue_again, queue_all_again
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import PageUser, form_guard
@@ -42,7 +42,7 @@ class PlaceForm(PageForm):
 @router.get(PLACE)
 def read_failed(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         runs = failed_runs(session, [found.id], SHOWN + 1)
         workspace = desk_of(session, found, user, server.clock())
     places = sorted({(run.phase, run.task) for run in runs})
@@ -67,7 +67,7 @@ def send_all_again(
     form: Annotated[PlaceForm, Form()],
 ) -> Response:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         phase, task = form.phase or None, form.task or None
         check_names(found, phase, task)
         if form.chosen:
@@ -86,7 +86,7 @@ def send_again(
     run_id: RowId,
 ) -> Response:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         if not queue_again(session, run_id, competition_id=found.id, actor=user, now=server.clock()):
             raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
     return RedirectResponse(links.failed(competition), 303)

@@ -9,6 +9,7 @@ from fastapi import Path, Query
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.competitions.find import organised
+from app.models import Right
 from app.runs.failures import check_names, failed_runs, queue_again, queue_all_again
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
@@ -36,7 +37,7 @@ def read_failed_runs(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> FailedRunsOut:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         return failed_runs_out(found.name, failed_runs(session, [found.id], limit))
 
 
@@ -56,7 +57,7 @@ def queue_failed_runs_again(
     task: Annotated[str | None, Query(description="only of this task", examples=["idiom-detection"])] = None,
 ) -> AllQueuedAgain:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         check_names(found, phase, task)
         again = queue_all_again(session, found.id, phase=phase, task=task, actor=user, now=server.clock())
     return AllQueuedAgain(runs=again)
@@ -77,7 +78,7 @@ def queue_failed_run_again(
     run_id: Annotated[int, Path(ge=1, le=LARGEST_ID)],
 ) -> QueuedAgain:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         if not queue_again(session, run_id, competition_id=found.id, actor=user, now=server.clock()):
             raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
     return QueuedAgain(run_id=run_id)

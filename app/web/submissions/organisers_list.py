@@ -12,8 +12,9 @@ from app.base import links
 from app.base.db import reading, writing
 from app.boards.marks import mark_submissions
 from app.competitions.find import organised
-from app.models import RunStatus
+from app.models import Right, RunStatus
 from app.rescoring.chosen import score_anew
+from app.rescoring.sets import TO_RESCORE
 from app.submissions.organisers_list import SubmissionFilter, chosen_submissions, list_all_submissions
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
@@ -59,7 +60,7 @@ def read_all_submissions(
 ) -> ListedSubmissions:
     wanted = SubmissionFilter(team, phase, task, status, marked, withdrawn, late, since, until)
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         listed, cursor = list_all_submissions(session, found, wanted, after=after, limit=limit)
     following = None
     if cursor is not None:
@@ -79,7 +80,7 @@ def read_all_submissions(
 )
 def put_marks(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, form: ChosenMark) -> None:
     with writing(server.engine) as session:
-        chosen = chosen_submissions(session, organised(session, user, competition), form.submissions)
+        chosen = chosen_submissions(session, organised(session, user, competition, Right.SUBMISSIONS), form.submissions)
         mark_submissions(session, chosen, status=form.status, note=form.note, actor=user, now=server.clock())
 
 
@@ -97,7 +98,7 @@ def post_rescoring(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, form: ChosenRescoring
 ) -> ScoredAnewOut:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, TO_RESCORE)
         chosen = chosen_submissions(session, found, form.submissions)
         done = score_anew(session, found, chosen, note=form.note, user=user, now=server.clock())
     return ScoredAnewOut(queued_again=done.queued_again, rescoring=done.rescoring, tasks=list(done.tasks))

@@ -19,9 +19,10 @@ from app.boards.marks import NOTE_CHARACTERS, mark_submissions
 from app.competitions.find import organised
 from app.exports.prediction_zip import packed, zip_chunks
 from app.exports.predictions import Wanted, submissions_to_export
-from app.models import RowStatus, RunStatus, User
+from app.models import Right, RowStatus, RunStatus, User
 from app.people import audit
 from app.rescoring.chosen import score_anew
+from app.rescoring.sets import TO_RESCORE
 from app.submissions.organisers_list import (
     CHOSEN_LIMIT,
     SubmissionFilter,
@@ -119,7 +120,7 @@ def _page(
     wanted = wanted or _filter(asked)
     after = after or _id(asked.get("after", ""))
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         listed, cursor = list_all_submissions(session, found, wanted, after=after, limit=PAGE_LENGTH)
         teams = teams_that_submitted(session, found)
         workspace = desk_of(session, found, user, server.clock())
@@ -159,7 +160,7 @@ def send_deed(
         return _zip(server, user, competition, form.submission)
     now = server.clock()
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, TO_RESCORE if form.deed == "rescore" else Right.SUBMISSIONS)
         chosen = chosen_submissions(session, found, form.submission)
         if form.deed == "rescore":
             done = score_anew(session, found, chosen, note=form.note, user=user, now=now)
@@ -175,7 +176,7 @@ def _zip(server: Server, user: User, competition: str, ids: list[UUID]) -> Respo
     """Recorded as every export is."""
     now = server.clock()
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.SUBMISSIONS)
         chosen_submissions(session, found, ids)
         submissions = submissions_to_export(session, found, Wanted(ids=frozenset(ids)), user, now)
     with writing(server.engine) as session:

@@ -20,8 +20,8 @@ from app.competitions.find import boards_of
 from app.feedback.certainty import certainty_of
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_of_one
-from app.models import TERMINAL, Board, RunStatus, User
-from app.people.roles import may_organise
+from app.models import TERMINAL, Board, Right, RunStatus, User
+from app.people.rights import may_organise
 from app.runs.stages import stage_of
 from app.submissions.choices import NoChoice, boards_entered, choose_entry, withdraw_choice
 from app.submissions.find import current_run, get_submission
@@ -155,7 +155,7 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         returns = viewer.user is not None and may_put_back(session, submission, viewer.user, now)
         is_final_step = may_withdraw and not is_returnable(session, submission, now)
         is_editable = is_own and frozen_by(session, submission) is None
-        is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition)
+        is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition, Right.SUBMISSIONS)
         standings = standings_of_one(session, submission, viewer.user, now, seen_as=viewer.seen_as)
         certain = certainty_of(session, [submission], {submission.id: own}).get(submission.id)
         workspace = workspace_of_task(session, submission.phase_task, viewer, now, "runs")

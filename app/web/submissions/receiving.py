@@ -243,7 +243,7 @@ def _accept(
     if accepted.created:
         log.info("submission_accepted", submission_id=str(accepted.submission.id), run_id=accepted.run_id)
         send_run(accepted.run_id, needs_gpu=is_for_gpu)  # after the commit; if it fails, the sweep sends it
-        organises = user.is_administrator or accepted.organises
+        organises = user.is_administrator or accepted.sees_all
         return Received(accepted.submission.id, _whole(accepted, phase_task, user), organises)
     return Received(accepted.submission.id, None)
 

@@ -8,7 +8,7 @@ from fastapi import Path, Query, Request
 
 from app.base.db import reading, writing
 from app.competitions.find import find_competition, organised
-from app.models import RegistrationStatus
+from app.models import RegistrationStatus, Right
 from app.people.roles import find_user
 from app.teams.registration import decide, decide_all, list_registrations, register, standing
 from app.web.http.context import ServerHere
@@ -88,7 +88,7 @@ def read_registrations(
     status: Annotated[RegistrationStatus | None, Query(description="only of this status")] = None,
 ) -> RegisteredList:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         rows = list_registrations(session, found, status=status)
         return RegisteredList(registrations=[registered_out(row) for row in rows])
 
@@ -105,7 +105,7 @@ def put_decisions(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, form: RegistrationDecisions
 ) -> RegisteredList:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         theirs = [find_user(session, name) for name in form.usernames]
         decide_all(session, found, theirs, form.status, server.settings, server.clock(), actor=user)
         ids = {one.id for one in theirs}
@@ -129,7 +129,7 @@ def put_decision(
     form: RegistrationDecision,
 ) -> RegisteredOut:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         theirs = find_user(session, username)
         decide(session, found, theirs, form.status, server.settings, server.clock(), actor=user)
         return registered_out(next(row for row in list_registrations(session, found) if row.user_id == theirs.id))

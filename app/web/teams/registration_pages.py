@@ -13,9 +13,11 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached
 from app.competitions.find import find_competition, organised
-from app.models import RegistrationStatus, User
+from app.models import RegistrationStatus, Right, User
 from app.people import email_confirmations
-from app.people.roles import find_user, may_organise
+from app.people.invitations import own_invitations
+from app.people.rights import may_organise
+from app.people.roles import find_user
 from app.teams.questions import NO, Question, QuestionKind, answer_text
 from app.teams.registration import Standing, decide_all, list_registrations, register, settle_confirmed, standing
 from app.teams.registration_rules import rules_of
@@ -82,7 +84,7 @@ def _page(
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         mine = standing(session, found, user) if user else None
-        is_organiser = may_organise(session, user, found)
+        is_organiser = may_organise(session, user, found, Right.EDIT)
         workspace = workspace_of(session, found, Viewer(user, None), server.clock(), "overview")
     return render(
         request,
@@ -139,7 +141,7 @@ def send_registration(
 @router.get(REGISTRATIONS)
 def read_registrations(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     with reading(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         rows = list_registrations(session, found)
         workspace = desk_of(session, found, user, server.clock())
     waiting = [row for row in rows if row.status == RegistrationStatus.PENDING]
@@ -181,7 +183,7 @@ def send_decision(
 
 def _decide(server: Server, user: User, competition: str, usernames: Sequence[str], decision: str) -> None:
     with writing(server.engine) as session:
-        found = organised(session, user, competition)
+        found = organised(session, user, competition, Right.EDIT)
         theirs = [find_user(session, username) for username in usernames]
         status = DECISIONS.get(decision)
         if status is None:
@@ -197,7 +199,7 @@ def read_confirmation(request: Request, server: ServerHere, user: PageUser, link
     """Only looks: mail programs and scanners open links, too. Who is logged in shows whose account it is about."""
     with reading(server.engine) as session:
         found = email_confirmations.find(session, user, link, server.clock())
-    return _confirmation(request, email=found.email, link=link, entered=None)
+    return _confirmation(request, email=found.email, link=link, entered=None, invitations=0)
 
 
 @router.post(CONFIRM)
@@ -211,7 +213,9 @@ def confirm(
     with writing(server.engine) as session:
         email_confirmations.confirm(session, user, form.link, server.clock(), keep=visitor.login)
         entered = settle_confirmed(session, user, server.clock())
-    return _confirmation(request, email="", link="", entered=entered)
+        present = session.get_one(User, user.id, populate_existing=True)  # who has confirmed it by now
+        invitations = len(own_invitations(session, present, server.clock()))
+    return _confirmation(request, email="", link="", entered=entered, invitations=invitations)
 
 
 def _confirmation(request: Request, **context: object) -> Response:

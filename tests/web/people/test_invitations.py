@@ -11,7 +11,8 @@ from sqlalchemy import select
 from app.base.db import reading, writing
 from app.base.links import API
 from app.competitions.find import find_competition
-from app.models import OutgoingMail, Role, RoleInvitation, Stage, User
+from app.models import OutgoingMail, Right, Role, RoleInvitation, Stage, User
+from app.people import email_confirmations, invitations
 from app.people.roles import grant_role, has_role
 from tests.web.reading import text_of
 from tests.web.site import Site, csrf_of, log_in
@@ -21,7 +22,7 @@ HERE = f"/competitions/{COMPETITION}"
 PEOPLE = f"{HERE}/people"
 
 
-def send(browser: httpx.Client, path: str, **fields: str) -> httpx.Response:
+def send(browser: httpx.Client, path: str, **fields: str | list[str]) -> httpx.Response:
     return browser.post(path, data={"csrf_token": csrf_of(browser.get("/account").text), **fields})
 
 
@@ -54,28 +55,32 @@ def test_who_is_invited_by_mail_accepts_and_organises(site: Site, olga: httpx.Cl
     with log_in(site, "grace") as grace:
         confirm(site, "grace")
         assert grace.get(HERE).status_code == 404
-        send(olga, f"{PEOPLE}/invite", whom="grace@example.org", role="organiser")
+        send(olga, f"{PEOPLE}/invite", whom="grace@example.org", role="organiser", rights=["edit", "gold"])
         with reading(site.engine) as session:
             mail = session.scalars(select(OutgoingMail).where(OutgoingMail.recipient == "grace@example.org")).one()
-            assert "you may organise it" in mail.body
+            assert "you may organise it, with the rights edit, gold." in " ".join(mail.body.split())
             assert "/invitations" in mail.body
         assert "invites you to" in grace.get("/invitations").text
+        assert 'Invitations <span class="count">1</span>' in grace.get("/").text, "in the menu"
         assert send(grace, "/invitations/1/accept").url.path == HERE
         assert has(site, "grace", Role.ORGANISER)
+        assert "/invitations" not in grace.get("/").text
+        assert grace.get(f"{HERE}/life").status_code == 200
+        assert grace.get(f"{HERE}/submissions").status_code == 403
         assert send(grace, "/invitations/1/accept").status_code == 404, "once"
 
 
 def test_an_invitation_is_for_the_confirmed_address_alone(site: Site, olga: httpx.Client) -> None:
     """Who typed the address at registration need not be its owner."""
     send(olga, f"{PEOPLE}/invite", whom="grace@example.org", role="tester")
-    with reading(site.engine) as session:
-        assert session.scalars(select(OutgoingMail).where(OutgoingMail.recipient == "grace@example.org")).all() == []
     with log_in(site, "grace") as grace, log_in(site, "eve") as eve:
         confirm(site, "eve")
         with writing(site.engine) as session:
             session.scalars(select(User).where(User.username == "grace")).one().email_confirmed_at = None
         for browser in (grace, eve):
             assert "Until" not in browser.get("/invitations").text
+        assert "Confirm your address first" in text_of(grace.get("/invitations").text)
+        for browser in (grace, eve):
             assert send(browser, "/invitations/1/accept").status_code == 404
         confirm(site, "grace")
         assert send(grace, "/invitations/1/decline").status_code == 200
@@ -133,15 +138,111 @@ def test_it_is_handed_over_to_an_organiser_with_room_for_it(site: Site, olga: ht
         assert olga.get(HERE).status_code == 404
 
 
+def letter_to(site: Site, address: str) -> OutgoingMail:
+    with reading(site.engine) as session:
+        return session.scalars(select(OutgoingMail).where(OutgoingMail.recipient == address)).one()
+
+
+def test_an_address_without_an_account_is_led_through_registration_to_its_invitation(
+    site: Site, olga: httpx.Client
+) -> None:
+    send(olga, f"{PEOPLE}/invite", whom="new@example.org", role="tester")
+    letter = letter_to(site, "new@example.org")
+    assert (letter.subject, "invites you to" in letter.body) == ("Invitation: Idioms", True)
+    path = letter.body.split("http://127.0.0.1:8321")[1].split()[0]
+    with site.client() as newcomer:
+        newcomer.follow_redirects = True
+        form = newcomer.get(path)
+        fields = {
+            "username": "newton",
+            "email": "new@example.org",
+            "password": "a long pass phrase",
+            "next": "/invitations",
+        }
+        arrived = newcomer.post("/register", data={"csrf_token": csrf_of(form.text), **fields})
+        assert arrived.url.path == "/invitations"
+        assert "Confirm your address first" in text_of(arrived.text)
+        secret = make_link(site, "newton").partition("link=")[2]
+        confirmed = send(newcomer, "/account/confirm-email", link=secret)
+        assert "See 1 invitation" in text_of(confirmed.text)
+        assert send(newcomer, "/invitations/1/accept").url.path == HERE
+
+
+def make_link(site: Site, username: str) -> str:
+    with writing(site.engine) as session:
+        user = session.scalars(select(User).where(User.username == username)).one()
+        return email_confirmations.make_link(session, user, site.settings, NOW)
+
+
+def test_strangers_get_no_word_of_somebody_whom_nobody_approved(site: Site, olga: httpx.Client) -> None:
+    """Where anybody may organise, an invitation must not be a way to write to the whole world."""
+    site.settings.organise = "anybody"
+    with writing(site.engine) as session:
+        find_competition(session, COMPETITION).title = "Cheap watches"
+        session.scalars(select(User).where(User.username == "olga")).one().display_name = "watches.example"
+    send(olga, f"{PEOPLE}/invite", whom="new@example.org", role="tester")
+    letter = letter_to(site, "new@example.org")
+    assert "watches" not in f"{letter.subject}{letter.body}".lower()
+    assert "/register?next=%2Finvitations" in letter.body
+
+
+def test_nobody_writes_to_strangers_without_end(
+    site: Site, olga: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invitations, "STRANGERS_A_DAY", 2)
+    with log_in(site, "grace"):
+        confirm(site, "grace")
+    answers = [send(olga, f"{PEOPLE}/invite", whom=f"new{n}@example.org", role="guest") for n in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert "invitations within a day" in text_of(answers[-1].text)
+    assert send(olga, f"{PEOPLE}/invite", whom="grace", role="guest").status_code == 200, "who has an account"
+
+
+def test_an_inviter_gives_no_more_than_they_have(site: Site, olga: httpx.Client) -> None:
+    with log_in(site, "grace") as grace, log_in(site, "eve"):
+        user = confirm(site, "grace")
+        confirm(site, "eve")
+        with writing(site.engine) as session:
+            grant_role(session, find_competition(session, COMPETITION), user, Role.ORGANISER, NOW, rights=[Right.EDIT])
+        assert 'value="gold"' not in grace.get(PEOPLE).text
+        beyond = send(grace, f"{PEOPLE}/invite", whom="eve", role="organiser", rights=["edit", "gold"])
+        assert "Nobody gives a right that they do not hold: gold." in text_of(beyond.text)
+        none = send(grace, f"{PEOPLE}/invite", whom="eve", role="organiser")
+        assert "Choose one at least." in text_of(none.text)
+        assert send(grace, f"{PEOPLE}/invite", whom="eve", role="organiser", rights=["edit"]).status_code == 200
+        assert send(grace, f"{PEOPLE}/rights", whom="grace", rights=["gold"]).status_code == 403, "the owner does"
+        assert "grace is an organiser already" in text_of(
+            send(olga, f"{PEOPLE}/invite", whom="grace", role="organiser", rights=["edit"]).text
+        )
+        send(olga, f"{PEOPLE}/rights", whom="grace", rights=["gold", "messages"])
+        assert grace.get(f"{HERE}/life").status_code == 403
+        assert "Changes" not in grace.get(PEOPLE).text
+        assert "eve@example.org" not in text_of(olga.get(PEOPLE).text), "what they can give no more ended"
+
+
 def test_programs_invite_and_hand_over_too(site: Site) -> None:
     root, grace = site.person("root", is_administrator=True), site.person("grace")
     place = f"{API}/competitions/{COMPETITION}/roles"
     made = root.client.post(f"{place}/invitations", json={"whom": "grace", "role": "organiser"})
     assert (made.status_code, made.json()["address"]) == (201, "grace@example.org")
-    assert root.client.post(f"{place}/invitations", json={"whom": "nobody", "role": "guest"}).status_code == 404
+    assert made.json()["rights"] == ["edit", "submissions", "gold", "messages"], "all that root has"
+    assert root.client.get(f"{place}/invitations").json()["invitations"] == [made.json()]
+    assert root.client.delete(f"{place}/invitations/{made.json()['id']}").status_code == 204
+    assert root.client.get(f"{place}/invitations").json()["invitations"] == []
+    assert root.client.post(f"{place}/invitations", json={"whom": "nobody", "role": "guest"}).status_code == 422
     assert root.client.put(f"{place}/owner", json={"owner": "grace"}).status_code == 422
-    root.client.put(f"{place}/organiser/grace")
+    granted = root.client.put(f"{place}/organiser/grace", params={"right": ["gold"]})
+    assert granted.json()["rights"] == ["gold"]
+    confirm(site, "grace")
+    refused = grace.client.get(f"{API}/competitions/{COMPETITION}/life").json()["error"]
+    assert (refused["code"], refused["details"]["needed"]) == ("right_missing", ["edit"])
+    changed = root.client.put(f"{place}/organiser/grace/rights", json={"rights": ["messages", "edit"]})
+    assert changed.json()["rights"] == ["edit", "messages"]
+    assert grace.client.get(f"{API}/competitions/{COMPETITION}/life").status_code == 200
     assert root.client.put(f"{place}/owner", json={"owner": "grace"}).json() == {"owner": "grace"}
+    assert len(grace.client.get(place).json()["roles"][0]["rights"]) == 4, "who owns it may all"
+    kept = root.client.put(f"{place}/organiser/grace/rights", json={"rights": ["edit"]})
+    assert (kept.status_code, kept.json()["error"]["code"]) == (409, "owners_role")
     taken = root.client.delete(f"{place}/organiser/grace")
     assert (taken.status_code, taken.json()["error"]["code"]) == (409, "owners_role")
     assert grace.client.get(f"{place}").status_code == 200

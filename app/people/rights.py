@@ -1,0 +1,146 @@
+"""What organisers of a competition may see and do: the one place that answers, for pages, API and CLI.
+
+Administrators, and whose competition it is, hold every right; other organisers those that their role has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.base.errors import Forbidden, NotAuthenticated
+from app.base.text import is_address, refuse
+from app.models import ALL_RIGHTS, Competition, CompetitionRole, Right, Role, User, rights_in, rights_text
+from app.people.audit import record
+
+#: What something asks for: a right, or all of several.
+Needs = Right | tuple[Right, ...]
+#: For what every organiser may, whatever their rights.
+ANY_RIGHT: tuple[Right, ...] = ()
+
+RIGHT_WORDS = {
+    Right.EDIT: "edit the competition, and say who has to do with it",
+    Right.SUBMISSIONS: "see submissions and scores, and decide about them",
+    Right.GOLD: "upload, check and publish gold",
+    Right.MESSAGES: "write announcements and answer questions",
+}
+
+
+class RightMissing(Forbidden):
+    """They organise the competition, and this is not theirs to do. details: needed, rights."""
+
+    code = "right_missing"
+
+
+def rights_of(session: Session, user: User | None, competition: Competition) -> frozenset[Right]:
+    """None for those who do not organise it; who does has one at least."""
+    if user is None:
+        return frozenset()
+    if user.is_administrator or competition.owner_id == user.id:
+        return ALL_RIGHTS
+    row = session.get(CompetitionRole, (competition.id, user.id, Role.ORGANISER))
+    return rights_in(row.rights) if row is not None else frozenset()
+
+
+def may_organise(session: Session, user: User | None, competition: Competition, needs: Needs) -> bool:
+    """Whether this user organises the competition, with the rights that this needs."""
+    held = rights_of(session, user, competition)
+    return bool(held) and held.issuperset(_all_of(needs))
+
+
+def check_may_organise(session: Session, user: User | None, competition: Competition, needs: Needs) -> User:
+    """The user; raises NotAuthenticated, Forbidden unless they organise this competition, RightMissing."""
+    if user is None:
+        raise NotAuthenticated("This is for the organisers of the competition: log in first.")
+    held = rights_of(session, user, competition)
+    if not held:
+        raise Forbidden("This is for the organisers of the competition only.")
+    missing = [right for right in _all_of(needs) if right not in held]
+    if missing:
+        raise RightMissing(
+            f"You organise this competition without the right to {' and to '.join(map(_said, missing))}. "
+            f"{_who_gives(session, competition)}",
+            needed=[str(right) for right in missing],
+            rights=rights_text(held).split(),
+        )
+    return user
+
+
+def _all_of(needs: Needs) -> tuple[Right, ...]:
+    return (needs,) if isinstance(needs, Right) else needs
+
+
+def _said(right: Right) -> str:
+    return f"{RIGHT_WORDS[right]} (`{right}`)"
+
+
+def _who_gives(session: Session, competition: Competition) -> str:
+    owner = session.get(User, competition.owner_id) if competition.owner_id else None
+    return f"{f'Its owner, {owner.username},' if owner else 'An administrator of this server'} can give it to you."
+
+
+def rights_to_give(
+    session: Session, by: User | None, competition: Competition, wanted: Collection[Right] | None
+) -> frozenset[Right]:
+    """What somebody makes another organiser with: none that they lack themselves. wanted: None: all of their own. by:
+    None: the server's command line. Raises InvalidForm."""
+    own = ALL_RIGHTS if by is None else rights_of(session, by, competition)
+    rights = own if wanted is None else frozenset(wanted)
+    refuse({"rights": "" if rights else "Choose one at least."})
+    beyond = rights_text(rights - own).split()
+    refuse({"rights": f"Nobody gives a right that they do not hold: {', '.join(beyond)}." if beyond else ""})
+    return rights
+
+
+def set_rights(
+    session: Session,
+    competition: Competition,
+    user: User,
+    rights: frozenset[Right],
+    now: datetime,
+    *,
+    actor: User | str | None,
+) -> bool:
+    """False where these were an organiser's rights already, or they are none. actor: as for
+    `app.people.audit.record`."""
+    row = session.get(CompetitionRole, (competition.id, user.id, Role.ORGANISER), with_for_update=True)
+    if row is None or rights_in(row.rights) == rights:
+        return False
+    details = {"user": user.username, "rights": rights_text(rights), "before": row.rights}
+    row.rights = rights_text(rights)
+    session.flush()
+    record(session, actor, "role.rights", f"competition {competition.name}", details, now=now)
+    return True
+
+
+def organisers_of(session: Session, competition_name: str, right: Right) -> list[User]:
+    """Whom to write to about a competition: those of its organisers who have the right, or the administrators where
+    there is none; by address.
+
+    Who has not confirmed the address is none of them: they would get no mail.
+    """
+    role = (CompetitionRole.user_id == User.id) & (CompetitionRole.role == Role.ORGANISER)
+    organisers = (
+        select(User, CompetitionRole.rights, Competition.owner_id == User.id)
+        .join(CompetitionRole, role)
+        .join(Competition, Competition.id == CompetitionRole.competition_id)
+        .where(Competition.name == competition_name, User.email_confirmed_at.is_not(None))
+        .order_by(User.email)
+    )
+    reachable = [user for user, held, owns in session.execute(organisers) if owns or right in rights_in(held)]
+    return reachable or list(
+        session.scalars(
+            select(User).where(User.is_administrator, User.email_confirmed_at.is_not(None)).order_by(User.email)
+        )
+    )
+
+
+def addresses_for_replies(session: Session, competition_id: int) -> list[str]:
+    """Where answers to a competition's mails go: its contact, if that is an address, or else who answers questions."""
+    competition = session.get_one(Competition, competition_id)
+    if is_address(competition.contact):
+        return [competition.contact]
+    return [user.email for user in organisers_of(session, competition.name, Right.MESSAGES)]

@@ -1,0 +1,96 @@
+"""`evergold role`: roles with rights, invitations and the owner, by whoever runs the server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.base.config import get_settings
+from app.base.db import get_engine, reading, writing
+from app.models import OutgoingMail
+from app.people.administrators import make_account
+from app.server.folder import init_server
+from evergold.cli import run
+from evergold.cli.output import Code
+from tests.world import COMPETITION, NOW, add_competition
+
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A fresh server's data folder, with a competition and grace."""
+    init_server(tmp_path, username="ada", email="ada@example.org", password="correct horse battery", now=NOW)  # noqa: S106
+    monkeypatch.chdir(tmp_path)
+    get_settings.cache_clear()
+    engine = get_engine(get_settings().database_address)
+    add_competition(engine)
+    with writing(engine) as session:
+        make_account(
+            session,
+            username="grace",
+            email="grace@example.org",
+            password="correct horse battery",
+            display_name="Grace",  # noqa: S106
+            is_administrator=False,
+            now=NOW,
+        )
+    yield tmp_path
+    engine.dispose()
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert run(["role", *words, "--json"]) == Code.OK
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+def test_roles_have_rights(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        told(capsys, "grant", COMPETITION, "grace", "organiser", "--right", "edit", "--right", "gold")["changed"]
+        is True
+    )
+    (one,) = told(capsys, "list", COMPETITION)["roles"]
+    assert one["rights"] == ["edit", "gold"]
+    changed = told(capsys, "rights", COMPETITION, "grace", "messages")
+    assert changed == {"username": "grace", "rights": ["messages"], "changed": True}
+    assert told(capsys, "rights", COMPETITION, "grace", "messages")["changed"] is False
+    assert told(capsys, "rights", COMPETITION, "grace", "all")["rights"] == ["edit", "submissions", "gold", "messages"]
+    assert run(["role", "rights", COMPETITION, "ada", "edit"]) == Code.ERROR
+    assert "ada is no organiser of it." in capsys.readouterr().err
+    for words in (
+        ["rights", COMPETITION, "grace", "scores"],
+        ["grant", COMPETITION, "ada", "guest", "--right", "edit"],
+    ):
+        assert run(["role", *words]) == Code.USAGE
+    assert "there are edit, submissions, gold, messages" in capsys.readouterr().err
+
+
+def test_whoever_runs_the_server_invites_and_takes_back(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = told(capsys, "invite", COMPETITION, "new@example.org", "organiser", "--right", "submissions")
+    assert (made["address"], made["rights"], made["invited_by"]) == ("new@example.org", ["submissions"], None)
+    with reading(get_engine(get_settings().database_address)) as session:
+        assert "Whoever runs this server invites you" in session.scalars(select(OutgoingMail.body)).one()
+    assert told(capsys, "invitations", COMPETITION)["invitations"] == [made]
+    assert run(["role", "invitations", COMPETITION]) == Code.OK
+    assert "new@example.org" in capsys.readouterr().out
+    assert told(capsys, "take-back", COMPETITION, str(made["id"])) == {"id": made["id"]}
+    assert told(capsys, "invitations", COMPETITION)["invitations"] == []
+    assert run(["role", "take-back", COMPETITION, str(made["id"])]) == Code.ERROR
+    assert run(["role", "invite", COMPETITION, "nobody", "guest"]) == Code.ERROR
+
+
+def test_a_competition_gets_an_owner(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["role", "owner", COMPETITION, "grace"]) == Code.ERROR
+    assert "grace is no organiser of it yet" in capsys.readouterr().err
+    told(capsys, "grant", COMPETITION, "grace", "organiser", "--right", "messages")
+    assert told(capsys, "owner", COMPETITION, "grace") == {"owner": "grace"}
+    (one,) = told(capsys, "list", COMPETITION)["roles"]
+    assert len(one["rights"]) == 4, "an owner holds every right"
+    assert run(["role", "revoke", COMPETITION, "grace", "organiser"]) == Code.ERROR

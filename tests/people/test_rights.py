@@ -1,0 +1,140 @@
+"""What organisers may: the rights of their role, all of them for whoever owns the competition, and who gives them."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import Engine, select
+
+from app.base.db import reading, writing
+from app.base.errors import Forbidden, InvalidForm
+from app.competitions.find import find_competition, organised_by
+from app.competitions.owners import OwnersRole, change_rights, give_role, take_role
+from app.models import ALL_RIGHTS, AuditEntry, Competition, Right, Role, User
+from app.people.rights import (
+    ANY_RIGHT,
+    RightMissing,
+    check_may_organise,
+    may_organise,
+    organisers_of,
+    rights_of,
+    rights_to_give,
+)
+from app.people.roles import grant_role, has_role
+from tests.world import COMPETITION, NOW, add_competition, add_user
+
+NAMES = ("olga", "edda", "mel", "root", "paul")
+
+
+@pytest.fixture
+def people(sqlite_engine: Engine) -> dict[str, User]:
+    """Olga owns it, her own role says nothing of it; Edda edits, Mel answers questions, Paul takes part."""
+    add_competition(sqlite_engine)
+    found = {name: add_user(sqlite_engine, name, is_administrator=name == "root") for name in NAMES}
+    with writing(sqlite_engine) as session:
+        here = find_competition(session, COMPETITION)
+        here.owner_id = found["olga"].id
+        for name, right in (("olga", Right.EDIT), ("edda", Right.EDIT), ("mel", Right.MESSAGES)):
+            grant_role(session, here, found[name], Role.ORGANISER, NOW, rights=[right])
+    return found
+
+
+def test_the_owner_and_administrators_hold_every_right(sqlite_engine: Engine, people: dict[str, User]) -> None:
+    with reading(sqlite_engine) as session:
+        here = find_competition(session, COMPETITION)
+        held = {name: rights_of(session, user, here) for name, user in people.items()}
+        assert rights_of(session, None, here) == frozenset()
+        assert not may_organise(session, people["paul"], here, ANY_RIGHT)
+        assert may_organise(session, people["mel"], here, ANY_RIGHT)
+        assert not may_organise(session, people["mel"], here, (Right.MESSAGES, Right.GOLD)), "both are needed"
+        assert [one.name for one in organised_by(session, people["edda"])] == [COMPETITION]
+        assert organised_by(session, people["mel"]) == [], "nothing of hers to be copied or edited"
+    assert held == {
+        "olga": ALL_RIGHTS,
+        "edda": {Right.EDIT},
+        "mel": {Right.MESSAGES},
+        "root": ALL_RIGHTS,
+        "paul": frozenset(),
+    }
+
+
+def test_a_refusal_names_the_right_and_who_gives_it(sqlite_engine: Engine, people: dict[str, User]) -> None:
+    with writing(sqlite_engine) as session:
+        here = find_competition(session, COMPETITION)
+        with pytest.raises(RightMissing) as refused:
+            check_may_organise(session, people["mel"], here, (Right.SUBMISSIONS, Right.GOLD))
+        assert refused.value.details == {"needed": ["submissions", "gold"], "rights": ["messages"]}
+        assert "(`gold`). Its owner, olga, can give it to you." in refused.value.message
+        here.owner_id = None
+        with pytest.raises(RightMissing, match="An administrator of this server can give it to you."):
+            check_may_organise(session, people["mel"], here, Right.EDIT)
+        with pytest.raises(Forbidden, match="for the organisers of the competition only") as other:
+            check_may_organise(session, people["paul"], here, ANY_RIGHT)
+        assert not isinstance(other.value, RightMissing)
+
+
+@pytest.mark.parametrize(
+    ("right", "owner", "told"),
+    [
+        (Right.MESSAGES, "olga", ["mel", "olga"]),
+        (Right.EDIT, "olga", ["edda", "olga"]),
+        (Right.SUBMISSIONS, "olga", ["olga"]),
+        (Right.SUBMISSIONS, None, ["root"]),
+        (Right.MESSAGES, None, ["mel"]),
+    ],
+)
+def test_mail_goes_to_those_who_hold_the_right_to_what_it_says(
+    sqlite_engine: Engine, people: dict[str, User], right: Right, owner: str | None, told: list[str]
+) -> None:
+    with writing(sqlite_engine) as session:
+        find_competition(session, COMPETITION).owner_id = people[owner].id if owner else None
+    with reading(sqlite_engine) as session:
+        assert [user.username for user in organisers_of(session, COMPETITION, right)] == told
+
+
+def test_nobody_gives_a_right_that_they_lack(sqlite_engine: Engine, people: dict[str, User]) -> None:
+    with writing(sqlite_engine) as session:
+        here, paul = find_competition(session, COMPETITION), people["paul"]
+        assert rights_to_give(session, people["edda"], here, None) == {Right.EDIT}
+        assert rights_to_give(session, None, here, None) == ALL_RIGHTS, "the server's command line"
+        for wanted in ((), (Right.EDIT, Right.GOLD)):
+            with pytest.raises(InvalidForm):
+                give_role(session, here, paul, Role.ORGANISER, wanted, by=people["edda"], now=NOW)
+        assert not has_role(session, paul, here, Role.ORGANISER)
+        assert give_role(session, here, paul, Role.ORGANISER, None, by=people["edda"], now=NOW)
+        assert rights_of(session, paul, here) == {Right.EDIT}
+
+
+def test_only_who_could_give_rights_takes_them_back(sqlite_engine: Engine, people: dict[str, User]) -> None:
+    with writing(sqlite_engine) as session:
+        here = find_competition(session, COMPETITION)
+        with pytest.raises(Forbidden, match="mel holds rights that you do not"):
+            take_role(session, here, people["mel"], Role.ORGANISER, by=people["edda"], now=NOW)
+        with pytest.raises(OwnersRole):
+            take_role(session, here, people["olga"], Role.ORGANISER, by=people["root"], now=NOW)
+        assert take_role(session, here, people["mel"], Role.ORGANISER, by=people["olga"], now=NOW)
+        assert not take_role(session, here, people["mel"], Role.ORGANISER, by=people["olga"], now=NOW)
+
+
+def test_rights_are_changed_by_the_owner_and_the_change_is_recorded(
+    sqlite_engine: Engine, people: dict[str, User]
+) -> None:
+    wanted = [Right.GOLD, Right.EDIT]
+    with writing(sqlite_engine) as session:
+        here = find_competition(session, COMPETITION)
+        edda, olga = people["edda"], people["olga"]
+        with pytest.raises(Forbidden, match="Only its owner, and administrators"):
+            change_rights(session, here, edda, wanted, by=edda, now=NOW)
+        with pytest.raises(OwnersRole, match="holds every right"):
+            change_rights(session, here, olga, wanted, by=olga, now=NOW)
+        with pytest.raises(InvalidForm):
+            change_rights(session, here, people["paul"], wanted, by=olga, now=NOW)
+        assert change_rights(session, here, edda, wanted, by=olga, now=NOW)
+        assert not change_rights(session, here, edda, wanted, by=olga, now=NOW)
+        assert rights_of(session, edda, here) == set(wanted)
+    with reading(sqlite_engine) as session:
+        entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "role.rights")).one()
+        assert (entry.actor, entry.details) == (
+            "olga",
+            {"user": "edda", "rights": "edit gold", "before": "edit"},
+        )
+        assert session.scalars(select(Competition).where(Competition.name == COMPETITION)).one().owner_id == olga.id
