@@ -96,13 +96,17 @@ def apply(
         bool, typer.Option("--migrate", help="Bring the tables to this version's form first.")
     ] = False,
     overwrite_edits: OverwriteOption = False,
+    draft: Annotated[
+        bool,
+        typer.Option("--draft", help="New competitions begin as drafts, which organisers and testers see."),
+    ] = False,
     phases_file: PhasesOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bring the database in line with phases.yaml, and report what changed."""
     use_settings(data_dir, phases_file)
-    changes = apply_declared(migrate_first, overwrite_edits=overwrite_edits)
+    changes = apply_declared(migrate_first, overwrite_edits=overwrite_edits, as_drafts=draft)
     if as_json:
         print_json({"changes": [{"message": str(change), "counts": change.counts} for change in changes]})
     else:
@@ -159,8 +163,10 @@ def plan_declared(overwrite_edits: bool) -> Plan:
         raise CommandError(str(error)) from None
 
 
-def apply_declared(migrate_first: bool, *, overwrite_edits: bool = False) -> list[Change]:
-    """Bring the database in line with phases.yaml; what is wrong with either is a CommandError."""
+def apply_declared(migrate_first: bool, *, overwrite_edits: bool = False, as_drafts: bool = False) -> list[Change]:
+    """Bring the database in line with phases.yaml; what is wrong with either is a CommandError. as_drafts: those
+    competitions that are new."""
+    from app.models import Stage
     from app.server import prepare
     from app.server.datadir import ServeError
 
@@ -169,7 +175,8 @@ def apply_declared(migrate_first: bool, *, overwrite_edits: bool = False) -> lis
             prepare.check_migrated()
         elif prepare.migrate():
             remark("The database was migrated.")
-        return prepare.apply(overwrite_edits=overwrite_edits)
+        stage = Stage.DRAFT if as_drafts else Stage.PUBLISHED
+        return prepare.apply(overwrite_edits=overwrite_edits, stage=stage)
     except ServeError as error:
         raise CommandError(str(error)) from None
 

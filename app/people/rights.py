@@ -61,7 +61,7 @@ def check_may_organise(session: Session, user: User | None, competition: Competi
     missing = [right for right in _all_of(needs) if right not in held]
     if missing:
         raise RightMissing(
-            f"You organise this competition without the right to {' and to '.join(map(_said, missing))}. "
+            f"You organise this competition without the right {' and '.join(map(_said, missing))}. "
             f"{_who_gives(session, competition)}",
             needed=[str(right) for right in missing],
             rights=rights_text(held).split(),
@@ -74,7 +74,7 @@ def _all_of(needs: Needs) -> tuple[Right, ...]:
 
 
 def _said(right: Right) -> str:
-    return f"{RIGHT_WORDS[right]} (`{right}`)"
+    return f"'{right}' (to {RIGHT_WORDS[right]})"
 
 
 def _who_gives(session: Session, competition: Competition) -> str:

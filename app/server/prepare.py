@@ -29,7 +29,7 @@ from app.declarations.apply.apply import apply_phases
 from app.declarations.apply.changes import Change
 from app.declarations.check import InvalidPhases, LoadedCompetition, load_competitions
 from app.declarations.edits.plan import Plan, plan_phases
-from app.models import Competition, CompetitionTask, PhaseTask, ScoringRun, Submission
+from app.models import Competition, CompetitionTask, PhaseTask, ScoringRun, Stage, Submission
 from app.operations.migrate import DatabaseTooNew, is_current, upgrade
 from app.people import audit
 from app.runs.sweep import mark_sent
@@ -68,18 +68,20 @@ def check_migrated() -> None:
         )
 
 
-def apply(*, overwrite_edits: bool = False) -> list[Change]:
+def apply(*, overwrite_edits: bool = False, stage: Stage = Stage.PUBLISHED) -> list[Change]:
     """Apply phases.yaml and wake the workers for new runs; raises ServeError, which has all findings by line.
 
     Competitions that were edited on the server since are left as they are, unless edits are to be overwritten.
+    stage: of those that are new.
     """
     settings, now = get_settings(), datetime.now(UTC)
     engine = get_engine(settings.database_address)
     with _in_words(settings):
         loaded = demo_dates.dated(load_competitions(settings.phases_file), settings.data_dir)
         with writing(engine) as session:
+            storage = storage_of(settings)
             changes = apply_phases(
-                session, loaded, storage=storage_of(settings), now=now, overwrite_edits=overwrite_edits
+                session, loaded, storage=storage, now=now, overwrite_edits=overwrite_edits, stage=stage
             )
             made = [str(change) for change in changes if change.counts]
             if made:

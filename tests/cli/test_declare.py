@@ -197,3 +197,18 @@ def test_import_from_another_folder_says_what_it_looked_for(evergold: Evergold, 
     code, _, err = evergold("import", "semeval2022", tmp_path)
     assert code == Code.ERROR
     assert "SubTaskA/Data/dev.csv" in err
+
+
+def test_new_competitions_of_the_file_begin_as_drafts_where_that_is_asked_for(
+    evergold: Evergold, tmp_path: Path
+) -> None:
+    make_competition(tmp_path)
+    place = ("--phases", tmp_path / "phases.yaml", "--data-dir", tmp_path / "var")
+    shown = ("life", "show", "demo", "--json", "--data-dir", tmp_path / "var")
+    code, out, _ = evergold("apply", "--migrate", "--draft", *place)
+    assert (code, "added competition 'demo', as a draft" in out) == (Code.OK, True)
+    assert json.loads(evergold(*shown)[1])["stage"] == "draft"
+    assert evergold("apply", *place)[:2] == (Code.OK, "Nothing to change.\n"), "the file publishes nothing"
+    evergold("life", "set", "demo", "--stage", "published", "--data-dir", tmp_path / "var")
+    evergold("apply", "--draft", *place)
+    assert json.loads(evergold(*shown)[1])["stage"] == "published", "and hides nothing"

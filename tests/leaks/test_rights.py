@@ -68,7 +68,7 @@ def test_the_refusal_says_which_right_and_who_gives_it(guarded: Place) -> None:
         answer = mel.send("GET", "/api/v1/competitions/idioms/submissions").json()["error"]
         page = mel.send("GET", "/competitions/idioms/submissions")
     assert (answer["code"], answer["details"]) == ("right_missing", {"needed": ["submissions"], "rights": ["messages"]})
-    assert "the right to see submissions and scores, and decide about them (`submissions`)" in answer["message"]
+    assert "the right 'submissions' (to see submissions and scores, and decide about them)" in answer["message"]
     assert answer["message"].endswith("An administrator of this server can give it to you.")
     assert page.status_code == 403
     assert "An administrator of this server can give it to you." in page.text

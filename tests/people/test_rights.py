@@ -63,7 +63,9 @@ def test_a_refusal_names_the_right_and_who_gives_it(sqlite_engine: Engine, peopl
         with pytest.raises(RightMissing) as refused:
             check_may_organise(session, people["mel"], here, (Right.SUBMISSIONS, Right.GOLD))
         assert refused.value.details == {"needed": ["submissions", "gold"], "rights": ["messages"]}
-        assert "(`gold`). Its owner, olga, can give it to you." in refused.value.message
+        assert (
+            "'gold' (to upload, check and publish gold). Its owner, olga, can give it to you." in refused.value.message
+        )
         here.owner_id = None
         with pytest.raises(RightMissing, match="An administrator of this server can give it to you."):
             check_may_organise(session, people["mel"], here, Right.EDIT)

@@ -33,7 +33,7 @@ from app.declarations.apply.values import method_card_values, note_other_tracks,
 from app.declarations.check import LoadedCompetition
 from app.declarations.model import CompetitionDeclaration, PhaseDeclaration, PhaseTaskDeclaration, TaskDeclaration
 from app.gold.versions import name_in_use
-from app.models import Competition, CompetitionTask, Phase, PhaseTask, Revision, RevisionSource, Submission, User
+from app.models import Competition, CompetitionTask, Phase, PhaseTask, Revision, RevisionSource, Stage, Submission, User
 from app.runs.item_results import forget_results
 from app.standings.renew import renew_all
 
@@ -71,15 +71,16 @@ def apply_phases(
     by: User | str | None = None,
     overwrite_edits: bool = False,
     is_plan: bool = False,
+    stage: Stage = Stage.PUBLISHED,
 ) -> list[Change]:
     """Everything that was changed, and what is worth saying besides; the caller commits, then sends the runs.
 
     by: as for `app.people.audit.record`; overwrite_edits: also where a competition was edited on the server since;
-    is_plan:
-    the caller rolls back, and no file is stored. Raises ImpossibleChange, StorageFull, OSError; roll back then, too.
+    is_plan: the caller rolls back, and no file is stored; stage: of competitions that are new. Raises ImpossibleChange,
+    StorageFull, OSError; roll back then, too.
     """
     lock_declarations(session)
-    work = Work(session, storage, now, Changes(), is_plan)
+    work = Work(session, storage, now, Changes(), is_plan, stage)
     for position, competition in enumerate(loaded):
         with ExitStack() as stack:
             heeded = choose_declaration(work, competition, stack, overwrite_edits=overwrite_edits)
@@ -179,10 +180,11 @@ def _competition(work: Work, declared: CompetitionDeclaration, position: int) ->
     values["citation"] = declared.citation.model_dump(mode="json", exclude_defaults=True)
     row = work.session.scalar(select(Competition).where(Competition.name == declared.name))
     if row is None:
-        row = Competition(name=declared.name, created_at=work.now, **values)
+        row = Competition(name=declared.name, created_at=work.now, stage=work.stage, **values)
         work.session.add(row)
         work.session.flush()
-        work.changes.add(f"added competition '{declared.name}'")
+        as_draft = ", as a draft" if work.stage is Stage.DRAFT else ""
+        work.changes.add(f"added competition '{declared.name}'{as_draft}")
         return Applied(row)
     applied = Applied(row)
     if changed := work.changes.update(row, f"'{declared.name}'", values):

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from app.base.db import Base
 from app.base.storage import Storage, StoredFile
 from app.base.times import in_utc
+from app.models import Stage
 
 #: Longer texts are not repeated in a sentence.
 SHOWN_CHARACTERS = 80
@@ -95,6 +96,7 @@ class Work:
     now: datetime
     changes: Changes
     is_plan: bool = False  # everything is rolled back: no file is stored
+    stage: Stage = Stage.PUBLISHED  # in which a new competition begins
     kept: dict[Path, StoredFile] = field(default_factory=dict)  # files that were read already
 
 

@@ -94,6 +94,7 @@ def read_desk(request: Request, server: ServerHere, user: PageUser, competition:
             registrations=_waiting_registrations(session, found) if Right.EDIT in rights else [],
             questions=_open_questions(session, found, user) if Right.MESSAGES in rights else [],
             workers=live_workers(session, now),
+            gold=[(phase, asked) for phase in found.phases for asked in phase.phase_tasks],
             power=power_of(session, found) if Right.GOLD in rights else [],
             undelivered=_undelivered(session, found, user) if rights.issuperset(MAILS) else [],
             unserved=[task.title for task in found.tasks if task.task_type in unserved],
