@@ -33,7 +33,8 @@ from app.teams.find import TEAM_ID_OF, lock_team, lock_team_of, team_for
 @dataclass(frozen=True, slots=True)
 class Facts:
     """team: the user's, None: there is none yet; sees_all: whether they are an organiser by name, with the right to
-    submissions; replayed: what the user sent with this Idempotency-Key before; counts: what the team used, None where it is not its own past alone."""
+    submissions; replayed: what the user sent with this Idempotency-Key before; counts: what the team used, None where
+    it is not its own past alone."""
 
     team: Team | None
     registration: Registration | None

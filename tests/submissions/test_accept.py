@@ -11,7 +11,9 @@ from sqlalchemy.orm import Session
 from app.base.db import reading, writing
 from app.base.errors import IdempotencyConflict, InvalidForm, LimitReached, NameTaken, PhaseNotOpen
 from app.competitions.find import find_competition
-from app.models import RunStatus, ScoringRun, Submission, Team, TeamMember, User
+from app.models import Right, Role, RunStatus, ScoringRun, Submission, Team, TeamMember, User
+from app.people.rights import rights_of
+from app.people.roles import grant_role
 from app.submissions.accept import accept_submission, find_replay, precheck
 from app.submissions.facts import look_up
 from app.teams.find import find_team, team_for
@@ -170,6 +172,31 @@ def test_words_are_bounded_and_said_by_field(engine: Engine) -> None:
         "description": "NUL characters cannot be kept.",
         "Idempotency-Key": "At most 200 characters; this has 201.",
     }
+
+
+def test_an_organiser_who_uploads_sees_all_only_with_the_right_to_submissions(engine: Engine) -> None:
+    """What the answer to an upload is made from; as `app.people.rights.rights_of` has it."""
+    add_competition(engine)
+    names = {
+        "ada": None,
+        "olga": [Right.SUBMISSIONS],
+        "edda": [Right.EDIT, Right.GOLD, Right.MESSAGES],
+        "otto": [Right.EDIT],
+    }
+    users = {name: add_user(engine, name) for name in names}
+    with writing(engine) as session:
+        here = find_competition(session, COMPETITION)
+        here.owner_id = users["otto"].id
+        for name, rights in names.items():
+            if rights is not None:
+                grant_role(session, here, users[name], Role.ORGANISER, NOW, rights=rights)
+    with reading(engine) as session:
+        found = {
+            name: look_up(session, user, the_phase_task(session), None, NOW).sees_all for name, user in users.items()
+        }
+        here = find_competition(session, COMPETITION)
+        assert found == {name: Right.SUBMISSIONS in rights_of(session, user, here) for name, user in users.items()}
+    assert found == {"ada": False, "olga": True, "edda": False, "otto": True}
 
 
 def check_early(session: Session, user: User, now: datetime) -> None:
