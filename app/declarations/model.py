@@ -8,100 +8,35 @@ Reading with line numbers, and checks of more than one field, live in `app.decla
 from __future__ import annotations
 
 import json
-import re
 import sys
-from datetime import datetime
-from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, Strict
 
 from app.base.config import MEBIBYTE
-from app.base.times import MOMENT_PATTERN, parse_moment
 from app.boards.rankings import MissingEntry, RankingBy
 from app.cards.form import CardKind, CardPart
-from app.competitions.visibility import CLOSE
+from app.declarations.values import (
+    LARGEST,
+    Author,
+    Domain,
+    FileMoment,
+    LadderStep,
+    Line,
+    Listed,
+    Markdown,
+    Moment,
+    MomentOrClose,
+    Name,
+    RelativePath,
+    Seed,
+    Title,
+    Web,
+    Whole,
+    WithoutChoice,
+)
 from app.models import NAME_CHARACTERS, Audience, BoardShown, EntryRule, OwnScores, RegistrationMode, Slices
 from app.teams.questions import QuestionKind
-from evergold.scoring.halves import SEED_CHARACTERS
-
-#: As when a file is there: when the phase starts, wherever that is moved to; at once.
-START, NOW = "start", "now"
-#: Names stand in URLs: lower-case letters, digits, single hyphens.
-NAME_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
-Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=60)]
-
-
-def _one_line(text: str) -> str:
-    if not text.strip() or not text.isprintable():
-        raise ValueError("this is one line of text, and not an empty one")
-    return text
-
-
-Line = Annotated[str, AfterValidator(_one_line)]
-Title = Annotated[Line, Field(max_length=200)]
-Markdown = Annotated[str, Field(max_length=50_000)]
-Moment = Annotated[
-    datetime, BeforeValidator(parse_moment), WithJsonSchema({"type": "string", "pattern": MOMENT_PATTERN})
-]
-
-
-def _moment_or_close(value: object) -> datetime | str:
-    return CLOSE if value == CLOSE else parse_moment(value)
-
-
-MomentOrClose = Annotated[
-    datetime | Literal["close"],
-    BeforeValidator(_moment_or_close),
-    WithJsonSchema({"anyOf": [{"const": CLOSE}, {"type": "string", "pattern": MOMENT_PATTERN}]}),
-]
-
-
-def _moment_or_word(value: object) -> datetime | str:
-    return value if value in (START, NOW) else parse_moment(value)
-
-
-FileMoment = Annotated[
-    datetime | Literal["start", "now"],
-    BeforeValidator(_moment_or_word),
-    WithJsonSchema({"anyOf": [{"enum": [START, NOW]}, {"type": "string", "pattern": MOMENT_PATTERN}]}),
-]
-
-Whole = Annotated[int, Strict()]
-#: No limit of a competition is larger, and every database column holds it.
-LARGEST = 2**31 - 1
-
-
-def _inside_folder(path: str) -> str:
-    parts = PurePosixPath(path).parts
-    if not parts or path.startswith("/") or ".." in parts or "\\" in path or not path.isprintable():
-        raise ValueError("a path stays inside the folder of its file: no leading '/', no '..', no backslash")
-    return path
-
-
-RelativePath = Annotated[str, Field(max_length=300), AfterValidator(_inside_folder)]
-
-
-#: As people write them: `uni.edu`, or `*.uni.edu` for all below it.
-_DOMAIN = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+")
-#: An e-mail address or a user name, as accounts have them.
-_LISTED = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])")
-
-
-def _domain(text: str) -> str:
-    if not _DOMAIN.fullmatch(text.lower()):
-        raise ValueError(f"'{text[:60]}' is no domain; write 'uni.edu', or '*.uni.edu' for everything below it")
-    return text.lower()
-
-
-def _listed(text: str) -> str:
-    if not _LISTED.fullmatch(text.lower()):
-        raise ValueError(f"'{text[:60]}' is neither an e-mail address nor a user name")
-    return text.lower()
-
-
-Domain = Annotated[str, Field(max_length=250), AfterValidator(_domain)]
-Listed = Annotated[str, Field(max_length=320), AfterValidator(_listed)]
 
 
 class Declaration(BaseModel):
@@ -205,10 +140,6 @@ class TeamsDeclaration(Declaration):
     rename_until: Moment | None = Field(
         None, description="until when teams may have another name; absent: until results that they have are frozen"
     )
-
-
-Web = Annotated[str, Field(max_length=500, pattern=r"^https?://\S+$")]
-Author = Annotated[Line, Field(max_length=120)]
 
 
 class PaperDeclaration(Declaration):
@@ -343,19 +274,11 @@ class LimitsDeclaration(Declaration):
     upload_bytes: Whole = Field(16 * MEBIBYTE, ge=1, le=LARGEST, description="size of one upload")
 
 
-#: What counts for a team that made no choice.
-WithoutChoice = Literal[EntryRule.BEST, EntryRule.LAST]
-
-
-#: In the ranking score's own unit, a fraction: 0.01 is one point of a percentage.
-LadderStep = Annotated[float, Field(gt=0, le=1)]
-
-
 class PrivatePartDeclaration(Declaration):
     """A part of the items whose scores nobody sees before a moment; from then on they rank the boards."""
 
     share: Annotated[float, Field(gt=0, lt=1)] = Field(description="of the items that are private: 0.7 is 70 %")
-    seed: Annotated[str, Field(min_length=SEED_CHARACTERS, max_length=200), AfterValidator(_one_line)] = Field(
+    seed: Seed = Field(
         description="chooses the items; whoever has it can tell them, so nobody should guess it: `openssl rand -hex 16`"
     )
     shown_from: MomentOrClose = Field(

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.base.errors import InvalidForm as Invalid, NameTaken, NotFound
 from app.competitions.changed import boards_changed
-from app.declarations.model import NAME_PATTERN
+from app.declarations.values import NAME_PATTERN
 from app.judging.errors import RoundPublished, RoundUnfinished
 from app.judging.results import document_of, open_texts
 from app.judging.rows import add_entries, add_texts, texts_to_judge

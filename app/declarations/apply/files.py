@@ -17,7 +17,8 @@ from app.base.storage import Storage, StoredFile, keep_young, store_file, store_
 from app.declarations.apply.changes import Work
 from app.declarations.apply.templates import TITLE, made_template
 from app.declarations.downloads import declared_downloads
-from app.declarations.model import START, DownloadDeclaration, PhaseTaskDeclaration
+from app.declarations.model import DownloadDeclaration, PhaseTaskDeclaration
+from app.declarations.values import START
 from app.models import Audience, CompetitionTask, PhaseTask, PublicFile, Submission
 
 

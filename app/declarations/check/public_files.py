@@ -8,7 +8,8 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from app.declarations.downloads import declared_downloads
-from app.declarations.model import NOW, CompetitionDeclaration, PhaseDeclaration
+from app.declarations.model import CompetitionDeclaration, PhaseDeclaration
+from app.declarations.values import NOW
 from app.models import Audience
 from app.teams.questions import question_of
 from app.teams.registration_rules import Rules

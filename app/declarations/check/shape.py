@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from app.base.text import did_you_mean, listed
 from app.declarations.findings import Findings
-from app.declarations.model import NAME_PATTERN
+from app.declarations.values import NAME_PATTERN
 from evergold.yaml_lines import Node
 
 

@@ -20,8 +20,8 @@ from app.competitions.organisers import OrganiserLimits, check_may_create, limit
 from app.declarations.blueprints.abandoned import clears_at
 from app.declarations.blueprints.beginnings import copied_document, first_document
 from app.declarations.blueprints.kept import begin_blueprint, begin_changes, begin_copy, list_blueprints
-from app.declarations.model import NAME_PATTERN
 from app.declarations.revisions.kept import present_revision
+from app.declarations.values import NAME_PATTERN
 from app.models import Blueprint, Right, User
 from app.web.declarations.blueprint_receiving import receive_zip
 from app.web.html.guards import PageUser, SentFields, SentForm, SentUpload, form_again, form_guard, upload_guard

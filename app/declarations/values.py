@@ -1,0 +1,101 @@
+"""What single values of phases.yaml look like: names, lines, moments, paths, addresses; the models are beside this."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, WithJsonSchema
+
+from app.base.times import MOMENT_PATTERN, parse_moment
+from app.competitions.visibility import CLOSE
+from app.models import EntryRule
+from evergold.scoring.halves import SEED_CHARACTERS
+
+#: As when a file is there: when the phase starts, wherever that is moved to; at once.
+START, NOW = "start", "now"
+#: Names stand in URLs: lower-case letters, digits, single hyphens.
+NAME_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=60)]
+
+
+def _one_line(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("this is one line of text, and not an empty one")
+    return text
+
+
+Line = Annotated[str, AfterValidator(_one_line)]
+Title = Annotated[Line, Field(max_length=200)]
+Markdown = Annotated[str, Field(max_length=50_000)]
+Moment = Annotated[
+    datetime, BeforeValidator(parse_moment), WithJsonSchema({"type": "string", "pattern": MOMENT_PATTERN})
+]
+
+
+def _moment_or_close(value: object) -> datetime | str:
+    return CLOSE if value == CLOSE else parse_moment(value)
+
+
+MomentOrClose = Annotated[
+    datetime | Literal["close"],
+    BeforeValidator(_moment_or_close),
+    WithJsonSchema({"anyOf": [{"const": CLOSE}, {"type": "string", "pattern": MOMENT_PATTERN}]}),
+]
+
+
+def _moment_or_word(value: object) -> datetime | str:
+    return value if value in (START, NOW) else parse_moment(value)
+
+
+FileMoment = Annotated[
+    datetime | Literal["start", "now"],
+    BeforeValidator(_moment_or_word),
+    WithJsonSchema({"anyOf": [{"enum": [START, NOW]}, {"type": "string", "pattern": MOMENT_PATTERN}]}),
+]
+
+Whole = Annotated[int, Strict()]
+#: No limit of a competition is larger, and every database column holds it.
+LARGEST = 2**31 - 1
+
+
+def _inside_folder(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or ".." in parts or "\\" in path or not path.isprintable():
+        raise ValueError("a path stays inside the folder of its file: no leading '/', no '..', no backslash")
+    return path
+
+
+RelativePath = Annotated[str, Field(max_length=300), AfterValidator(_inside_folder)]
+
+
+#: As people write them: `uni.edu`, or `*.uni.edu` for all below it.
+_DOMAIN = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+")
+#: An e-mail address or a user name, as accounts have them.
+_LISTED = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])")
+
+
+def _domain(text: str) -> str:
+    if not _DOMAIN.fullmatch(text.lower()):
+        raise ValueError(f"'{text[:60]}' is no domain; write 'uni.edu', or '*.uni.edu' for everything below it")
+    return text.lower()
+
+
+def _listed(text: str) -> str:
+    if not _LISTED.fullmatch(text.lower()):
+        raise ValueError(f"'{text[:60]}' is neither an e-mail address nor a user name")
+    return text.lower()
+
+
+Domain = Annotated[str, Field(max_length=250), AfterValidator(_domain)]
+Listed = Annotated[str, Field(max_length=320), AfterValidator(_listed)]
+Web = Annotated[str, Field(max_length=500, pattern=r"^https?://\S+$")]
+Author = Annotated[Line, Field(max_length=120)]
+#: In the ranking score's own unit, a fraction: 0.01 is one point of a percentage.
+LadderStep = Annotated[float, Field(gt=0, le=1)]
+#: Whoever has it can tell private items from public ones.
+Seed = Annotated[str, Field(min_length=SEED_CHARACTERS, max_length=200), AfterValidator(_one_line)]
+#: What counts for a team that made no choice.
+WithoutChoice = Literal[EntryRule.BEST, EntryRule.LAST]
