@@ -6,6 +6,7 @@ ranking, and where one shows ranks alone, there are no mean scores. Sums are exa
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -147,11 +148,13 @@ def _is_shown(ranking: Ranking, board: Leaderboard) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    """What a board says of those that have a rank there: the best row of each team; how many rows in all."""
+    """What a board says of those that have a rank there: the best row of each team; how many rows in all; the lowest of
+    the scores."""
 
     board: Leaderboard
     rows: Mapping[str, LeaderboardRow]
     count: int
+    lowest: float | None
 
 
 def rank_across(ranking: Ranking, shown: Sequence[Leaderboard]) -> RankingTable:
@@ -162,9 +165,10 @@ def rank_across(ranking: Ranking, shown: Sequence[Leaderboard]) -> RankingTable:
     placed = whole if ranking.missing is MissingEntry.LEFT_OUT else list(teams)
     lines = {team: tuple(_standing(ranking, board, team) for board in ranked) for team in placed}
     means = {team: _mean(ranking, line) for team, line in lines.items()}
+    in_order = sorted(_cost(ranking, mean) for mean in means.values())
     rows = [
         RankedTeam(
-            rank=1 + sum(_is_better(ranking, other, means[team]) for other in means.values()),
+            rank=1 + bisect_left(in_order, _cost(ranking, means[team])),
             team=team,
             mean=means[team],
             standings=line,
@@ -182,7 +186,8 @@ def _ranked(board: Leaderboard) -> _Ranked:
     best: dict[str, LeaderboardRow] = {}
     for _, row in with_rank:
         best.setdefault(row.team, row)
-    return _Ranked(board, best, len(with_rank))
+    scores = [value for row in best.values() if (value := _score(board, row)) is not None]
+    return _Ranked(board, best, len(with_rank), min(scores, default=None))
 
 
 def _mean(ranking: Ranking, line: Sequence[Standing]) -> Fraction:
@@ -191,8 +196,9 @@ def _mean(ranking: Ranking, line: Sequence[Standing]) -> Fraction:
     return sum(counted, Fraction(0)) / sum(weights, Fraction(0))
 
 
-def _is_better(ranking: Ranking, mean: Fraction, other: Fraction) -> bool:
-    return mean < other if ranking.by is RankingBy.MEAN_RANK else mean > other
+def _cost(ranking: Ranking, mean: Fraction) -> Fraction:
+    """The less, the better."""
+    return mean if ranking.by is RankingBy.MEAN_RANK else -mean
 
 
 def _standing(ranking: Ranking, on: _Ranked, team: str) -> Standing:
@@ -203,9 +209,8 @@ def _standing(ranking: Ranking, on: _Ranked, team: str) -> Standing:
         return Standing(rank, score, Fraction(rank if rank is not None else on.count + 1))
     if score is not None:
         return Standing(rank, score, Fraction(score))
-    scores = [value for one in on.rows.values() if (value := _score(on.board, one)) is not None]
-    has_lowest = bool(scores) and ranking.missing is MissingEntry.WORST
-    return Standing(None, None, Fraction(min(scores)) if has_lowest else Fraction(0))
+    lowest = on.lowest if ranking.missing is MissingEntry.WORST else None
+    return Standing(None, None, Fraction(lowest or 0))
 
 
 def _score(board: Leaderboard, row: LeaderboardRow) -> float | None:
