@@ -134,9 +134,9 @@ def count(monkeypatch: pytest.MonkeyPatch, asked: list[tuple[int, int]], opened:
         asked.extend(wanted)
         return whole(some, names, draws, wanted)
 
-    def read_outcomes(session: Any, run_id: int) -> Any:
+    def read_outcomes(session: Any, run_id: int, *half: Any) -> Any:
         opened.append(run_id)
-        return read(session, run_id)
+        return read(session, run_id, *half)
 
     monkeypatch.setattr(samples, "compare_all", compare_all)
     monkeypatch.setattr(samples, "read_outcomes", read_outcomes)
