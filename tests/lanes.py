@@ -17,6 +17,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 
 import pytest
+from _pytest.mark import ParameterSet
 
 #: The dear ones: only a test in these modules may use more processor time than LONGEST_SECONDS. They begin first, so
 #: that small change is left to even out the end. None gets in here without a figure in docs/decisions/024-….md.
@@ -96,6 +97,11 @@ def _evenly(waiting: Sequence[str], computing: Sequence[str]) -> list[str]:
     places = {name: 0.8 * place / len(waiting) for place, name in enumerate(waiting)}
     places |= {name: (place + 0.5) / len(computing) for place, name in enumerate(computing)}
     return sorted(places, key=lambda name: places[name])
+
+
+def in_soak(*values: object) -> ParameterSet:
+    """A case for `parametrize` that only soak runs: the twin of one that each commit runs."""
+    return pytest.param(*values, marks=pytest.mark.soak)
 
 
 def keep_soak_seed() -> str:

@@ -20,7 +20,7 @@ from sqlalchemy import select
 
 from app.base.db import reading
 from app.models import RunStatus, ScoringRun
-from tests import world
+from tests import lanes, world
 from tests.web.pictures import keep
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, HOME, SUBMIT_PAGE
 from tests.web.site import CONTENT, PASSWORD, Site
@@ -30,7 +30,8 @@ pytestmark = pytest.mark.browser
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 DEVICES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 375, "height": 800}}
-LOOKS = [(device, scheme) for device in DEVICES for scheme in ("light", "dark")]
+#: Every device and every scheme with each commit; in soak each with each.
+LOOKS = [("desktop", "light"), ("phone", "dark"), lanes.in_soak("desktop", "dark"), lanes.in_soak("phone", "light")]
 #: Longest time that anything on these pages may take.
 PATIENCE_MS = 15_000
 
@@ -119,7 +120,7 @@ def upload(looking: Viewer, folder: Path, content: bytes, method: str) -> None:
 # ------------------------------------------------------------------------------------------------------- the whole way
 
 
-@pytest.mark.parametrize(("device", "scheme"), [("desktop", "light"), ("phone", "dark")])
+@pytest.mark.parametrize(("device", "scheme"), [lanes.in_soak("desktop", "light"), ("phone", "dark")])
 def test_a_newcomer_registers_errs_understands_and_stands_on_the_board(
     look: Any, site: Site, tmp_path: Path, device: str, scheme: str
 ) -> None:

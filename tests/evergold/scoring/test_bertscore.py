@@ -19,6 +19,7 @@ from evergold.scoring.bertscore import Compatibility, bertscore_signature
 from evergold.scoring.encoders import OutOfDeviceMemory, encode, load_encoder, tokenise
 from evergold.scoring.errors import InvalidOptions
 from evergold.scoring.models import BrokenModel, EncoderSettings, ModelNotFound, encoding_with, find_model
+from tests import lanes
 from tests.evergold.scoring.bert_files import (
     BATCH_SIZES,
     CANDIDATES,
@@ -53,7 +54,7 @@ def assert_equal(mine: Any, theirs: Any) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("idf", [False, True], ids=["no idf", "idf"])
-@pytest.mark.parametrize("layer", [6, pytest.param(2, marks=pytest.mark.soak), pytest.param(0, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("layer", [6, lanes.in_soak(2), lanes.in_soak(0)])
 def test_numbers_are_those_of_bert_score(mode: Compatibility, idf: bool, layer: int) -> None:
     mine = ours(CANDIDATES, REFERENCES, layer=layer, idf=idf, compatibility=mode)
     assert_equal(mine, upstream(CANDIDATES, REFERENCES, layer=layer, batch_size=BATCH_SIZES[mode], idf=idf))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests import lanes
 from tests.web import pictures_world
 from tests.web.reading import BOARD_PAGE
 from tests.web.site import Site
@@ -55,7 +56,7 @@ def parseme(site: Site) -> Site:
     return site
 
 
-@pytest.mark.parametrize("device", ["desktop", "phone"])
+@pytest.mark.parametrize("device", [lanes.in_soak("desktop"), "phone"])
 def test_without_scripts_pictures_stand_in_the_page_and_can_be_read(
     look: Looks,  # noqa: F811
     parseme: Site,

@@ -11,9 +11,10 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests import lanes
 from tests.web.reading import BOARD_PAGE
 from tests.web.site import BROWSER, Site
-from tests.web.test_browser import DEVICES, PATIENCE_MS, chromium, look, site  # noqa: F401 - fixtures
+from tests.web.test_browser import PATIENCE_MS, chromium, look, site  # noqa: F401 - fixtures
 from tests.wide_board import fill_wide
 
 pytestmark = pytest.mark.browser
@@ -77,7 +78,7 @@ def scroll(page: Page, x: int, y: int) -> Any:
     return page.evaluate(SEEN)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", [lanes.in_soak("desktop"), "phone"])
 def test_head_and_teams_stay_put_wherever_one_scrolls(look: Any, wide: Site, device: str) -> None:  # noqa: F811
     looking = look(device)
     looking.go(BOARD_PAGE)
@@ -93,7 +94,7 @@ def test_head_and_teams_stay_put_wherever_one_scrolls(look: Any, wide: Site, dev
         assert not seen["overflows"], "the page itself never scrolls sideways"
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", [lanes.in_soak("desktop"), "phone"])
 def test_scrolling_computes_no_layout_anew(look: Any, wide: Site, device: str) -> None:  # noqa: F811
     looking = look(device)
     looking.go(BOARD_PAGE)

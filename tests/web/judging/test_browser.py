@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from app.base.db import reading
 from app.models import Judgement
-from tests import world
+from tests import lanes, world
 from tests.judging import judged as judging
 from tests.web.site import Site
 from tests.web.test_browser import chromium, look  # noqa: F401 - fixtures
@@ -120,7 +120,7 @@ def test_an_answer_that_is_not_saved_is_told(annotator: Any, site: Site) -> None
     expect(page.locator("#progress")).to_contain_text("Saved")
 
 
-@pytest.mark.parametrize(("device", "scheme"), [("desktop", "dark"), ("phone", "light")])
+@pytest.mark.parametrize(("device", "scheme"), [lanes.in_soak("desktop", "dark"), ("phone", "light")])
 def test_the_worksheet_fits_and_is_accessible(
     site: Site,
     annotator: Any,

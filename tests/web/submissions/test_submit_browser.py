@@ -16,10 +16,10 @@ from app.base.db import reading, writing
 from app.models import Validation, ValidationStatus
 from app.runs.validations import claim_validation, record_invalid, record_valid
 from evergold.scoring.errors import Problem
-from tests import world
+from tests import lanes, world
 from tests.web.reading import SUBMIT_PAGE
 from tests.web.site import CONTENT, PASSWORD, Site
-from tests.web.test_browser import DEVICES, Viewer, chromium, look, site, waiting_run  # noqa: F401 - fixtures
+from tests.web.test_browser import Viewer, chromium, look, site, waiting_run  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.browser
 
@@ -250,7 +250,7 @@ def test_without_scripts_checking_works_as_well(look: Callable[..., Viewer], sit
     assert site.submissions() == 0
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", [lanes.in_soak("desktop"), "phone"])
 def test_what_a_check_found_fits_on_the_page(
     look: Callable[..., Viewer],  # noqa: F811
     site: Site,  # noqa: F811
