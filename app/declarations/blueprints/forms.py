@@ -8,28 +8,18 @@ from __future__ import annotations
 
 import copy
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 from app.base.errors import NotFound
 from app.base.text import many_lines
-from app.declarations.model import CompetitionDeclaration
-from app.declarations.revisions.documents import Document, dotted, name_of, value_at
+from app.declarations.blueprints.schemas import Kind, Schema, Steps, kind_of, part_at, plain, properties_of, schema_at
+from app.declarations.revisions.documents import Document, dotted, name_of
 from evergold.scoring.tasks import TASKS
 from evergold.yaml_lines import read_yaml_text
 
-Schema = dict[str, Any]
-Steps = tuple[str, ...]
-Kind = Literal["line", "text", "number", "choice", "lines", "data", "rows", "part", "list", "named"]
-
 YES, NO = "yes", "no"
-#: Longer texts get a large field.
-_LONG = 320
-#: Rows are for a few short values beside each other.
-_MOST_COLUMNS = 6
 #: Empty rows that a table offers for new ones.
 _MORE_ROWS = 3
 _SEPARATOR = "."
@@ -59,25 +49,6 @@ def steps_of(text: str) -> Steps:
     return tuple(step for step in text.split("/") if step)
 
 
-def schema_at(document: Document, steps: Steps) -> Schema:
-    """Of the part; raises NotFound for what cannot be said anywhere."""
-    schema = _root()
-    for place, step in enumerate(steps):
-        schema = _inside(schema, step, document, steps[:place])
-    return schema
-
-
-def part_at(document: Document, steps: Steps) -> Any:
-    """What is said there; None: nothing."""
-    value: Any = document
-    for step in steps:
-        if isinstance(value, list):
-            value = value[int(step)] if step.isdigit() and int(step) < len(value) else None
-        else:
-            value = value.get(step) if isinstance(value, dict) else None
-    return value
-
-
 def fields_of(document: Document, steps: Steps) -> list[Field]:
     """The form of a part that is a mapping; raises NotFound."""
     schema, said = schema_at(document, steps), part_at(document, steps)
@@ -87,7 +58,7 @@ def fields_of(document: Document, steps: Steps) -> list[Field]:
         raise NotFound("There is nothing to say at this address.")
     return [
         _field(document, (*steps, name), inner, said.get(name), name in required)
-        for name, inner in _properties(schema, document, steps)
+        for name, inner in properties_of(schema, document, steps)
     ]
 
 
@@ -154,7 +125,7 @@ def with_new(document: Document, steps: Steps, name: str) -> Document:
     above = part_at(changed, steps[:-1])
     if not steps or not isinstance(above, dict):
         raise NotFound("There is nothing at this address (any more).")
-    is_list = _kind(schema_at(document, steps)) in ("list", "rows")
+    is_list = kind_of(schema_at(document, steps)) in ("list", "rows")
     inside = above.setdefault(steps[-1], [] if is_list else {})
     if isinstance(inside, list):
         inside.append({"name": name} if name else {})
@@ -221,123 +192,11 @@ def _rows_typed(field: Field, form: Mapping[str, str]) -> list[dict[str, Any]] |
     return found or None
 
 
-# ------------------------------------------------------------------------------------------------------------ schemas
-
-
-@cache
-def _root() -> Schema:
-    return CompetitionDeclaration.model_json_schema()
-
-
-def _plain(schema: Schema) -> Schema:
-    """Without references and 'or nothing'; what is said beside a reference stays."""
-    if reference := schema.get("$ref"):
-        inner: Schema = _root()["$defs"][reference.rsplit("/", 1)[-1]]
-        return _plain({**inner, **{name: value for name, value in schema.items() if name != "$ref"}})
-    if choices := schema.get("anyOf"):
-        several = [_plain(one) for one in choices if one.get("type") != "null"]
-        rest = {name: value for name, value in schema.items() if name != "anyOf"}
-        return {**several[0], **rest} if len(several) == 1 else {"type": "string", **rest}
-    return schema
-
-
-def _inside(schema: Schema, step: str, document: Document, above: Steps) -> Schema:
-    schema = _plain(schema)
-    if step == "options":
-        return _options_schema(document, above)
-    if schema.get("type") == "array" and step.isdigit():
-        return _plain(schema["items"])
-    if step in schema.get("properties", {}):
-        return _plain(schema["properties"][step])
-    for inner in schema.get("patternProperties", {}).values():
-        return _plain(inner)
-    raise NotFound("There is nothing to say at this address.")
-
-
-def _properties(schema: Schema, document: Document, steps: Steps) -> Iterator[tuple[str, Schema]]:
-    for name, inner in schema["properties"].items():
-        if name == "options":
-            options = _options_schema(document, steps)
-            if options.get("properties"):
-                yield name, options
-        else:
-            yield name, _plain(inner)
-
-
-def _options_schema(document: Document, above: Steps) -> Schema:
-    """Of the task's type; nothing where the type is not known."""
-    part = part_at(document, above)
-    if above[:1] == ("phases",):
-        part = value_at(document, ("tasks", above[-1]))
-    task_type = part.get("type") if isinstance(part, dict) else None
-    return _schema_of(task_type) if task_type in TASKS else {"type": "object", "properties": {}}
-
-
-@cache
-def _schema_of(task_type: str) -> Schema:
-    """Of its options, references written out, each explained by what the model says of itself."""
-    schema = TASKS[task_type].options.model_json_schema()
-    text = json.dumps(schema)
-    for name, inner in schema.get("$defs", {}).items():
-        is_leaf = "$ref" not in json.dumps(inner) and inner.get("type") != "object"
-        text = text.replace(f'{{"$ref": "#/$defs/{name}"}}', json.dumps(inner if is_leaf else {"type": "object"}))
-    whole: Schema = json.loads(text)
-    explained = _explanations(str(schema.get("description", "")), whole.get("properties", {}))
-    properties = {
-        name: {"description": explained.get(name, ""), **{key: said for key, said in one.items() if key != "$ref"}}
-        for name, one in whole.get("properties", {}).items()
-    }
-    return {**whole, "properties": properties, "description": f"of the task type '{task_type}'"}
-
-
-def _explanations(text: str, names: Iterable[str]) -> dict[str, str]:
-    """What a docstring says of each: `metrics: one or more of a kind; id, value: the columns' names`."""
-    words = " ".join(text.split())
-    one = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    heads = list(re.finditer(rf"(?:^|[;.] )((?:{one})(?:, (?:{one}))*): ", words)) if one else []
-    ends = [head.start() for head in heads[1:]] + [len(words)]
-    found: dict[str, str] = {}
-    for head, end in zip(heads, ends, strict=True):
-        found |= dict.fromkeys(head[1].split(", "), words[head.end() : end].strip(" ;."))
-    return found
-
-
-def _kind(schema: Schema) -> Kind:
-    match schema.get("type"):
-        case "boolean":
-            return "choice"
-        case "integer" | "number":
-            return "number"
-        case "array":
-            return _kind_of_list(_plain(schema.get("items", {})))
-        case "object" if schema.get("properties"):
-            return "part"
-        case "object" if schema.get("patternProperties"):
-            return "named"
-        case "object":
-            return "data"
-    if "enum" in schema:
-        return "choice"
-    if schema.get("type") != "string":
-        return "data"
-    return "text" if schema.get("maxLength", 0) > _LONG and "pattern" not in schema else "line"
-
-
-def _kind_of_list(items: Schema) -> Kind:
-    if items.get("type") == "string" or "enum" in items:
-        return "lines"
-    if items.get("type") != "object" or not items.get("properties"):
-        return "data"
-    kinds = {_kind(_plain(one)) for one in items["properties"].values()}
-    is_flat = kinds <= {"line", "text", "number", "choice"} and len(items["properties"]) < _MOST_COLUMNS
-    return "rows" if is_flat else "list"
-
-
 # ------------------------------------------------------------------------------------------------------------- fields
 
 
 def _field(document: Document, steps: Steps, schema: Schema, said: Any, is_required: bool) -> Field:
-    kind, name = _kind(schema), steps[-1]
+    kind, name = kind_of(schema), steps[-1]
     default = schema.get("default")
     return Field(
         name=name,
@@ -364,18 +223,18 @@ def _choices(document: Document, steps: Steps, schema: Schema) -> tuple[str, ...
 
 
 def _columns(schema: Schema) -> tuple[Field, ...]:
-    items = _plain(schema["items"])
+    items = plain(schema["items"])
     return tuple(
         Field(
             name=name,
             label=name.replace("_", " ").capitalize(),
             hint=inner.get("description", ""),
-            kind="line" if _kind(inner) == "text" else _kind(inner),
+            kind="line" if kind_of(inner) == "text" else kind_of(inner),
             path=name,
             choices=_choices({}, ("", name), inner),
         )
         for name, one in items["properties"].items()
-        for inner in (_plain(one),)
+        for inner in (plain(one),)
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from app.competitions.calendar import calendar_of
-from app.declarations.blueprints import forms, stories
+from app.declarations.blueprints import schemas, stories
 from app.declarations.blueprints.calendar import dates_of
 from app.declarations.revisions.documents import Document
 from app.web.http.context import Server
@@ -23,10 +23,10 @@ def calendar_aid(server: Server, document: Document) -> dict[str, Any]:
     return {"calendar": calendar, "undated": undated, **drawn}
 
 
-def visibility_aid(document: Document, steps: forms.Steps) -> dict[str, Any]:
+def visibility_aid(document: Document, steps: schemas.Steps) -> dict[str, Any]:
     """At the visibility of a phase: the stories, which one it says, and what each lets people see."""
     place = phase_of_visibility(steps)
-    phase = forms.part_at(document, steps[:2]) if place is not None else None
+    phase = schemas.part_at(document, steps[:2]) if place is not None else None
     if not isinstance(phase, dict):
         return {"stories": [], "story": None, "own_mixture": None}
     kept = phase.get("visibility")
@@ -37,19 +37,19 @@ def visibility_aid(document: Document, steps: forms.Steps) -> dict[str, Any]:
     return {"stories": shown, "story": story.name if story else stories.OWN, "own_mixture": own}
 
 
-def with_story_sent(document: Document, steps: forms.Steps, before: Document, form: Mapping[str, str]) -> Document:
+def with_story_sent(document: Document, steps: schemas.Steps, before: Document, form: Mapping[str, str]) -> Document:
     """document: with the form's keys; before: without. Another story than was said sets its keys; the same, or one's
     own mixture, leaves those of the form."""
     place = phase_of_visibility(steps)
     if place is None:
         return document
-    said = forms.part_at(before, steps)
+    said = schemas.part_at(before, steps)
     story = stories.story_of(said if isinstance(said, dict) else {})
     chosen = form.get("story", "")
     return document if chosen == (story.name if story else stories.OWN) else stories.with_story(document, place, chosen)
 
 
-def phase_of_visibility(steps: forms.Steps) -> int | None:
+def phase_of_visibility(steps: schemas.Steps) -> int | None:
     """The place of the phase whose visibility is at these steps; None elsewhere."""
     is_there = len(steps) == 3 and steps[0] == "phases" and steps[1].isdigit() and steps[2] == "visibility"
     return int(steps[1]) if is_there else None

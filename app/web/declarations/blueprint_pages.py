@@ -13,7 +13,7 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.base.storage import storage_of
 from app.competitions.organisers import limits_of
-from app.declarations.blueprints import forms
+from app.declarations.blueprints import forms, schemas
 from app.declarations.blueprints.beginnings import read_declaration
 from app.declarations.blueprints.build import build_changes, build_competition, problems_of
 from app.declarations.blueprints.kept import find_blueprint, remove_file, save_document, throw_away
@@ -68,7 +68,7 @@ def _page(
 ) -> Response:
     blueprint, problems = _looked_at(server, user, blueprint_id)
     typed = form or {}
-    steps = [(name, title, hint, forms.part_at(blueprint.document, (name,))) for name, title, hint in STEPS]
+    steps = [(name, title, hint, schemas.part_at(blueprint.document, (name,))) for name, title, hint in STEPS]
     return _no_store(
         render(
             request,
@@ -106,7 +106,7 @@ def _elements(document: Document, name: str) -> list[tuple[str, str]]:
 
 def _asked(document: Document) -> dict[str, list[str]]:
     """The names of the tasks that a phase asks, by its address."""
-    found = {at: forms.part_at(document, (*forms.steps_of(at), "tasks")) for _, at in _elements(document, "phases")}
+    found = {at: schemas.part_at(document, (*forms.steps_of(at), "tasks")) for _, at in _elements(document, "phases")}
     return {at: list(tasks) if isinstance(tasks, dict) else [] for at, tasks in found.items()}
 
 
@@ -152,11 +152,11 @@ _NO_CALENDAR: dict[str, None] = {"calendar": None}
 _APART = {name for name, *_ in STEPS} - {"tracks"}
 
 
-def _crumbs(blueprint: Blueprint, steps: forms.Steps) -> list[tuple[str, str]]:
+def _crumbs(blueprint: Blueprint, steps: schemas.Steps) -> list[tuple[str, str]]:
     document = blueprint.document
     found = [(str(document.get("title") or document.get("name") or "Competition"), links.organise(blueprint.id))]
     for end in range(1, len(steps)):
-        if isinstance(forms.part_at(document, steps[:end]), dict) and "properties" in forms.schema_at(
+        if isinstance(schemas.part_at(document, steps[:end]), dict) and "properties" in schemas.schema_at(
             document, steps[:end]
         ):
             above = steps[:end]
@@ -164,11 +164,11 @@ def _crumbs(blueprint: Blueprint, steps: forms.Steps) -> list[tuple[str, str]]:
     return found
 
 
-def _task_names(document: Document, steps: forms.Steps) -> list[str]:
+def _task_names(document: Document, steps: schemas.Steps) -> list[str]:
     """Those that a phase does not ask yet."""
     if steps[:1] != ("phases",) or len(steps) != 2:
         return []
-    asked = forms.part_at(document, (*steps, "tasks")) or {}
+    asked = schemas.part_at(document, (*steps, "tasks")) or {}
     tasks = [one for one in document.get("tasks") or [] if isinstance(one, dict)]
     return [str(one["name"]) for one in tasks if one.get("name") and one["name"] not in asked]
 
@@ -198,7 +198,7 @@ def send_new(
     document = _change(
         server, user, blueprint_id, form, lambda document: forms.with_new(document, steps, form.get("name", "").strip())
     )
-    inside = forms.part_at(document, steps)
+    inside = schemas.part_at(document, steps)
     last = str(len(inside) - 1) if isinstance(inside, list) else form.get("name", "").strip()
     return RedirectResponse(links.organise(blueprint_id, "part", "/".join((*steps, last))), 303)
 

@@ -16,7 +16,7 @@ from app.base.storage import StoredFile, local_file, storage_of, store_upload
 from app.base.text import one_line, refuse, wrong_text
 from app.competitions.find import organised
 from app.competitions.organisers import check_owner_bytes_left, limits_of, owner_of
-from app.declarations.blueprints import forms
+from app.declarations.blueprints import forms, schemas
 from app.declarations.blueprints.kept import add_file, find_blueprint, save_document
 from app.declarations.edits.edit import Edit, edit_whole
 from app.declarations.edits.export import stored_files
@@ -109,7 +109,7 @@ def _keep(
     server: Server,
     user: User,
     blueprint_id: int,
-    steps: forms.Steps,
+    steps: schemas.Steps,
     received: Upload,
     name: str,
     image: MadeImage,

@@ -1,0 +1,151 @@
+"""What can be said in any part of a declaration, as JSON Schema made from its pydantic models."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any, Literal
+
+from app.base.errors import NotFound
+from app.declarations.model import CompetitionDeclaration
+from app.declarations.revisions.documents import Document, value_at
+from evergold.scoring.tasks import TASKS
+
+Schema = dict[str, Any]
+Steps = tuple[str, ...]
+Kind = Literal["line", "text", "number", "choice", "lines", "data", "rows", "part", "list", "named"]
+
+#: Longer texts get a large field.
+_LONG = 320
+#: Rows are for a few short values beside each other.
+_MOST_COLUMNS = 6
+
+
+def schema_at(document: Document, steps: Steps) -> Schema:
+    """Of the part; raises NotFound for what cannot be said anywhere."""
+    schema = _root()
+    for place, step in enumerate(steps):
+        schema = _inside(schema, step, document, steps[:place])
+    return schema
+
+
+def part_at(document: Document, steps: Steps) -> Any:
+    """What is said there; None: nothing."""
+    value: Any = document
+    for step in steps:
+        if isinstance(value, list):
+            value = value[int(step)] if step.isdigit() and int(step) < len(value) else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+@cache
+def _root() -> Schema:
+    return CompetitionDeclaration.model_json_schema()
+
+
+def plain(schema: Schema) -> Schema:
+    """Without references and 'or nothing'; what is said beside a reference stays."""
+    if reference := schema.get("$ref"):
+        inner: Schema = _root()["$defs"][reference.rsplit("/", 1)[-1]]
+        return plain({**inner, **{name: value for name, value in schema.items() if name != "$ref"}})
+    if choices := schema.get("anyOf"):
+        several = [plain(one) for one in choices if one.get("type") != "null"]
+        rest = {name: value for name, value in schema.items() if name != "anyOf"}
+        return {**several[0], **rest} if len(several) == 1 else {"type": "string", **rest}
+    return schema
+
+
+def _inside(schema: Schema, step: str, document: Document, above: Steps) -> Schema:
+    schema = plain(schema)
+    if step == "options":
+        return _options_schema(document, above)
+    if schema.get("type") == "array" and step.isdigit():
+        return plain(schema["items"])
+    if step in schema.get("properties", {}):
+        return plain(schema["properties"][step])
+    for inner in schema.get("patternProperties", {}).values():
+        return plain(inner)
+    raise NotFound("There is nothing to say at this address.")
+
+
+def properties_of(schema: Schema, document: Document, steps: Steps) -> Iterator[tuple[str, Schema]]:
+    for name, inner in schema["properties"].items():
+        if name == "options":
+            options = _options_schema(document, steps)
+            if options.get("properties"):
+                yield name, options
+        else:
+            yield name, plain(inner)
+
+
+def _options_schema(document: Document, above: Steps) -> Schema:
+    """Of the task's type; nothing where the type is not known."""
+    part = part_at(document, above)
+    if above[:1] == ("phases",):
+        part = value_at(document, ("tasks", above[-1]))
+    task_type = part.get("type") if isinstance(part, dict) else None
+    return _schema_of(task_type) if task_type in TASKS else {"type": "object", "properties": {}}
+
+
+@cache
+def _schema_of(task_type: str) -> Schema:
+    """Of its options, references written out, each explained by what the model says of itself."""
+    schema = TASKS[task_type].options.model_json_schema()
+    text = json.dumps(schema)
+    for name, inner in schema.get("$defs", {}).items():
+        is_leaf = "$ref" not in json.dumps(inner) and inner.get("type") != "object"
+        text = text.replace(f'{{"$ref": "#/$defs/{name}"}}', json.dumps(inner if is_leaf else {"type": "object"}))
+    whole: Schema = json.loads(text)
+    explained = _explanations(str(schema.get("description", "")), whole.get("properties", {}))
+    properties = {
+        name: {"description": explained.get(name, ""), **{key: said for key, said in one.items() if key != "$ref"}}
+        for name, one in whole.get("properties", {}).items()
+    }
+    return {**whole, "properties": properties, "description": f"of the task type '{task_type}'"}
+
+
+def _explanations(text: str, names: Iterable[str]) -> dict[str, str]:
+    """What a docstring says of each: `metrics: one or more of a kind; id, value: the columns' names`."""
+    words = " ".join(text.split())
+    one = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    heads = list(re.finditer(rf"(?:^|[;.] )((?:{one})(?:, (?:{one}))*): ", words)) if one else []
+    ends = [head.start() for head in heads[1:]] + [len(words)]
+    found: dict[str, str] = {}
+    for head, end in zip(heads, ends, strict=True):
+        found |= dict.fromkeys(head[1].split(", "), words[head.end() : end].strip(" ;."))
+    return found
+
+
+def kind_of(schema: Schema) -> Kind:
+    match schema.get("type"):
+        case "boolean":
+            return "choice"
+        case "integer" | "number":
+            return "number"
+        case "array":
+            return _kind_of_list(plain(schema.get("items", {})))
+        case "object" if schema.get("properties"):
+            return "part"
+        case "object" if schema.get("patternProperties"):
+            return "named"
+        case "object":
+            return "data"
+    if "enum" in schema:
+        return "choice"
+    if schema.get("type") != "string":
+        return "data"
+    return "text" if schema.get("maxLength", 0) > _LONG and "pattern" not in schema else "line"
+
+
+def _kind_of_list(items: Schema) -> Kind:
+    if items.get("type") == "string" or "enum" in items:
+        return "lines"
+    if items.get("type") != "object" or not items.get("properties"):
+        return "data"
+    kinds = {kind_of(plain(one)) for one in items["properties"].values()}
+    is_flat = kinds <= {"line", "text", "number", "choice"} and len(items["properties"]) < _MOST_COLUMNS
+    return "rows" if is_flat else "list"
