@@ -11,6 +11,7 @@ from collections.abc import Mapping
 _BOARDS = (
     "tests/boards/",
     "tests/competitions/test_allowances.py",
+    "tests/competitions/test_tracks.py",
     "tests/competitions/test_visibility.py",
     "tests/leaks/test_statistics.py",
     "tests/rescoring/test_difference.py",
@@ -38,6 +39,7 @@ _GOLD_AND_RUNS = (
     "tests/workers/test_keys.py",
     "tests/workers/test_lease.py",
     "tests/workers/test_overrun.py",
+    "tests/workers/test_private_part.py",
     "tests/workers/test_public_gold.py",
     "tests/workers/test_rescoring.py",
     "tests/workers/test_score.py",
@@ -55,6 +57,7 @@ _SCORING = (
     "tests/evergold/scoring/test_every_task.py",
     "tests/evergold/scoring/test_f1.py",
     "tests/evergold/scoring/test_golden.py",
+    "tests/evergold/scoring/test_halves.py",
     "tests/evergold/scoring/test_human_scores.py",
     "tests/evergold/scoring/test_idiom_detection.py",
     "tests/evergold/scoring/test_idiom_similarity.py",

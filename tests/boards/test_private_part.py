@@ -21,6 +21,7 @@ from app.models import PhaseTask, User
 from app.submissions.find import get_submission
 from evergold.scoring.halves import Half
 from tests import world
+from tests.boards.marks import HIDDEN, mark
 from tests.competitions.embargo import INSTANT, add_phase, declare, freeze, look, rows
 from tests.world import COMPETITION, DAY, NOW, PHASE, ZERO_SHOT, add_user, claim, finish, scores_of, submit, sure
 
@@ -100,6 +101,21 @@ def test_a_moment_of_its_own_goes_before_the_close(divided: Engine) -> None:
     assert rows(look(divided, None, REVEAL - INSTANT)) == PUBLIC_ROWS
     assert rows(look(divided, None, REVEAL)) == PRIVATE_ROWS
     assert look(divided, None, CLOSE).view.private_at == REVEAL
+
+
+def test_where_no_moment_is_declared_it_is_the_close(divided: Engine) -> None:
+    with writing(divided) as session:
+        world.the_phase_task(session).private_part = {"share": 0.7, "seed": AT_CLOSE["seed"]}
+    assert rows(look(divided, None, CLOSE - INSTANT)) == PUBLIC_ROWS
+    assert rows(look(divided, None, CLOSE)) == PRIVATE_ROWS
+
+
+def test_the_version_of_a_board_with_a_hidden_row_is_of_the_part_that_it_shows(divided: Engine) -> None:
+    """`look` compares it with that of the board itself."""
+    mark(divided, "Cat", HIDDEN)
+    before, after = look(divided, None, CLOSE - INSTANT), look(divided, None, CLOSE)
+    assert (rows(before), rows(after)) == (PUBLIC_ROWS[:2], [(1, "Bob", 0.8), (2, "Ada", 0.3)])
+    assert before.version != after.version
 
 
 def test_organisers_can_look_at_once_and_see_first_what_others_see(divided: Engine, root: User) -> None:

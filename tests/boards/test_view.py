@@ -7,9 +7,10 @@ from sqlalchemy import Engine
 
 from app.base.db import writing
 from app.boards.neutral_names import neutral_name
+from app.boards.statistics import Statistics, statistics_document
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import SeenAs
-from app.models import BoardShown, HistoricRow, RowStatus, TeamKind, User
+from app.models import BoardShown, BoardStatistics, HistoricRow, RowStatus, TeamKind, User
 from tests.boards.marks import mark
 from tests.competitions.embargo import INSTANT, add_phase, declare, enter, hide, look, rows
 from tests.sealed import PLACE, make_key, seal_gold
@@ -47,6 +48,17 @@ def test_a_hidden_board_has_nothing_until_its_moment(engine: Engine, people: lis
         assert [row.team for row in look(engine, viewer, REVEAL).rows] == ["Ada", "Paper", "Bob"]
     assert len(look(engine, root).rows) == 3
     assert look(engine, root, seen_as=SeenAs.PARTICIPANT).rows == ()
+
+
+def test_statistics_are_withheld_where_digits_are(engine: Engine, people: list[User], root: User) -> None:
+    enter(engine, people[0], 0.9)
+    with writing(engine) as session:
+        _, board = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
+        place = find_phase_task(session, COMPETITION, PHASE, TASK)
+        document = statistics_document(Statistics("computed in some way"))
+        session.add(BoardStatistics(phase_task_id=place.id, board_id=board.id, document=document))
+    hide(engine, precision=2)
+    assert (look(engine).statistics, look(engine, root).statistics) == ("withheld", "pending")
 
 
 def test_the_version_of_a_hidden_board_does_not_count(engine: Engine, people: list[User], root: User) -> None:
