@@ -6,13 +6,14 @@ Everything is here, for nobody's eyes: `app.boards.view` says what of it is show
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
+from app.base.batches import in_batches
 from app.boards.marks import Mark, Marks, marks_of
 from app.boards.rows import Cell, LeaderboardRow
 from app.cards.form import MethodCard
@@ -56,7 +57,7 @@ def rows_of(
 
 def _runs(session: Session, runs: Sequence[int]) -> list[Any]:
     """What is shown of runs besides their scores, in the order in which they were submitted."""
-    found = [row for some in _in_parts(runs) for row in session.execute(_RUNS, {"runs": some})]
+    found = [row for some in in_batches(runs, RUNS_AT_A_TIME) for row in session.execute(_RUNS, {"runs": some})]
     return sorted(found, key=lambda row: (row.submitted_at, row.run_id))
 
 
@@ -126,7 +127,7 @@ def cells_of(
         if (score.metric, score.split) in place:
             found[run_id][place[score.metric, score.split]] = Cell(score.value, score.reason, score.signature)
     wanted = {"metrics": sorted({metric for metric, _ in place}), "splits": sorted({split for _, split in place})}
-    for some in _in_parts(runs) if half is not Half.PRIVATE else ():
+    for some in in_batches(runs, RUNS_AT_A_TIME) if half is not Half.PRIVATE else ():
         for run_id, metric, split, value, reason, signature in session.execute(_SCORES, {**wanted, "runs": some}):
             if (metric, split) in place:
                 found[run_id][place[metric, split]] = Cell(value, reason, signature)
@@ -140,10 +141,6 @@ _SCORES = select(
     ScoreRow.split.in_(bindparam("splits", expanding=True)),
     ScoreRow.run_id.in_(bindparam("runs", expanding=True)),
 )
-
-
-def _in_parts(runs: Sequence[int]) -> Iterable[Sequence[int]]:
-    return (runs[start : start + RUNS_AT_A_TIME] for start in range(0, len(runs), RUNS_AT_A_TIME))
 
 
 # --------------------------------------------------------------------------------------------------------------- marks

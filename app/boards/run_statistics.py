@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from app.base.batches import in_batches
 from app.boards.rows import Interval
 from app.boards.statistics import Score
 from app.models import GoldVersion, RunStatistics, RunStatus, ScoringRun, Submission
@@ -52,9 +53,8 @@ class DueRun:
 def run_statistics_of(session: Session, runs: Collection[int]) -> dict[int, StatisticsOfRun]:
     """By run, of those that have any."""
     found: dict[int, StatisticsOfRun] = {}
-    ordered = sorted(set(runs))
-    for start in range(0, len(ordered), _AT_A_TIME):
-        some = select(RunStatistics).where(RunStatistics.run_id.in_(ordered[start : start + _AT_A_TIME]))
+    for batch in in_batches(sorted(set(runs)), _AT_A_TIME):
+        some = select(RunStatistics).where(RunStatistics.run_id.in_(batch))
         found |= {one.run_id: _read(one) for one in session.scalars(some)}
     return found
 

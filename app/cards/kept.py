@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.base.batches import in_batches
 from app.cards.form import CardForm, MethodCard, card_form, card_of
 from app.models import CardVersion, PhaseTask, Submission
 from evergold.scoring.tasks import TASKS
@@ -46,12 +47,12 @@ def sent_with(submission: Submission) -> dict[str, Any]:
 
 def card_documents(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, Mapping[str, Any]]:
     """What the cards of their systems say now, by submission."""
-    wanted, found = list(submission_ids), {}
-    for start in range(0, len(wanted), CARDS_AT_A_TIME):
+    found: dict[UUID, Mapping[str, Any]] = {}
+    for ids in in_batches(list(submission_ids), CARDS_AT_A_TIME):
         rows = session.execute(
             select(Submission.id, CardVersion.document)
             .join(CardVersion, CardVersion.system_id == Submission.system_id)
-            .where(Submission.id.in_(wanted[start : start + CARDS_AT_A_TIME]), CardVersion.is_current)
+            .where(Submission.id.in_(ids), CardVersion.is_current)
         )
         found.update({submission_id: document for submission_id, document in rows})
     return found

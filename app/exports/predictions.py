@@ -7,7 +7,7 @@ sure that it is for an organiser (`app.people.rights.check_may_organise`): nothi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -16,11 +16,12 @@ from uuid import UUID
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
+from app.base.batches import in_batches
 from app.base.errors import NotFound
 from app.boards.leaderboard import build_leaderboard
+from app.cards.kept import card_documents
 from app.competitions.find import boards_of
 from app.models import (
-    CardVersion,
     Competition,
     CompetitionTask,
     Phase,
@@ -81,7 +82,7 @@ class ExportedSubmission:
     stands_on: tuple[str, ...] = ()
     row_status: str = ""
     scores: tuple[ExportedScore, ...] = ()
-    card: dict[str, Any] = field(default_factory=dict)
+    card: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -101,7 +102,7 @@ def submissions_to_export(
     rows = _rows(session, standing.keys() if wanted.entries else wanted.ids, [one.id for _, one in asked])
     run_ids = {row.id: row.run_id for row in rows}
     scores = _scores(session, list(run_ids.values()))
-    cards = _cards(session, list(run_ids))
+    cards = card_documents(session, list(run_ids))
     found = []
     for row in rows:
         said = {name: value for name, value in row._asdict().items() if name != "run_id"}
@@ -187,13 +188,13 @@ def _rows(session: Session, submission_ids: Any, phase_task_ids: list[int]) -> l
     """Of these submissions, or (None) of everything that was sent to these tasks."""
     if submission_ids is None:
         return list(session.execute(_whole().where(Submission.phase_task_id.in_(phase_task_ids))))
-    some = _portions(list(submission_ids))
+    some = in_batches(list(submission_ids), _AT_ONCE)
     return [row for ids in some for row in session.execute(_whole().where(Submission.id.in_(ids)))]
 
 
 def _scores(session: Session, run_ids: list[int]) -> defaultdict[int, list[ExportedScore]]:
     found: defaultdict[int, list[ExportedScore]] = defaultdict(list)
-    for ids in _portions(run_ids):
+    for ids in in_batches(run_ids, _AT_ONCE):
         rows = session.execute(
             select(ScoreRow.run_id, ScoreRow.metric, ScoreRow.split, ScoreRow.value, ScoreRow.reason)
             .where(ScoreRow.run_id.in_(ids))
@@ -202,19 +203,3 @@ def _scores(session: Session, run_ids: list[int]) -> defaultdict[int, list[Expor
         for run_id, metric, split, value, reason in rows:
             found[run_id].append(ExportedScore(metric, split, value, reason))
     return found
-
-
-def _cards(session: Session, submission_ids: list[UUID]) -> dict[UUID, dict[str, Any]]:
-    found: dict[UUID, dict[str, Any]] = {}
-    for ids in _portions(submission_ids):
-        rows = session.execute(
-            select(Submission.id, CardVersion.document)
-            .join(CardVersion, CardVersion.system_id == Submission.system_id)
-            .where(Submission.id.in_(ids), CardVersion.is_current)
-        )
-        found |= {submission_id: document for submission_id, document in rows}
-    return found
-
-
-def _portions(ids: list[Any]) -> list[list[Any]]:
-    return [ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE)]

@@ -16,6 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from app.base.batches import in_batches
 from app.base.config import Settings
 from app.base.errors import NotFound
 from app.models import MailChoice, User
@@ -55,7 +56,7 @@ def choose(session: Session, user: User, wanted: dict[MailKind, bool]) -> None:
 def choices_of(session: Session, user_ids: Collection[int]) -> dict[int, MailChoice]:
     """The rows that there are."""
     found: dict[int, MailChoice] = {}
-    for some in _portions(user_ids):
+    for some in in_batches(sorted(user_ids), _AT_ONCE):
         rows = session.scalars(select(MailChoice).where(MailChoice.user_id.in_(some)))
         found |= {row.user_id: row for row in rows}
     return found
@@ -65,7 +66,7 @@ def rows_of(session: Session, user_ids: Collection[int]) -> dict[int, MailChoice
     """A row for each of them, made where there is none; somebody else may be making the same ones."""
     missing = set(user_ids) - choices_of(session, user_ids).keys()
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    for some in _portions(missing):
+    for some in in_batches(sorted(missing), _AT_ONCE):
         values = [
             {"user_id": one, "announcements": True, "results": False, "salt": secrets.token_hex(16)} for one in some
         ]
@@ -94,8 +95,3 @@ def find_link(session: Session, link: str) -> tuple[User, MailKind]:
 
 def _signature(choice: MailChoice, kind: MailKind) -> str:
     return hmac.new(choice.salt.encode(), f"unsubscribe {choice.user_id} {kind}".encode(), hashlib.sha256).hexdigest()
-
-
-def _portions(user_ids: Collection[int]) -> list[list[int]]:
-    ordered = sorted(user_ids)
-    return [ordered[start : start + _AT_ONCE] for start in range(0, len(ordered), _AT_ONCE)]

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.base.batches import in_batches
 from app.models import ScoringRun
 from evergold.scoring.task import Score
 
@@ -26,8 +27,7 @@ def private_document(scores: Iterable[Score], columns: Collection[tuple[str, str
 
 def private_scores(session: Session, runs: Sequence[int]) -> Iterator[tuple[int, Score]]:
     """Of these runs, each with its run; none of a run that was scored while its items were not divided."""
-    for start in range(0, len(runs), RUNS_AT_A_TIME):
-        some = runs[start : start + RUNS_AT_A_TIME]
+    for some in in_batches(runs, RUNS_AT_A_TIME):
         query = select(ScoringRun.id, ScoringRun.private_scores).where(ScoringRun.id.in_(some))
         for run_id, document in session.execute(query):
             for score in document or ():

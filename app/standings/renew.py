@@ -17,6 +17,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, and_, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.orm import Session, contains_eager
 
+from app.base.batches import in_batches
 from app.models import Board, CompetitionTask, EntryRule, KeptBoard, Phase, PhaseTask, Standing, Submission
 from app.standings.choose import Rules, TeamStanding, Try, choose, not_set_aside, rules_of
 from app.standings.tallies import renew_tallies, renew_tally
@@ -117,7 +118,7 @@ def teams_in(session: Session, phase_task_id: int) -> list[int]:
 
 def a_few_at_a_time(teams: Sequence[int]) -> Iterator[Sequence[int]]:
     """In parts whose tries fit into memory."""
-    return (teams[start : start + TEAMS_AT_A_TIME] for start in range(0, len(teams), TEAMS_AT_A_TIME))
+    return in_batches(teams, TEAMS_AT_A_TIME)
 
 
 def rows_of(
