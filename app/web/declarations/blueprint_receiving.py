@@ -18,8 +18,8 @@ from app.models import User
 from app.web.html.guards import SentUpload
 from app.web.http import csrf
 from app.web.http.context import Server
-from app.web.http.multipart import Upload, incoming_of
-from app.web.http.room import receive_within, room_left
+from app.web.http.multipart import Upload, incoming_of, receive_upload
+from app.web.http.room import room_left, within
 
 FIELDS = frozenset({csrf.FORM_FIELD})
 NAME_CHARACTERS = 200
@@ -27,14 +27,7 @@ NAME_CHARACTERS = 200
 
 async def receive_file(request: Request, server: Server, upload: SentUpload, blueprint_id: int) -> None:
     """In the place of a file of the same name; raises NotFound, and what came in is named by nothing then."""
-    received = await receive_within(
-        incoming_of(request),
-        await room_left(server, upload.user),
-        storage=storage_of(server.settings),
-        limit_bytes=server.settings.upload_limit_bytes,
-        fields=FIELDS,
-        before_file=upload.check,
-    )
+    received = await _received(request, server, upload.user, upload.check)
     await run_sync(_keep_file, server, upload.user, blueprint_id, _name(received), received.file)
 
 
@@ -43,15 +36,21 @@ async def receive_zip(
 ) -> int:
     """The blueprint that it begins."""
     await run_sync(check_may_create, user, server.settings.organise)
-    received = await receive_within(
-        incoming_of(request),
-        await room_left(server, user),
-        storage=storage_of(server.settings),
-        limit_bytes=server.settings.upload_limit_bytes,
-        fields=FIELDS,
-        before_file=before_file,
-    )
+    received = await _received(request, server, user, before_file)
     return await run_sync(_begin, server, user, received.file)
+
+
+async def _received(
+    request: Request, server: Server, user: User, before_file: Callable[[Mapping[str, str]], None]
+) -> Upload:
+    with within(await room_left(server, user), server.settings.upload_limit_bytes) as limit_bytes:
+        return await receive_upload(
+            incoming_of(request),
+            storage=storage_of(server.settings),
+            limit_bytes=limit_bytes,
+            fields=FIELDS,
+            before_file=before_file,
+        )
 
 
 def _begin(server: Server, user: User, file: StoredFile) -> int:

@@ -33,8 +33,8 @@ from app.web.html.guards import PageUser, SentUpload, form_again, upload_guard
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.images import image_response
-from app.web.http.multipart import Upload, incoming_of
-from app.web.http.room import receive_within, room_left
+from app.web.http.multipart import Upload, incoming_of, receive_upload
+from app.web.http.room import room_left, within
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 
@@ -50,14 +50,14 @@ async def _received(
 ) -> tuple[Upload, str, MadeImage]:
     """What was sent, the name of its file, and the image made of it; raises InvalidForm."""
     settings = server.settings
-    received = await receive_within(
-        incoming_of(request),
-        await room_left(server, owner),
-        storage=storage_of(settings),
-        limit_bytes=min(READ_BYTES, settings.upload_limit_bytes),
-        fields=FIELDS,
-        before_file=upload.check,
-    )
+    with within(await room_left(server, owner), min(READ_BYTES, settings.upload_limit_bytes)) as limit_bytes:
+        received = await receive_upload(
+            incoming_of(request),
+            storage=storage_of(settings),
+            limit_bytes=limit_bytes,
+            fields=FIELDS,
+            before_file=upload.check,
+        )
     name, alt = file_name(received.filename), one_line(received.fields.get("alt", ""))
     refuse(
         {

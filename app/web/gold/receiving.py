@@ -24,8 +24,8 @@ from app.gold.sealing import Sealed, SealingWriter
 from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_with_same_task, recipients
 from app.models import Right, User
 from app.web.http.context import Server
-from app.web.http.multipart import incoming_of
-from app.web.http.room import receive_within, room_for
+from app.web.http.multipart import incoming_of, receive_upload
+from app.web.http.room import room_for, within
 from app.web.submissions.receiving import Target
 
 #: Fields of the form: further phases, by name, with commas between; whether to use it though a version is in use;
@@ -51,16 +51,16 @@ async def receive_gold(
         before_file(fields)
         sealing.begin(fields)
 
-    upload = await receive_within(
-        incoming_of(request),
-        sealing.room,
-        storage=sealing.storage,
-        limit_bytes=UPLOAD_LIMIT_BYTES,
-        fields=FIELDS | more_fields,
-        before_file=begin,
-        before_storing=sealing.check_unchanged,
-        into=sealing,
-    )
+    with within(sealing.room, UPLOAD_LIMIT_BYTES) as limit_bytes:
+        upload = await receive_upload(
+            incoming_of(request),
+            storage=sealing.storage,
+            limit_bytes=limit_bytes,
+            fields=FIELDS | more_fields,
+            before_file=begin,
+            before_storing=sealing.check_unchanged,
+            into=sealing,
+        )
     keep = partial(
         keep_gold,
         filename=upload.filename,
