@@ -61,7 +61,7 @@ def check_may_organise(session: Session, user: User | None, competition: Competi
     missing = [right for right in _all_of(needs) if right not in held]
     if missing:
         raise RightMissing(
-            f"You organise this competition without the right {' and '.join(map(_said, missing))}. "
+            f"You organise this competition without the right {' and '.join(map(_right_in_words, missing))}. "
             f"{_who_gives(session, competition)}",
             needed=[str(right) for right in missing],
             rights=rights_text(held).split(),
@@ -73,7 +73,7 @@ def _all_of(needs: Needs) -> tuple[Right, ...]:
     return (needs,) if isinstance(needs, Right) else needs
 
 
-def _said(right: Right) -> str:
+def _right_in_words(right: Right) -> str:
     return f"'{right}' (to {RIGHT_WORDS[right]})"
 
 

@@ -44,7 +44,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     engine.dispose()
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+def json_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     capsys.readouterr()
     assert run(["role", *words, "--json"]) == Code.OK
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -53,15 +53,20 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 
 def test_roles_have_rights(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
-        told(capsys, "grant", COMPETITION, "grace", "organiser", "--right", "edit", "--right", "gold")["changed"]
+        json_of(capsys, "grant", COMPETITION, "grace", "organiser", "--right", "edit", "--right", "gold")["changed"]
         is True
     )
-    (one,) = told(capsys, "list", COMPETITION)["roles"]
+    (one,) = json_of(capsys, "list", COMPETITION)["roles"]
     assert one["rights"] == ["edit", "gold"]
-    changed = told(capsys, "rights", COMPETITION, "grace", "messages")
+    changed = json_of(capsys, "rights", COMPETITION, "grace", "messages")
     assert changed == {"username": "grace", "rights": ["messages"], "changed": True}
-    assert told(capsys, "rights", COMPETITION, "grace", "messages")["changed"] is False
-    assert told(capsys, "rights", COMPETITION, "grace", "all")["rights"] == ["edit", "submissions", "gold", "messages"]
+    assert json_of(capsys, "rights", COMPETITION, "grace", "messages")["changed"] is False
+    assert json_of(capsys, "rights", COMPETITION, "grace", "all")["rights"] == [
+        "edit",
+        "submissions",
+        "gold",
+        "messages",
+    ]
     assert run(["role", "rights", COMPETITION, "ada", "edit"]) == Code.ERROR
     assert "ada is no organiser of it." in capsys.readouterr().err
     for words in (
@@ -73,15 +78,15 @@ def test_roles_have_rights(server: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_whoever_runs_the_server_invites_and_takes_back(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = told(capsys, "invite", COMPETITION, "new@example.org", "organiser", "--right", "submissions")
+    made = json_of(capsys, "invite", COMPETITION, "new@example.org", "organiser", "--right", "submissions")
     assert (made["address"], made["rights"], made["invited_by"]) == ("new@example.org", ["submissions"], None)
     with reading(get_engine(get_settings().database_address)) as session:
         assert "Whoever runs this server invites you" in session.scalars(select(OutgoingMail.body)).one()
-    assert told(capsys, "invitations", COMPETITION)["invitations"] == [made]
+    assert json_of(capsys, "invitations", COMPETITION)["invitations"] == [made]
     assert run(["role", "invitations", COMPETITION]) == Code.OK
     assert "new@example.org" in capsys.readouterr().out
-    assert told(capsys, "take-back", COMPETITION, str(made["id"])) == {"id": made["id"]}
-    assert told(capsys, "invitations", COMPETITION)["invitations"] == []
+    assert json_of(capsys, "take-back", COMPETITION, str(made["id"])) == {"id": made["id"]}
+    assert json_of(capsys, "invitations", COMPETITION)["invitations"] == []
     assert run(["role", "take-back", COMPETITION, str(made["id"])]) == Code.ERROR
     assert run(["role", "invite", COMPETITION, "nobody", "guest"]) == Code.ERROR
 
@@ -89,8 +94,8 @@ def test_whoever_runs_the_server_invites_and_takes_back(server: Path, capsys: py
 def test_a_competition_gets_an_owner(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["role", "owner", COMPETITION, "grace"]) == Code.ERROR
     assert "grace is no organiser of it yet" in capsys.readouterr().err
-    told(capsys, "grant", COMPETITION, "grace", "organiser", "--right", "messages")
-    assert told(capsys, "owner", COMPETITION, "grace") == {"owner": "grace"}
-    (one,) = told(capsys, "list", COMPETITION)["roles"]
+    json_of(capsys, "grant", COMPETITION, "grace", "organiser", "--right", "messages")
+    assert json_of(capsys, "owner", COMPETITION, "grace") == {"owner": "grace"}
+    (one,) = json_of(capsys, "list", COMPETITION)["roles"]
     assert len(one["rights"]) == 4, "an owner holds every right"
     assert run(["role", "revoke", COMPETITION, "grace", "organiser"]) == Code.ERROR

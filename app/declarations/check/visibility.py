@@ -12,6 +12,7 @@ from typing import Any
 
 from app.base.text import did_you_mean, listed
 from app.base.times import in_utc, parse_moment
+from app.competitions.private_part import scored_by
 from app.declarations.findings import Findings
 from evergold.yaml_lines import Node
 
@@ -189,7 +190,9 @@ def _check_same_question(phase: PhaseTimes, other: PhaseTimes, findings: Finding
     for name in shared:
         here, there = tasks[name].entries, others[name].entries
         differs = [
-            key for key in ("gold", "gold_version", "options", "private_part") if _said(here, key) != _said(there, key)
+            key
+            for key in ("gold", "gold_version", "options", "private_part")
+            if _scored_with(here, key) != _scored_with(there, key)
         ]
         if differs and _plain(here, "gold") is not None and _plain(there, "gold") is not None:
             findings.warning(
@@ -198,10 +201,10 @@ def _check_same_question(phase: PhaseTimes, other: PhaseTimes, findings: Finding
             )
 
 
-def _said(entries: Mapping[str, Node], key: str) -> Any:
-    """What scores rest on: not from when the private part is shown."""
+def _scored_with(entries: Mapping[str, Node], key: str) -> Any:
+    """What scores rest on of what is said."""
     value = _plain(entries, key)
-    return {name: one for name, one in value.items() if name != "shown_from"} if isinstance(value, dict) else value
+    return scored_by(value) if isinstance(value, dict) else value
 
 
 def _plain(entries: Mapping[str, Node], key: str) -> Any:

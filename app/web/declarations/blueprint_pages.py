@@ -77,7 +77,7 @@ def _page(
             title=forms.title_of(blueprint.document, ()) if not blueprint.document.get("title") else None,
             steps=steps,
             parts={name: _elements(blueprint.document, name) for name, *_ in STEPS},
-            asked=_asked(blueprint.document),
+            asked=_tasks_by_phase(blueprint.document),
             **calendar_aid(server, blueprint.document),
             problems=problems,
             text=typed.get("yaml") or declaration_text(blueprint.document),
@@ -104,7 +104,7 @@ def _elements(document: Document, name: str) -> list[tuple[str, str]]:
     return list(field.parts) if field is not None and field.kind == "list" else []
 
 
-def _asked(document: Document) -> dict[str, list[str]]:
+def _tasks_by_phase(document: Document) -> dict[str, list[str]]:
     """The names of the tasks that a phase asks, by its address."""
     found = {at: schemas.part_at(document, (*forms.steps_of(at), "tasks")) for _, at in _elements(document, "phases")}
     return {at: list(tasks) if isinstance(tasks, dict) else [] for at, tasks in found.items()}

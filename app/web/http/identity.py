@@ -72,7 +72,7 @@ class Identified:
 
 async def visitor_of(request: Request, server: ServerHere, wanted: SecurityScopes) -> Visitor:
     """Who is asking; raises NotAuthenticated for a token that is not valid, ScopeMissing for one not meant for this."""
-    is_known = _found(request) is not None or not _says_who(request)
+    is_known = _identified_before(request) is not None or not _says_who(request)
     visitor = identify(request, server) if is_known else await run_in_threadpool(identify, request, server)
     if visitor.token is not None:
         _check_scopes(request, visitor.token, wanted.scopes)
@@ -81,7 +81,7 @@ async def visitor_of(request: Request, server: ServerHere, wanted: SecurityScope
 
 def identify(request: Request, server: Server) -> Visitor:
     """Who is asking, whatever for; raises NotAuthenticated for a token that is not valid."""
-    found = _found(request)
+    found = _identified_before(request)
     if found is None:
         with reading(server.engine) as session:
             found = look_up_visitor(request, server, session)
@@ -127,7 +127,7 @@ def _check_scopes(request: Request, token: ApiToken, wanted: list[str]) -> None:
 
 def known_visitor(request: Request) -> Visitor:
     """Who is asking, as far as that was found out already: error pages may come before."""
-    found = _found(request)
+    found = _identified_before(request)
     return found.visitor if found else Visitor()
 
 
@@ -180,7 +180,7 @@ def set_session_cookie(response: Response, secret: str, settings: Settings) -> N
     )
 
 
-def _found(request: Request) -> Identified | None:
+def _identified_before(request: Request) -> Identified | None:
     found = getattr(request.state, "identified", None)
     return found if isinstance(found, Identified) else None
 
