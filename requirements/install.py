@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -198,6 +199,7 @@ def packages(*arguments: str, optional: bool = False) -> bool:
     return pip(*arguments, optional=optional)
 
 
+@cache
 def pip_settings() -> dict[str, str]:
     """Where this machine's pip looks for packages, and how: of its files and of the environment."""
     command = [str(PYTHON), "-m", "pip", "config", "list"]

@@ -43,6 +43,9 @@ POSTGRESQL_PATIENCE = {
 }
 #: A connection used so lately is taken for alive, unless its server has closed it.
 FRESH_SECONDS = 30.0
+#: More than there are: a process that walks through all pages asks some 400 different ones, and compiling one again
+#: takes longer than asking it.
+STATEMENTS_KEPT = 2_000
 SQLITE_BUSY_SECONDS = 30
 SQLITE_RETRY_SECONDS = 0.02
 _USED_AT = "used_at"
@@ -92,11 +95,12 @@ def make_engine(address: str) -> Engine:
         # As hosts write it, without a driver; the older spelling too.
         url = make_url(_POSTGRESQL.sub("postgresql+psycopg://", address))
         patience = {name: value for name, value in POSTGRESQL_PATIENCE.items() if name not in url.query}
-        engine = create_engine(url, connect_args=patience)
+        engine = create_engine(url, query_cache_size=STATEMENTS_KEPT, connect_args=patience)
         event.listen(engine, "checkin", _note_use)
         event.listen(engine, "checkout", partial(_check_alive, engine.dialect))
         return engine
-    engine = create_engine(address, connect_args={"timeout": SQLITE_BUSY_SECONDS, "check_same_thread": False})
+    patient = {"timeout": SQLITE_BUSY_SECONDS, "check_same_thread": False}
+    engine = create_engine(address, query_cache_size=STATEMENTS_KEPT, connect_args=patient)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
