@@ -188,11 +188,15 @@ def start_session(session: Session, user: User, now: datetime, hours: int) -> tu
 
 def find_session(session: Session, secret: str, now: datetime) -> LoginSession | None:
     """The live log-in with this secret, its user loaded."""
-    return session.scalar(
-        select(LoginSession)
-        .where(LoginSession.secret_hash == _sha256(secret), LoginSession.expires_at > now)
-        .options(joinedload(LoginSession.user))
-    )
+    return session.scalar(_LIVE_LOGIN, {"secret_hash": _sha256(secret), "now": now})
+
+
+#: Written once, as every page asks this.
+_LIVE_LOGIN = (
+    select(LoginSession)
+    .where(LoginSession.secret_hash == bindparam("secret_hash"), LoginSession.expires_at > bindparam("now"))
+    .options(joinedload(LoginSession.user))
+)
 
 
 def end_session(session: Session, secret: str) -> None:

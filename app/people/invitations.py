@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, false, func, select, update
+from sqlalchemy import BindParameter, ColumnElement, bindparam, false, func, select, update
 from sqlalchemy.orm import Session, joinedload
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.sql.dml import ReturningUpdate
@@ -231,8 +231,9 @@ def end_those_beyond(
 
 def count_own(session: Session, user: User, now: datetime) -> int:
     """How many open invitations this user has."""
-    query = select(func.count()).select_from(RoleInvitation).where(_to(user), _is_open(now))
-    return session.scalar(query) or 0 if user.email_confirmed_at is not None else 0
+    if user.email_confirmed_at is None:
+        return 0
+    return session.scalar(_OPEN_INVITATIONS, {"address": user.email, "now": now}) or 0
 
 
 def own_invitations(session: Session, user: User, now: datetime) -> list[RoleInvitation]:
@@ -279,8 +280,16 @@ def _to(user: User) -> ColumnElement[bool]:
     return RoleInvitation.address == user.email if user.email_confirmed_at is not None else false()
 
 
-def _is_open(now: datetime) -> ColumnElement[bool]:
+def _is_open(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     return RoleInvitation.ended_at.is_(None) & (RoleInvitation.expires_at > now)
+
+
+#: Written once, as every page asks this.
+_OPEN_INVITATIONS = (
+    select(func.count())
+    .select_from(RoleInvitation)
+    .where(RoleInvitation.address == bindparam("address"), _is_open(bindparam("now")))
+)
 
 
 def _open(competition: Competition, now: datetime) -> ColumnElement[bool]:
