@@ -8,16 +8,26 @@ import pytest
 
 from tests.leaks import place
 from tests.leaks.place import Place
+from tests.leaks.templates import Templates
 from tests.web.conftest import answering, empty_site, quick_empty_site, server  # noqa: F401, F811 (fixtures)
 from tests.web.site import Site
 
 
 @pytest.fixture
-def guarded(quick_empty_site: Site, cheap_passwords: None) -> Iterator[Place]:  # noqa: F811 (the fixture)
+def guarded(quick_empty_site: Site, cheap_passwords: None, templates: Templates) -> Iterator[Place]:  # noqa: F811
     """The hidden evaluation over, its results frozen, rounds of judging begun."""
-    found = place.build(quick_empty_site)
-    place.reveal(found)
-    place.judge(found, place.TEAMS)
-    found.save()
+    found = templates.copy(quick_empty_site, build_guarded)
     yield found
     found.close()
+
+
+def build_guarded(site: Site) -> Place:
+    built = place.build(site)
+    place.reveal(built)
+    place.judge(built, place.TEAMS)
+    return built
+
+
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Templates:
+    return Templates(tmp_path_factory.mktemp("places"))

@@ -58,6 +58,7 @@ from tests.web.site import Site, csrf_of
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK
 
 OTHERS = "others"
+MONITORED = {"metrics_token": SecretStr("for-monitoring-alone")}
 #: The evaluation is over, and its board is still hidden: its results are frozen, a phase after it goes on from them.
 CLOSE = NOW - HOUR
 REVEAL = NOW + DAY
@@ -227,7 +228,7 @@ def serve(site: Site, settings: Settings) -> None:
 def build(site: Site) -> Place:
     """Everything but the hidden outcomes, saved: `reveal` adds those."""
     engine = site.engine
-    serve(site, site.settings.model_copy(update={"metrics_token": SecretStr("for-monitoring-alone")}))
+    serve(site, site.settings.model_copy(update=MONITORED))
     world.add_competition(engine, per_day=None, starts_at=NOW - 2 * DAY, ends_at=CLOSE)
     judging.add_task(engine)
     add_phase(engine, "practice", starts_at=NOW - 2 * DAY)

@@ -21,6 +21,7 @@ from app.people.rights import set_rights
 from tests.leaks import place
 from tests.leaks.answers import plain
 from tests.leaks.place import ACCOUNTS, EMBARGO, HIDDEN, REVEAL, TEAMS, Hidden, Place
+from tests.leaks.templates import Templates
 from tests.web.routes import addresses
 from tests.web.site import Site
 from tests.world import COMPETITION, NOW
@@ -119,9 +120,9 @@ def _lane(pair: Pair) -> list[pytest.MarkDecorator]:
 
 
 @pytest.fixture
-def unscored(quick_empty_site: Site, cheap_passwords: None) -> Iterator[Place]:
+def unscored(quick_empty_site: Site, cheap_passwords: None, templates: Templates) -> Iterator[Place]:
     """Everything is there but the outcomes."""
-    found = place.build(quick_empty_site)
+    found = templates.copy(quick_empty_site, place.build)
     give_all_but_submissions(found)
     yield found
     found.close()

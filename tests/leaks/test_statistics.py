@@ -20,6 +20,7 @@ from tests.competitions.embargo import declare
 from tests.leaks import place
 from tests.leaks.answers import plain
 from tests.leaks.place import HIDDEN, Place
+from tests.leaks.templates import Templates
 from tests.web.site import Site
 
 BOARD = "/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot"
@@ -33,8 +34,8 @@ OUTSIDERS = ("anonymous", "participant", "other team")
 
 
 @pytest.fixture
-def unscored(quick_empty_site: Site, cheap_passwords: None) -> Iterator[Place]:
-    found = place.build(quick_empty_site)
+def unscored(quick_empty_site: Site, cheap_passwords: None, templates: Templates) -> Iterator[Place]:
+    found = templates.copy(quick_empty_site, place.build)
     yield found
     found.close()
 
