@@ -18,6 +18,8 @@ from typing import Any
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from workers.settings import settings_of
+
 MEBIBYTE = 1024 * 1024
 #: What a run may not do. `socket.connect` alone would do for TCP; the others say no earlier, with a better name.
 _REFUSED = frozenset(
@@ -56,7 +58,7 @@ def confined(limits: RunLimits | None = None) -> Iterator[None]:
     Too much memory is a MemoryError; processor time far beyond the bound ends the process: its lease then runs out.
     """
     _install_hook()
-    bounds = _bounds(limits or RunLimits())
+    bounds = _bounds(limits or settings_of(RunLimits))
     before = {which: resource.getrlimit(which) for which in bounds}
     for which, bound in bounds.items():
         _set_soft(which, bound, before[which][1])

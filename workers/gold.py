@@ -31,6 +31,7 @@ from workers.gold_files import laid_out
 from workers.keys import key_file, read_keys
 from workers.private_folder import private_folder
 from workers.sealed import Opened, open_into
+from workers.settings import settings_of
 
 #: How many parsed files a worker process keeps.
 KEPT = 16
@@ -65,7 +66,7 @@ _digests: dict[tuple[tuple[str, int, int], ...], str] = {}
 
 def gold_folder() -> Path:
     """The folder in which this worker looks for gold."""
-    return GoldSettings().gold_dir or get_settings().data_dir / "gold"
+    return settings_of(GoldSettings).gold_dir or get_settings().data_dir / "gold"
 
 
 @dataclass(frozen=True, slots=True)

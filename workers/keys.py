@@ -25,6 +25,7 @@ from app.gold.sealing import key_id_of
 from app.gold.versions import current_keys
 from app.models import WorkerKey
 from evergold.scoring.errors import ScoringError
+from workers.settings import settings_of
 
 _LINE_START = "evergold-worker-key-1"
 _HEAD = "# The private keys of Evergold's workers: who has this file can open all gold. Keep it from web servers.\n"
@@ -53,7 +54,7 @@ class NoKeyForIt(ScoringError):
 
 def key_file() -> Path:
     """The file with this worker's private keys; it need not exist."""
-    return KeySettings().gold_key_file or get_settings().data_dir / "keys" / "workers.key"
+    return settings_of(KeySettings).gold_key_file or get_settings().data_dir / "keys" / "workers.key"
 
 
 def read_keys(path: Path) -> Keys:

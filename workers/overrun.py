@@ -22,6 +22,7 @@ from evergold.scoring.errors import Problem
 from evergold.scoring.task import AnyTask
 from workers.confined import RunLimits
 from workers.faults import survived
+from workers.settings import settings_of
 
 #: How often the clock is looked at while a run lasts.
 LOOK_SECONDS = 0.5
@@ -63,7 +64,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 def memory_bound() -> Bound:
     """The one that a run out of memory met."""
-    return Bound("too-much-memory", f"{readable_size(RunLimits().memory_mebibytes * MEBIBYTE)} of memory")
+    return Bound("too-much-memory", f"{readable_size(settings_of(RunLimits).memory_mebibytes * MEBIBYTE)} of memory")
 
 
 def scoring_seconds(task: AnyTask | None) -> int:
@@ -79,7 +80,7 @@ def in_time(seconds: float, end: Callable[[Bound], object]) -> Iterator[None]:
     end: records it, in a thread. The block may be anywhere when the process ends, and is left by nothing but that.
     """
     stop = threading.Event()
-    cpu_seconds = RunLimits().cpu_seconds
+    cpu_seconds = settings_of(RunLimits).cpu_seconds
     late_at = time.monotonic() + seconds, time.process_time() + (cpu_seconds or float("inf"))
 
     def watch() -> None:

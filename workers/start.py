@@ -32,6 +32,7 @@ from workers.device import go_offline, has_torch, refuse_encoding
 from workers.keys import KeySettings, ensure_key, key_file
 from workers.presence import Presence, beating, retire
 from workers.selfcheck import check_in_process
+from workers.settings import settings_of
 
 #: A worker for BERTScore alone that was refused looks again, for somebody may have brought what was missing.
 RECHECK_SECONDS = 300.0
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         log.warning("task_type_left_out", reason=str(plugin))
     prepare_folders(get_settings())
     presence, engine = Presence(asked.concurrency), get_engine(get_settings().database_address)
-    if KeySettings().make_gold_key:
+    if settings_of(KeySettings).make_gold_key:
         ensure_key(engine, key_file(), datetime.now(UTC))
     try:
         presence.queues = choose_queues(asked.queues, presence, engine)
