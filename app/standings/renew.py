@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Table, Update, and_, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.orm import Session, contains_eager
 
 from app.base.batches import in_batches
@@ -165,30 +166,45 @@ def _replace(
     session: Session, phase_task_id: int, team_id: int, boards: Collection[int], rows: Sequence[Mapping[str, Any]]
 ) -> None:
     """These rows for what there was of one team on these boards."""
-    here = or_(*(Standing.board_id == board for board in sorted(boards)))
-    whose = and_(Standing.phase_task_id == phase_task_id, Standing.team_id == team_id, here)
-    if all(row["is_whole"] for row in rows) and _are_updated(session, whose, rows):
+    whose = {"of_task": phase_task_id, "of_team": team_id} | _numbered(sorted(boards))
+    if all(row["is_whole"] for row in rows) and _are_updated(session, len(boards), whose, rows):
         return
-    session.execute(delete(Standing).where(whose))
+    session.connection().execute(delete(_STANDINGS).where(_whose(len(boards))), whose)
     _insert(session, rows)
 
 
-def _are_updated(session: Session, whose: ColumnElement[bool], rows: Sequence[Mapping[str, Any]]) -> bool:
+def _are_updated(session: Session, boards: int, whose: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> bool:
     """Usually a team has a row on each board, and has one there again: one statement. False: it had others."""
     if not rows:
         return False
-    count = select(func.count()).select_from(Standing).where(whose).scalar_subquery()
-    changed = (
-        update(Standing.__table__)  # type: ignore[arg-type]  # a Table, says SQLAlchemy elsewhere
-        .where(whose, Standing.is_whole, Standing.board_id == bindparam("on_board"), count == len(rows))
-        .values({name: bindparam(f"new_{name}") for name in _CHOSEN})
-    )
-    parameters = [{"on_board": row["board_id"], **{f"new_{name}": row[name] for name in _CHOSEN}} for row in rows]
-    return session.connection().execute(changed, parameters).rowcount == len(rows)
+    new = [{"on_board": row["board_id"], **{f"new_{name}": row[name] for name in _CHOSEN}} for row in rows]
+    parameters = [{**whose, "as_many": len(rows), **one} for one in new]
+    return session.connection().execute(_updating(boards), parameters).rowcount == len(rows)
 
 
 #: What may be another one in a row of a team on a board.
 _CHOSEN = ("gold", "run_id", "entries", "ladder_value")
+_STANDINGS = cast(Table, Standing.__table__)
+
+
+def _numbered(boards: Sequence[int]) -> dict[str, int]:
+    return {f"board_{number}": board for number, board in enumerate(boards)}
+
+
+def _whose(boards: int) -> ColumnElement[bool]:
+    """Of one team, on so many boards: `of_task`, `of_team`, `board_0` …"""
+    one_of = or_(*(_STANDINGS.c.board_id == bindparam(name) for name in _numbered(range(boards))))
+    of_team = _STANDINGS.c.team_id == bindparam("of_team")
+    return and_(_STANDINGS.c.phase_task_id == bindparam("of_task"), of_team, one_of)
+
+
+@lru_cache(maxsize=16)
+def _updating(boards: int) -> Update:
+    """Put together once, as the end of every run says this."""
+    count = select(func.count()).select_from(_STANDINGS).where(_whose(boards)).scalar_subquery()
+    is_one = and_(_STANDINGS.c.is_whole, _STANDINGS.c.board_id == bindparam("on_board"))
+    changed = update(_STANDINGS).where(_whose(boards), is_one, count == bindparam("as_many"))
+    return changed.values({name: bindparam(f"new_{name}") for name in _CHOSEN})
 
 
 def _insert(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:

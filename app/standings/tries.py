@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select, true
 from sqlalchemy.orm import Session, aliased
 
+from app.base.db import UtcDateTime
 from app.models import (
     EntryChoice,
     EntryRule,
@@ -49,17 +51,17 @@ class Bounds:
 EVERYTHING = Bounds()
 
 
-def is_current_or_in(rescoring: Rescored | None = None) -> ColumnElement[bool]:
+def is_current_or_in(rescoring_id: int | None = None) -> ColumnElement[bool]:
     """Of a run: whether its submission stands with it; under a set, whether it would once that is published."""
-    if rescoring is None:
+    if rescoring_id is None:
         return ScoringRun.is_current.expression
     ours = aliased(ScoringRun)
     replaced = exists().where(
         ours.submission_id == ScoringRun.submission_id,
-        ours.rescoring_id == rescoring.rescoring_id,
+        ours.rescoring_id == rescoring_id,
         ours.status.in_((RunStatus.SCORED, RunStatus.REJECTED)),
     )
-    return or_(ScoringRun.rescoring_id == rescoring.rescoring_id, and_(ScoringRun.is_current, ~replaced))
+    return or_(ScoringRun.rescoring_id == rescoring_id, and_(ScoringRun.is_current, ~replaced))
 
 
 def may_stand() -> ColumnElement[bool]:
@@ -91,8 +93,10 @@ def tries_of(
     """By the rules of each board, in the order in which they were submitted; read from the database at once."""
     scores: dict[int, dict[tuple[str, str], float | None]] = {}
     runs: dict[int, _Run] = {}
-    query = _query(phase_task_id, {(one.metric, one.split) for one in wanted}, bounds)
-    for *run, metric, split, value, reason in session.execute(query):
+    session.flush()
+    query, where = _query(phase_task_id, {(one.metric, one.split) for one in wanted}, bounds)
+    # Of the connection: nothing of it becomes an object of the session, which would cost as much as the query.
+    for *run, metric, split, value, reason in session.connection().execute(query, where):
         found = _Run(*run)
         runs[found.run_id] = found
         if metric is not None and split is not None:
@@ -137,9 +141,25 @@ def _try(run: _Run, value: float | None) -> Try:
     return Try(run.team_id, run.run_id, run.submission_id, is_baseline, run.gold, value, status, run.is_late)
 
 
-def _query(phase_task_id: int, ranking: Collection[tuple[str, str]], bounds: Bounds) -> Select[*tuple[Any, ...]]:
+def _query(
+    phase_task_id: int, ranking: Collection[tuple[str, str]], bounds: Bounds
+) -> tuple[Select[*tuple[Any, ...]], dict[str, Any]]:
     """A row for each run and each of its scores that rank; one row for a run that has none."""
-    ranks = or_(*(and_(ScoreRow.metric == metric, ScoreRow.split == split) for metric, split in sorted(ranking)))
+    where: dict[str, Any] = {"of_task": phase_task_id}
+    if bounds.teams is not None:
+        where["of_teams"] = list(bounds.teams)
+    if bounds.until is not None:
+        where["until"] = bounds.until
+    set_id = bounds.rescoring.rescoring_id if bounds.rescoring else None
+    return _statement(tuple(sorted(ranking)), set_id, frozenset(where)), where
+
+
+@lru_cache(maxsize=64)
+def _statement(
+    ranking: tuple[tuple[str, str], ...], rescoring_id: int | None, by: frozenset[str]
+) -> Select[*tuple[Any, ...]]:
+    """Put together once for the boards of a task, as the end of every run asks it: that takes longer than asking."""
+    ranks = or_(*(and_(ScoreRow.metric == metric, ScoreRow.split == split) for metric, split in ranking))
     query = (
         select(
             ScoringRun.id,
@@ -161,12 +181,12 @@ def _query(phase_task_id: int, ranking: Collection[tuple[str, str]], bounds: Bou
         .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
         .outerjoin(RowMark, RowMark.submission_id == Submission.id)
         .outerjoin(ScoreRow, and_(ScoreRow.run_id == ScoringRun.id, ranks))
-        .where(Submission.phase_task_id == phase_task_id, is_current_or_in(bounds.rescoring), may_stand())
+        .where(Submission.phase_task_id == bindparam("of_task"), is_current_or_in(rescoring_id), may_stand())
         .order_by(Submission.submitted_at, ScoringRun.id)
     )
-    if bounds.teams is not None:
-        query = query.where(Submission.team_id.in_(bounds.teams))
-    return query if bounds.until is None else query.where(Submission.submitted_at < bounds.until)
+    if "of_teams" in by:
+        query = query.where(Submission.team_id.in_(bindparam("of_teams", expanding=True)))
+    return query.where(Submission.submitted_at < bindparam("until", type_=UtcDateTime())) if "until" in by else query
 
 
 def choices_of(
