@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -26,6 +26,7 @@ from app.runs.claims import Claim, claim_run
 from app.runs.item_results import packed_results
 from app.runs.outcomes import put_back, record_failure, record_rejection, record_scores
 from app.runs.overruns import record_overrun
+from app.runs.turns import claim_next_upload
 from evergold.scoring.errors import (
     InvalidGold,
     InvalidItems,
@@ -82,12 +83,21 @@ class Scored:
 
 def score_submission(run_id: int) -> Ending:
     """Score one run, if it is still waiting; telling a worker twice about a run does no harm."""
+    return _claimed_and_scored(partial(claim_run, run_id=run_id)) or Ending.LEFT
+
+
+def score_next(*, needs_gpu: bool) -> Ending | None:
+    """Score the upload whose turn it is; None where none could be claimed."""
+    return _claimed_and_scored(partial(claim_next_upload, needs_gpu=needs_gpu))
+
+
+def _claimed_and_scored(claiming: Callable[..., Claim | None]) -> Ending | None:
     settings = get_settings()
     engine = get_engine(settings.database_address)
-    claim = patiently(partial(_claim, engine, run_id, settings.lease_seconds), settings.lease_seconds)
+    claim = patiently(partial(_claim, engine, claiming, settings.lease_seconds), settings.lease_seconds)
     if claim is None:
-        return Ending.LEFT
-    with bound_contextvars(run_id=run_id):
+        return None
+    with bound_contextvars(run_id=claim.run_id):
         return _score(engine, claim, settings)
 
 
@@ -183,10 +193,9 @@ def _in_two(task: AnyTask, gold: Any, prediction: Any, options: Options, divisio
     )
 
 
-def _claim(engine: Engine, run_id: int, lease_seconds: float) -> Claim | None:
+def _claim(engine: Engine, claiming: Callable[..., Claim | None], lease_seconds: float) -> Claim | None:
     with writing(engine) as session:
-        now = datetime.now(UTC)
-        return claim_run(session, run_id, worker=worker_name(), lease_seconds=lease_seconds, now=now)
+        return claiming(session, worker=worker_name(), lease_seconds=lease_seconds, now=datetime.now(UTC))
 
 
 def _outcome(claim: Claim, progress: Progress) -> Scored | InvalidPrediction:

@@ -18,7 +18,7 @@ from workers.check import check_file
 from workers.device import can_encode
 from workers.lease import patiently
 from workers.overrun import Ending
-from workers.score import score_submission
+from workers.score import score_next, score_submission
 
 log = structlog.get_logger(__name__)
 
@@ -32,16 +32,25 @@ def take_turn(announced: int | str, queue: str) -> None:
     if queue == GPU_QUEUE and not can_encode():
         log.warning("turn_left_to_others", announced=announced)
         return
-    engine = get_engine(get_settings().database_address)
-    ending, last = Ending.LEFT, None
-    while ending is Ending.LEFT:  # by another worker that was quicker, or because this machine lacks what it needs
-        turn = patiently(partial(_next, engine, needs_gpu=queue == GPU_QUEUE), get_settings().lease_seconds)
-        if turn is None or turn == last:
-            return
-        last, ending = turn, check_file(str(turn)) if isinstance(turn, UUID) else score_submission(turn)
-    if ending is Ending.SPENT:
+    if _turn(needs_gpu=queue == GPU_QUEUE) is Ending.SPENT:
         # Celery reports it, and starts another child; everything is recorded.
         raise SystemExit("this process met its bound of memory: a fresh one takes its place")
+
+
+def _turn(*, needs_gpu: bool) -> Ending | None:
+    """How what was next ended; None where nothing waits. What is LEFT was taken by another worker that was quicker, or
+    this machine lacks what it needs."""
+    engine = get_engine(get_settings().database_address)
+    ending: Ending | None = Ending.LEFT
+    last = None
+    while ending is Ending.LEFT:
+        ending = score_next(needs_gpu=needs_gpu)
+        if ending is None:
+            turn = patiently(partial(_next, engine, needs_gpu=needs_gpu), get_settings().lease_seconds)
+            if turn is None or turn == last:
+                return None
+            last, ending = turn, check_file(str(turn)) if isinstance(turn, UUID) else score_submission(turn)
+    return ending
 
 
 def _next(engine: Engine, *, needs_gpu: bool) -> int | UUID | None:

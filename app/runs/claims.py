@@ -10,11 +10,12 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, TypeVarTuple, cast
+from typing import Any, TypeAlias, TypeVarTuple, cast
 from uuid import UUID
 
-from sqlalchemy import ScalarSelect, Select, Table, and_, bindparam, case, func, select, update
+from sqlalchemy import ColumnElement, ScalarSelect, Select, Table, and_, bindparam, case, func, select, update
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.base.db import UtcDateTime
 from app.gold.binding import GoldPlace, options_digest
@@ -40,6 +41,7 @@ RESEND_SECONDS = 120
 RETRY_SECONDS = 5
 
 Selected = TypeVarTuple("Selected")
+Claiming: TypeAlias = ReturningUpdate[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +79,31 @@ class SealedGold:
 
 def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: float, now: datetime) -> Claim | None:
     """The claim on a queued run, or None when there is nothing to do: claimed by another, finished, or unknown."""
-    token = secrets.token_hex(16)
-    claiming = {
-        "wanted": run_id,
-        "new_token": token,
+    return claim_where(session, _CLAIMING, {"wanted": run_id}, worker=worker, lease_seconds=lease_seconds, now=now)
+
+
+def claim_where(
+    session: Session,
+    claiming: Claiming,
+    parameters: Mapping[str, Any],
+    *,
+    worker: str,
+    lease_seconds: float,
+    now: datetime,
+) -> Claim | None:
+    """The claim on the run that this statement, one of `claiming_one`, finds."""
+    said = {
+        **parameters,
+        "new_token": secrets.token_hex(16),
         "new_worker": worker[:200],
         "now": now,
         "new_lease": now + timedelta(seconds=lease_seconds),
     }
-    attempt = session.connection().execute(_CLAIMING, claiming).scalar()
-    if attempt is None:
-        return None
+    found = session.connection().execute(claiming, said).one_or_none()
+    return None if found is None else _claim_on(session, *found, token=said["new_token"], now=now)
+
+
+def _claim_on(session: Session, run_id: int, attempt: int, *, token: str, now: datetime) -> Claim:
     claimed = session.execute(_CLAIMED, {"run": run_id}).one()
     phase_task, task = claimed.PhaseTask, claimed.CompetitionTask
     if claimed.is_current:
@@ -154,24 +170,31 @@ _RUNS, _TEAMS, _NOW = (
     cast(Table, Team.__table__),
     bindparam("now", type_=UtcDateTime()),
 )
-_CLAIMING = (
-    update(_RUNS)
-    .where(_RUNS.c.id == bindparam("wanted"), _RUNS.c.status == RunStatus.QUEUED)
-    .values(
-        status=RunStatus.RUNNING,
-        claim_token=bindparam("new_token"),
-        worker=bindparam("new_worker"),
-        attempts=_RUNS.c.attempts + 1,
-        started_at=_NOW,
-        lease_expires_at=bindparam("new_lease"),
-        not_before=None,
-        gold_version_id=case(
-            (_RUNS.c.rescoring_id.is_not(None), _RUNS.c.gold_version_id),  # as its set says
-            else_=func.coalesce(_RUNS.c.gold_version_id, _gold_in_use()),
-        ),
+
+
+def claiming_one(which: ColumnElement[int]) -> Claiming:
+    """The statement that claims the run with this id, if it waits."""
+    return (
+        update(_RUNS)
+        .where(_RUNS.c.id == which, _RUNS.c.status == RunStatus.QUEUED)
+        .values(
+            status=RunStatus.RUNNING,
+            claim_token=bindparam("new_token"),
+            worker=bindparam("new_worker"),
+            attempts=_RUNS.c.attempts + 1,
+            started_at=_NOW,
+            lease_expires_at=bindparam("new_lease"),
+            not_before=None,
+            gold_version_id=case(
+                (_RUNS.c.rescoring_id.is_not(None), _RUNS.c.gold_version_id),  # as its set says
+                else_=func.coalesce(_RUNS.c.gold_version_id, _gold_in_use()),
+            ),
+        )
+        .returning(_RUNS.c.id, _RUNS.c.attempts)
     )
-    .returning(_RUNS.c.attempts)
-)
+
+
+_CLAIMING = claiming_one(bindparam("wanted"))
 _TAKING_TURN = update(_TEAMS).where(_TEAMS.c.id == bindparam("team")).values(last_turn_at=_NOW)
 
 

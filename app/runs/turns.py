@@ -24,6 +24,7 @@ from app.models import (
     Validation,
     ValidationStatus,
 )
+from app.runs.claims import Claim, Claiming, claim_where, claiming_one
 from evergold.scoring.tasks import gpu_types
 
 
@@ -34,6 +35,19 @@ def next_turn(session: Session, *, needs_gpu: bool, now: datetime) -> int | UUID
         or _next_check(session, needs_gpu, now)
         or _next_rescoring(session, needs_gpu, now)
     )
+
+
+def claim_next_upload(
+    session: Session, *, needs_gpu: bool, worker: str, lease_seconds: float, now: datetime
+) -> Claim | None:
+    """Claim the upload whose turn it is, by one statement; None: none waits, or another worker was quicker."""
+    claiming = _claiming(needs_gpu, tuple(gpu_types()))
+    return claim_where(session, claiming, {}, worker=worker, lease_seconds=lease_seconds, now=now)
+
+
+@lru_cache(maxsize=4)
+def _claiming(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Claiming:
+    return claiming_one(_upload_statement(needs_gpu, gpu_types).scalar_subquery())
 
 
 def in_queue(phase_task_id: SQLColumnExpression[int], *, needs_gpu: bool) -> ColumnElement[bool]:
