@@ -86,7 +86,7 @@ def _exchange(session: Session, version: GoldVersion, sealed: Sealed, place: str
     current = session.get_one(GoldVersion, version.id, with_for_update=True)
     if current.sealed_file_id != version.sealed_file_id or current.commitment != sealed.commitment:
         raise GoldChanged(f"{place}, version {version.number}, was changed at this moment; please try again.")
-    current.sealed_file_id = record_sealed(session, sealed, now).id
+    current.sealed_file_id = record_sealed(session, sealed, now)
     session.flush()
     used = select(GoldVersion.id).where(GoldVersion.sealed_file_id == version.sealed_file_id).limit(1)
     if session.scalar(used) is None:

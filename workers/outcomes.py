@@ -20,7 +20,7 @@ from app.base.storage import local_file, sealed_storage_of
 from app.gold.sealing import Sealed, forget_sealed, seal_packed_outcomes
 from app.models import ScoringRun, SealedFile, SealedKind
 from evergold.scoring.halves import Half
-from workers.keys import key_file, own_recipients, read_keys
+from workers.keys import Keys, key_file, own_recipients, read_keys
 from workers.sealed import opened_bytes
 
 log = structlog.get_logger(__name__)
@@ -33,13 +33,13 @@ def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | N
     """Store the outcomes; None where there are none, or no key to seal them with.
 
     They are sealed to keys of this worker's own file that are in use: one that only the database has may be anybody's.
+    Once all were found in use that is believed, until who records what was sealed says otherwise: `ask_for_keys`.
     A team gets its scores even if there is no place for the outcomes: that is logged, and the run has none.
     """
     if outcomes is None:
         return None
     own = read_keys(key_file())
-    with reading(engine) as session:
-        recipients = own_recipients(session, own)
+    recipients = _recipients(engine, own)
     if not recipients:
         log.warning("outcomes_not_sealed", reason="no key of this worker is in use", keys=list(own))
         return None
@@ -49,6 +49,24 @@ def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | N
     except (OSError, StorageFull, StorageAway) as error:
         log.error("outcomes_not_stored", error=str(error))
         return None
+
+
+def ask_for_keys() -> None:
+    """Believe no more that a key is in use."""
+    _in_use.clear()
+
+
+#: Of this worker's own keys, those that were in use when it last asked.
+_in_use: set[str] = set()
+
+
+def _recipients(engine: Engine, own: Keys) -> dict[str, bytes]:
+    if own.keys() <= _in_use:
+        return {key_id: bytes(key.public_key) for key_id, key in own.items()}
+    with reading(engine) as session:
+        recipients = own_recipients(session, own)
+    _in_use.update(recipients)
+    return recipients
 
 
 def in_parts(public: dict[str, Any] | None, private: dict[str, Any] | None) -> dict[str, Any] | None:

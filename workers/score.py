@@ -22,6 +22,7 @@ from app.base.db import get_engine, writing
 from app.base.errors import StorageAway
 from app.base.storage import local_file, storage_of
 from app.competitions.private_part import division_of
+from app.gold.versions import KeysChanged
 from app.runs.claims import Claim, claim_run
 from app.runs.item_results import packed_results
 from app.runs.outcomes import put_back, record_failure, record_rejection, record_scores
@@ -48,7 +49,7 @@ from workers.fetching import fetch
 from workers.gold import gold_of, read_items
 from workers.keys import NoKeyForIt
 from workers.lease import kept_alive, patiently
-from workers.outcomes import forget_outcomes, in_parts, seal_outcomes
+from workers.outcomes import ask_for_keys, forget_outcomes, in_parts, seal_outcomes
 from workers.overrun import (
     Bound,
     Ending,
@@ -211,24 +212,36 @@ def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction, a
     if isinstance(outcome, InvalidPrediction):
         with writing(engine) as session:
             return record_rejection(session, claim, problems=outcome.problems, omitted=outcome.omitted, now=now)
+    try:
+        return _record_scored(engine, claim, outcome, now)
+    except KeysChanged:  # since this process asked which are in use
+        ask_for_keys()
+        return _record_scored(engine, claim, outcome, now)
+
+
+def _record_scored(engine: Engine, claim: Claim, outcome: Scored, now: datetime) -> bool:
     sealed = seal_outcomes(engine, outcome.outcomes)
     items = packed_results(outcome.items) if outcome.items is not None else None
-    with writing(engine) as session:
-        recorded = record_scores(
-            session,
-            claim,
-            scores=outcome.scores,
-            columns=outcome.columns,
-            task_version=outcome.task_version,
-            warnings=outcome.warnings,
-            aggregates=outcome.aggregates,
-            texts=outcome.texts,
-            outcomes=sealed,
-            items=items,
-            private_scores=outcome.private_scores,
-            now=now,
-        )
-    if not recorded:  # not after an error: the commit may have arrived; what nobody names, the sweep takes away
+    try:
+        with writing(engine) as session:
+            recorded = record_scores(
+                session,
+                claim,
+                scores=outcome.scores,
+                columns=outcome.columns,
+                task_version=outcome.task_version,
+                warnings=outcome.warnings,
+                aggregates=outcome.aggregates,
+                texts=outcome.texts,
+                outcomes=sealed,
+                items=items,
+                private_scores=outcome.private_scores,
+                now=now,
+            )
+    except KeysChanged:
+        forget_outcomes(sealed)
+        raise
+    if not recorded:  # not after another error: the commit may have arrived; what nobody names, the sweep takes away
         forget_outcomes(sealed)
     return recorded
 

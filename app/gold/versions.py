@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import cast
 
-from sqlalchemy import Engine, bindparam, select
+from sqlalchemy import Engine, Table, bindparam, delete, insert, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.db import writing
@@ -30,6 +31,7 @@ from app.models import (
     Right,
     SealedFile,
     SealedKey,
+    SealedKind,
     User,
     WorkerKey,
 )
@@ -91,21 +93,32 @@ def recipients(session: Session, named: str = "") -> dict[str, bytes]:
     return {key_id: public for key_id, public in keys.items() if not wanted or key_id in wanted}
 
 
-def record_sealed(session: Session, sealed: Sealed, now: datetime) -> SealedFile:
-    """The row of a sealed file, with its keys; raises KeysChanged if none of them is in use any more.
+def record_sealed(session: Session, sealed: Sealed, now: datetime) -> int:
+    """The id of the row of a sealed file, recorded with its keys; raises KeysChanged if these are in use no more.
 
-    One is enough: a worker seals to no key but its own, and a rotation seals to the new key what any of its keys opens.
+    Of gold one in use is enough: a rotation seals to the new key what any of its keys opens. Outcomes are sealed again
+    at once, so all of theirs must be.
     """
-    if not current_keys(session, lock=True).keys() & sealed.keys.keys():
+    in_use, named = current_keys(session, lock=True).keys(), sealed.keys.keys()
+    if not (named & in_use) or (sealed.kind is SealedKind.OUTCOMES and named - in_use):
         raise KeysChanged("The workers' keys have just changed. Please send it again.")
-    row = SealedFile(kind=sealed.kind, sha256=sealed.file.sha256, size_bytes=sealed.file.size_bytes, sealed_at=now)
-    session.add(row)
-    session.flush()
-    session.add_all(
-        SealedKey(sealed_file_id=row.id, key_id=key_id, sealed_key=key) for key_id, key in sealed.keys.items()
-    )
-    session.flush()
-    return row
+    row = {"kind": sealed.kind, "sha256": sealed.file.sha256, "size_bytes": sealed.file.size_bytes, "sealed_at": now}
+    connection = session.connection()
+    file_id = int(connection.execute(_NEW_FILE, row).scalar_one())
+    keys = [{"sealed_file_id": file_id, "key_id": key_id, "sealed_key": key} for key_id, key in sealed.keys.items()]
+    connection.execute(_NEW_KEYS, keys)
+    return file_id
+
+
+def unrecord_sealed(session: Session, file_id: int) -> None:
+    """Take back what `record_sealed` did in this transaction."""
+    session.execute(delete(SealedKey).where(SealedKey.sealed_file_id == file_id))
+    session.execute(delete(SealedFile).where(SealedFile.id == file_id))
+
+
+_FILES = cast(Table, SealedFile.__table__)
+_NEW_FILE = insert(_FILES).returning(_FILES.c.id)
+_NEW_KEYS = insert(cast(Table, SealedKey.__table__))
 
 
 # ---------------------------------------------------------------------------------------------------------- versions
@@ -135,7 +148,7 @@ def put_gold(
     user: None for the command line. The caller commits, then tells workers (`send_gold_check`). Raises VersionTaken,
     KeysChanged.
     """
-    file = record_sealed(session, sealed, now)
+    file_id = record_sealed(session, sealed, now)
     versions = []
     for phase_task in phase_tasks:
         before = list_gold(session, phase_task, lock=True)
@@ -148,7 +161,7 @@ def put_gold(
             commitment=sealed.commitment,
             filename=_shown_name(filename),
             content_bytes=sealed.content_bytes,
-            sealed_file_id=file.id,
+            sealed_file_id=file_id,
             created_by_id=user.id if user else None,
             created_at=now,
             is_public=sealed.binding.is_public,

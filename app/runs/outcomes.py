@@ -14,7 +14,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.competitions.changed import boards_changed, boards_changed_where, boards_unchanged
 from app.gold.sealing import Sealed
-from app.gold.versions import record_sealed
+from app.gold.versions import record_sealed, unrecord_sealed
 from app.models import PhaseTask, RunStatus, ScoreRow, ScoringRun
 from app.runs.claims import (
     _RUNS,
@@ -68,18 +68,20 @@ def record_scores(
     aggregates and the text reports, by name, of the task; outcomes: per item, sealed for the workers; items: as
     `app.runs.item_results` packs them, kept only if gold is public at this moment; private_scores: of the private part
     of the items, of which only what boards may show is kept. The scores of a rescoring set are on no board yet: they
-    leave the boards' version alone.
+    leave the boards' version alone. Raises KeysChanged where the outcomes are sealed to a key that is in use no more.
     """
     # First, as whoever publishes a set has it, so that the two never wait for each other.
     is_public = changed = boards_changed_where(session, claim.phase_task_id, _IS_ON_BOARDS, as_parameters(claim))
     if changed is None:
         own = select(PhaseTask.gold_is_public).where(PhaseTask.id == claim.phase_task_id)
         is_public = session.scalar(own.with_for_update(key_share=True))  # uploads need not wait
+    outcomes_id = record_sealed(session, outcomes, now) if outcomes is not None else None
     ended = _end(
         session,
         claim,
         now,
         status=RunStatus.SCORED,
+        outcomes_id=outcomes_id,
         task_version=task_version,
         problems=[problem.as_dict() for problem in warnings],
         report=_packed_report(scores, aggregates, texts),
@@ -89,10 +91,9 @@ def record_scores(
     if ended is None:
         if changed is not None:  # the claim became void while we waited for the task
             boards_unchanged(session, claim.phase_task_id)
+        if outcomes_id is not None:
+            unrecord_sealed(session, outcomes_id)
         return False
-    if outcomes is not None:
-        file = record_sealed(session, outcomes, now)
-        session.execute(update(ScoringRun).where(ScoringRun.id == claim.run_id).values(outcomes_id=file.id))
     rows = [{"run_id": claim.run_id, **asdict(score)} for score in scores if (score.metric, score.split) in columns]
     if rows:
         session.execute(insert(_SCORES), rows)

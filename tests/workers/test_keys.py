@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, select, update
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
@@ -15,15 +15,15 @@ from app.base.errors import EvergoldError
 from app.base.storage import FolderStorage, stored_path
 from app.gold.sealing import seal_packed_outcomes
 from app.gold.versions import KeysChanged, current_keys, record_sealed
-from app.models import User, WorkerKey
+from app.models import RunStatus, ScoringRun, SealedFile, SealedKey, User, WorkerKey
 from tests.sealed import a_key, file_and_keys, make_key, seal_gold
 from tests.workers.files import GOLD, upload
-from tests.world import NOW
+from tests.world import NOW, claim, sure
 from workers import gold
 from workers.keys import KeyFileBroken, NoKeyForIt, add_key, ensure_key, key_file, open_file_key, read_keys, write_keys
 from workers.outcomes import read_outcomes
 from workers.rotation import rotate, tidy
-from workers.score import score_submission
+from workers.score import score_as_of, score_submission
 
 
 @pytest.fixture(autouse=True)
@@ -212,6 +212,51 @@ def test_what_was_sealed_before_a_rotation_and_is_recorded_after_it_is_refused(e
         record_sealed(session, sealed, NOW)
     assert issubclass(KeysChanged, EvergoldError)
     assert stored_path(get_settings().sealed_dir, sealed.file.sha256).exists()
+
+
+@at_work
+def test_a_worker_that_believed_a_key_in_use_hears_of_the_rotation_when_it_records(engine: Engine, ada: User) -> None:
+    """It seals once more, to what is in use now, and leaves nothing of its first try."""
+    old = make_key(engine)
+    score_submission(upload(engine, ada))
+    new = make_key(engine)
+    score_submission(upload(engine, ada))
+    with writing(engine) as session:
+        rotate(session, key_file(), NOW)
+    run_id = upload(engine, ada)
+    score_submission(run_id)
+    with reading(engine) as session:
+        run = session.get_one(ScoringRun, run_id)
+        assert (run.status, run.attempts) == (RunStatus.SCORED, 1)
+        mine = select(SealedKey.key_id).where(SealedKey.sealed_file_id == run.outcomes_id)
+        assert session.scalars(mine).all() == [new] != [old]
+        known = set(session.scalars(select(SealedFile.sha256)))
+    assert {file.name for file in get_settings().sealed_dir.rglob("*") if file.is_file()} == known
+
+
+@at_work
+def test_no_outcomes_are_recorded_that_a_retired_key_opens_too(engine: Engine, ada: User) -> None:
+    make_key(engine)
+    make_key(engine)
+    with reading(engine) as session:
+        both = current_keys(session)
+    with writing(engine) as session:
+        rotate(session, key_file(), NOW)
+    sealed = seal_packed_outcomes(b"late", FolderStorage(get_settings().sealed_dir), both)
+    with pytest.raises(KeysChanged), writing(engine) as session:
+        record_sealed(session, sealed, NOW)
+
+
+@at_work
+def test_a_worker_that_was_too_late_leaves_nothing_of_its_outcomes(engine: Engine, ada: User) -> None:
+    make_key(engine)
+    late = sure(claim(engine, upload(engine, ada)))
+    with writing(engine) as session:
+        session.execute(update(ScoringRun).values(claim_token="another's"))
+    assert not score_as_of(engine, late, NOW)
+    with reading(engine) as session:
+        assert session.scalars(select(SealedFile)).all() == session.scalars(select(SealedKey)).all() == []
+    assert not [file for file in get_settings().sealed_dir.rglob("*") if file.is_file()]
 
 
 def test_a_key_file_that_cannot_be_put_in_place_leaves_the_old_one_and_no_other(

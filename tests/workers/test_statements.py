@@ -11,17 +11,20 @@ from sqlalchemy import Engine, event, select
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading
-from app.models import RunStatus, Standing, User
+from app.models import RunStatus, ScoringRun, Standing, User
 from tests.workers.files import upload
-from tests.world import the_run
+from tests.world import NOW, the_run
 from workers import celery_app
+from workers.keys import ensure_key, key_file
 from workers.turns import take_turn
 
 pytestmark = [pytest.mark.both, pytest.mark.usefixtures("workplace")]
 
-#: Whose turn it is; three to claim it; the workers' keys; and, of what is recorded: the boards' version, the run, its
-#: scores, how many the team has, the boards' rules, its tries, where it stands.
-MOST_STATEMENTS = 12
+#: Three to claim it; and, of what is recorded: the boards' version, the run, its scores, how many the team has, the
+#: boards' rules, its tries, where it stands.
+MOST_STATEMENTS = 10
+#: That the workers' keys are in use still, the sealed file, and its keys.
+OF_SEALED_OUTCOMES = 3
 
 
 @contextmanager
@@ -40,17 +43,21 @@ def statements(engine: Engine) -> Iterator[list[str]]:
         event.remove(engine, "before_cursor_execute", note)
 
 
-def test_a_run_needs_few_statements(engine: Engine, ada: User) -> None:
+@pytest.mark.parametrize("has_key", [False, True])
+def test_a_run_needs_few_statements(engine: Engine, ada: User, has_key: bool) -> None:
     """The second of a team: as most are. It did not enter the setting of the other board."""
+    if has_key:
+        ensure_key(engine, key_file(), NOW)
     upload(engine, ada)
     take_turn("first", "cpu")
     run_id = upload(engine, ada)
     with statements(get_engine(get_settings().database_address)) as sent:
         take_turn("second", "cpu")
     assert the_run(engine, run_id).status == RunStatus.SCORED
-    assert len(sent) <= MOST_STATEMENTS, sent
+    assert len(sent) <= MOST_STATEMENTS + has_key * OF_SEALED_OUTCOMES, sent
     with reading(engine) as session:
         assert session.execute(select(Standing.run_id, Standing.entries)).all() == [(run_id - 1, 2)]
+        assert (session.get_one(ScoringRun, run_id).outcomes_id is not None) == has_key
 
 
 def test_a_worker_s_child_loads_the_task_types_that_are_declared(
