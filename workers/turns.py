@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from functools import partial
 from uuid import UUID
@@ -11,7 +12,7 @@ from sqlalchemy import Engine
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading
-from app.base.queue import GPU_QUEUE, TURN_TASK
+from app.base.queue import GPU_QUEUE, TURN_TASK, took_turn_message
 from app.runs.turns import next_turn
 from workers.celery_app import app
 from workers.check import check_file
@@ -20,6 +21,9 @@ from workers.lease import patiently
 from workers.overrun import Ending
 from workers.score import score_next, score_submission
 
+#: No longer, for whoever stops a worker waits until it comes back to Celery.
+GO_ON_SECONDS = 1.0
+
 log = structlog.get_logger(__name__)
 
 
@@ -27,12 +31,17 @@ log = structlog.get_logger(__name__)
 def take_turn(announced: int | str, queue: str) -> None:
     """Score or check what is next in this queue; one piece of work for each message, and none where nothing waits.
 
+    Whoever has ended one goes on with the next message for a while, without a way through Celery between short runs.
     announced: the run or the check that the message was sent for, which may have had its turn long ago.
     """
     if queue == GPU_QUEUE and not can_encode():
         log.warning("turn_left_to_others", announced=announced)
         return
-    if _turn(needs_gpu=queue == GPU_QUEUE) is Ending.SPENT:
+    until = time.monotonic() + GO_ON_SECONDS
+    ending = _turn(needs_gpu=queue == GPU_QUEUE)
+    while ending is Ending.DONE and time.monotonic() < until and took_turn_message(queue):
+        ending = _turn(needs_gpu=queue == GPU_QUEUE)
+    if ending is Ending.SPENT:
         # Celery reports it, and starts another child; everything is recorded.
         raise SystemExit("this process met its bound of memory: a fresh one takes its place")
 

@@ -12,7 +12,17 @@ from celery import Celery
 from structlog.testing import capture_logs
 
 from app.base.config import get_settings
-from app.base.queue import CPU_QUEUE, GPU_QUEUE, TURN_TASK, _sender, broker_settings, has_messages, send_run
+from app.base.queue import (
+    CPU_QUEUE,
+    GPU_QUEUE,
+    TURN_TASK,
+    _sender,
+    broker_settings,
+    has_messages,
+    send_gold_check,
+    send_run,
+    took_turn_message,
+)
 from tests.services import Valkey, free_port
 from tests.threads import in_threads
 
@@ -55,6 +65,36 @@ def waiting(broker: Valkey, queue: str) -> list[dict[str, object]]:
             message.ack()
         simple.close()
     return found
+
+
+def test_a_message_of_a_turn_can_be_taken_without_celery_and_no_other_one(live_broker: Valkey) -> None:
+    assert not took_turn_message(CPU_QUEUE), "there is none"
+    for sent in (send_run(1, later=True), send_run(2), send_gold_check(7)):
+        assert sent
+    assert took_turn_message(CPU_QUEUE)
+    assert not took_turn_message(CPU_QUEUE), "the gold check is next, and before what comes later"
+    assert not took_turn_message(GPU_QUEUE)
+    assert [message["args"] for message in waiting(live_broker, CPU_QUEUE)] == [[7], [1, CPU_QUEUE]]
+    assert send_run(3, later=True)
+    assert took_turn_message(CPU_QUEUE)
+
+
+def test_each_message_is_taken_by_one(live_broker: Valkey) -> None:
+    assert all(send_run(number) for number in range(30))
+    assert sum(in_threads(40, lambda _: took_turn_message(CPU_QUEUE))) == 30
+
+
+def test_no_message_is_taken_from_a_broker_that_is_down_or_made_of_files(
+    live_broker: Valkey, monkeypatch: pytest.MonkeyPatch, messages: Path
+) -> None:
+    assert send_run(1)
+    live_broker.stop()
+    assert not took_turn_message(CPU_QUEUE)
+    close_sender()
+    use_broker(monkeypatch, "")
+    assert send_run(1)
+    assert not took_turn_message(CPU_QUEUE)
+    assert len(list(messages.iterdir())) == 1
 
 
 def test_a_message_says_for_what_it_was_sent_and_in_which_queue(live_broker: Valkey) -> None:

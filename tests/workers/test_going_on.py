@@ -1,0 +1,55 @@
+"""A worker that has ended a turn goes on with the next message, for a while; one message is one turn, as ever."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import Engine, func, select
+
+from app.base.db import reading
+from app.models import RunStatus, ScoringRun, User
+from tests.workers.files import upload
+from workers import turns
+from workers.turns import take_turn
+
+pytestmark = pytest.mark.usefixtures("workplace")
+
+
+@pytest.fixture
+def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the broker holds beside the message that came through Celery."""
+    held: list[str] = []
+    monkeypatch.setattr(turns, "took_turn_message", lambda queue: bool(held) and held.pop() == queue)
+    return held
+
+
+def scored(engine: Engine) -> int:
+    with reading(engine) as session:
+        is_scored = ScoringRun.status == RunStatus.SCORED
+        return session.scalars(select(func.count()).select_from(ScoringRun).where(is_scored)).one()
+
+
+def test_as_many_are_scored_as_there_are_messages(engine: Engine, ada: User, messages: list[str]) -> None:
+    for _ in range(4):
+        upload(engine, ada)
+    messages += ["cpu", "cpu"]
+    take_turn("first", "cpu")
+    assert (scored(engine), messages) == (3, [])
+
+
+def test_no_message_is_taken_after_a_turn_that_found_nothing(engine: Engine, ada: User, messages: list[str]) -> None:
+    upload(engine, ada)
+    messages += ["cpu", "cpu", "cpu"]
+    take_turn("first", "cpu")
+    assert (scored(engine), messages) == (1, ["cpu", "cpu"])
+
+
+def test_a_worker_comes_back_to_celery(
+    engine: Engine, ada: User, messages: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else who stops it would wait for all that is in line."""
+    monkeypatch.setattr(turns, "GO_ON_SECONDS", 0.0)
+    for _ in range(3):
+        upload(engine, ada)
+    messages += ["cpu", "cpu"]
+    take_turn("first", "cpu")
+    assert (scored(engine), len(messages)) == (1, 2)
