@@ -6,6 +6,9 @@ What is asked for is `app.web`'s; how slowly a body may come says `app.web.http.
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
+import time
 from contextlib import suppress
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -17,6 +20,9 @@ HEAD_LIMIT_BYTES = 64 * 1024
 OPEN_FILES = 65_536
 #: Of these, for the database, for files, and for refusing.
 KEPT_FILES = 256
+#: Where Linux says it in its `struct tcp_info`, and how coarsely its clock may tick.
+_LAST_DATA_RECEIVED = 52
+_TICK_MILLISECONDS = 10
 _REFUSAL = b"HTTP/1.1 %s\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -54,6 +60,11 @@ class PatientProtocol(HttpToolsProtocol):
         self._have_head()
         super().on_headers_complete()
 
+    def on_message_complete(self) -> None:
+        # For `app.web.http.arrival`: in a rush the event loop comes to read long after the bytes were here.
+        self.scope["state"]["whole_at"] = time.monotonic() - seconds_since_data(self.transport)
+        super().on_message_complete()
+
     def _expect_head(self) -> None:
         self._head_bytes = 0
         self._head_is_due = self.loop.call_later(HEAD_SECONDS, self._refuse, b"408 Request Timeout")
@@ -69,6 +80,18 @@ class PatientProtocol(HttpToolsProtocol):
             if self._head_bytes:  # browsers connect beforehand, and wonder about an answer that they asked nothing for
                 self.transport.write(_REFUSAL % status)
             self.transport.close()
+
+
+def seconds_since_data(transport: asyncio.BaseTransport) -> float:
+    """How long ago the last bytes of a connection came to this machine, by its kernel; rather too little, and 0 where
+    that is not known: nobody is said to have been here before they were."""
+    connection = transport.get_extra_info("socket")
+    try:
+        said = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LAST_DATA_RECEIVED + 4)
+        milliseconds = int(struct.unpack_from("I", said, _LAST_DATA_RECEIVED)[0])
+    except (AttributeError, OSError, struct.error):  # another system, or no TCP
+        return 0.0
+    return max(0.0, (milliseconds - _TICK_MILLISECONDS) / 1000)
 
 
 def raise_open_files() -> int | None:

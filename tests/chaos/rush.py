@@ -24,7 +24,7 @@ IMPATIENCE_SECONDS = 0.02
 @dataclass(frozen=True, slots=True)
 class Tried:
     """An upload and its answer. seconds: of the last try; was_lost: the sender heard nothing of the first;
-    left_at: when the sender began."""
+    left_at: when the sender began, or had sent it."""
 
     key: str
     status: int

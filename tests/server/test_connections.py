@@ -8,12 +8,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
+from http.client import HTTPConnection
 
 import httpx
 import pytest
 import uvicorn
 from fastapi import FastAPI, Request
+from fastapi.responses import PlainTextResponse
 
 from app.server import connections
 from app.server.web import web_config
@@ -27,6 +29,8 @@ HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: x\r\n"
 HALF_BODY = b"POST /api/v1/register HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"
 Address = tuple[str, int]
+HELD_SECONDS = 1.0
+holding = threading.Event()
 
 
 def counting() -> FastAPI:
@@ -37,9 +41,27 @@ def counting() -> FastAPI:
     async def count(request: Request) -> int:
         return len(await request.body())
 
+    @app.get("/arrival")
+    async def arrival(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(f"{request.state.whole_at} {time.monotonic()}")
+
+    @app.get("/hold")
+    async def hold() -> None:
+        """Nothing else is read meanwhile."""
+        holding.set()
+        time.sleep(HELD_SECONDS)  # noqa: ASYNC251 - that is the point
+
     app.state.error_page = None
     app.add_middleware(TimelyBodies)
     return app
+
+
+def hold(address: Address) -> threading.Thread:
+    """Keep the server's event loop from reading; returns when it has begun."""
+    thread = threading.Thread(target=httpx.get, args=("http://{}:{}/hold".format(*address),))
+    thread.start()
+    assert holding.wait(30)
+    return thread
 
 
 @pytest.fixture
@@ -54,6 +76,25 @@ def address() -> Iterator[Address]:
     finally:
         server.should_exit = True
         thread.join(60)
+
+
+# -------------------------------------------------------------------------------------------------------------- arrival
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says when bytes came")
+def test_a_request_was_here_when_its_last_byte_was_however_late_it_is_read(address: Address) -> None:
+    """In a rush the event loop is busy with others."""
+    with closing(HTTPConnection(*address)) as sender:
+        sender.request("GET", "/arrival")
+        assert sender.getresponse().read()
+        held = hold(address)
+        sent_at = time.monotonic()
+        sender.request("GET", "/arrival")
+        was_sent_at = time.monotonic()
+        whole_at, read_at = map(float, sender.getresponse().read().split())
+        held.join()
+    assert read_at - was_sent_at > HELD_SECONDS / 2
+    assert sent_at <= whole_at <= was_sent_at + HELD_SECONDS / 4
 
 
 # ---------------------------------------------------------------------------------------------------------------- heads

@@ -1,6 +1,7 @@
 """When an upload was here: a small one is taken off the network before anything else, and that moment counts.
 
-In the rush before a deadline requests wait for their turn; who sent a file in time shall not be late because of it.
+In the rush before a deadline requests wait for their turn, and the event loop for its own; who sent a file in time
+shall not be late because of it.
 Only a few uploads are worked on at a time: more threads would only keep the event loop, which says when others came,
 from its own turn. Large files are read where they are stored, and count when their last byte was read there
 (decision 004).
@@ -10,8 +11,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
+from collections.abc import MutableMapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 from fastapi import Request
 from starlette.datastructures import Headers
@@ -66,7 +70,7 @@ class Arrivals:
         if not messages or messages[-1]["type"] != "http.request" or messages[-1].get("more_body", False):
             await self._app(scope, replay, send)  # its sender is slow, or gone
             return
-        scope["state"] |= {"arrived_at": server.clock(), "upload_turns": self._turns}
+        scope["state"] |= {"arrived_at": _whole_at(scope["state"], server), "upload_turns": self._turns}
         server.tries.note_whole(this_try)
         await server.tries.earlier_answered(this_try)
         async with self._turns.turn(_sender(scope)):
@@ -87,7 +91,13 @@ def is_rush(request: Request) -> bool:
 def arrival_of(request: Request, server: Server) -> datetime:
     """The moment when this upload was whole; now, for one of which something may be still to come."""
     noted = getattr(request.state, "arrived_at", None)
-    return noted if isinstance(noted, datetime) else server.clock()
+    return noted if isinstance(noted, datetime) else _whole_at(request.scope["state"], server)
+
+
+def _whole_at(state: MutableMapping[str, Any], server: Server) -> datetime:
+    """When the last byte was on this machine, where `app.server.connections` could tell; else now."""
+    whole_at = state.get("whole_at")
+    return server.clock() - timedelta(seconds=time.monotonic() - whole_at if isinstance(whole_at, float) else 0.0)
 
 
 def note_end(request: Request, server: Server) -> datetime:
