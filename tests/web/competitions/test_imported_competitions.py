@@ -14,6 +14,7 @@ import pytest
 
 from app.importers.astitch import import_astitch
 from app.importers.ncimp import ITEMS, import_ncimp
+from tests import lanes
 from tests.conformance import conformance
 from tests.evergold.scoring.test_conformance_ncimp import expected_values
 from tests.web import markup
@@ -175,7 +176,7 @@ def check_board(site: Site, split: str, team: str) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.parametrize("kind", ["csv", "npz"])
+@pytest.mark.parametrize("kind", ["csv", lanes.in_soak("npz")])
 def test_probing_scores_stand_on_the_boards_and_in_the_pictures(ncimp: Site, tmp_path: Path, kind: str) -> None:
     file = conformance(*TFIDF)
     content = file.read_bytes() if kind == "csv" else vectors_with(file, tmp_path / "competition" / ITEMS)
