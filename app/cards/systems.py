@@ -118,10 +118,10 @@ def required_cards(session: Session, team_id: int, task_id: int, form: CardForm)
     return {one.name: card_of_system(session, one).document for one in systems_of_team(session, team_id, task_id)}
 
 
-def merged(before: Document, said: Document) -> dict[str, Any]:
+def merged(before: Document, sent: Document) -> dict[str, Any]:
     """What a card says after an upload, which adds to it and takes nothing away."""
-    fields = {**before.get("fields", {}), **said.get("fields", {})}
-    return {**before, **said, **({"fields": fields} if fields else {})}
+    fields = {**before.get("fields", {}), **sent.get("fields", {})}
+    return {**before, **sent, **({"fields": fields} if fields else {})}
 
 
 def frozen_with(session: Session, system: System) -> Snapshot | None:

@@ -31,19 +31,19 @@ class BaselineRequest:
     ranked: Sequence[tuple[str, str]] = field(default=())
 
 
-def add_baselines(asked: BaselineRequest, target: Path, folder: str) -> tuple[list[Path], list[dict[str, Any]]]:
+def add_baselines(request: BaselineRequest, target: Path, folder: str) -> tuple[list[Path], list[dict[str, Any]]]:
     """Write the files below `target`/`folder`; their paths, and the list under `baselines` of the phase's task."""
     written, declared = [], []
-    for name in asked.names:
-        baseline = find_baseline(asked.type, name)
-        if baseline.learns and not asked.training:
+    for name in request.names:
+        baseline = find_baseline(request.type, name)
+        if baseline.learns and not request.training:
             continue
         file = f"{folder}/{name}{baseline.suffix}"
         path = target / file
-        training = asked.training if baseline.learns else ()
-        write_baseline(asked.type, name, asked.items, path, training, asked.options)
+        training = request.training if baseline.learns else ()
+        write_baseline(request.type, name, request.items, path, training, request.options)
         row: dict[str, Any] = {"name": _title(name), "file": file, "method": baseline.summary}
-        if scores := _scores(asked, path):
+        if scores := _scores(request, path):
             row["scores"] = Inline(scores)
         written.append(path)
         declared.append(row)
@@ -55,16 +55,16 @@ def _title(name: str) -> str:
     return name.replace("-", " ").capitalize()
 
 
-def _scores(asked: BaselineRequest, path: Path) -> dict[str, float]:
+def _scores(request: BaselineRequest, path: Path) -> dict[str, float]:
     """What it scores where it ranks; undefined scores are left out."""
-    if asked.gold is None:
+    if request.gold is None:
         return {}
-    type_ = get_task(asked.type)
-    options = read_options(type_, asked.options)
-    gold = type_.read_gold(asked.gold, options)
-    prediction = type_.read_prediction(path, type_.read_items(asked.items, options), options)
+    type_ = get_task(request.type)
+    options = read_options(type_, request.options)
+    gold = type_.read_gold(request.gold, options)
+    prediction = type_.read_prediction(path, type_.read_items(request.items, options), options)
     found = {(score.metric, score.split): score.value for score in type_.score(gold, prediction, options)}
-    return {f"{metric} {split}": round(value, DECIMALS) for (metric, split), value in _defined(found, asked.ranked)}
+    return {f"{metric} {split}": round(value, DECIMALS) for (metric, split), value in _defined(found, request.ranked)}
 
 
 def _defined(

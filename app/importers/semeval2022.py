@@ -70,7 +70,7 @@ def import_semeval2022(source: Path, target: Path, gold: Path) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class AvailablePart:
     """A part as this checkout has it: missing files are None or left out."""
 
     part: Part
@@ -92,7 +92,7 @@ class Found:
         return f"{self.part.phase}/{self.part.task}"
 
 
-def _read_parts(source: Path, problems: Problems) -> list[Found]:
+def _read_parts(source: Path, problems: Problems) -> list[AvailablePart]:
     found = [_read_part(source, part, problems) for part in PARTS if (source / part.items).is_file()]
     if not found:
         names = ", ".join(sorted(part.items for part in PARTS))
@@ -101,7 +101,7 @@ def _read_parts(source: Path, problems: Problems) -> list[Found]:
     return [part for part in found if part is not None]
 
 
-def _read_part(source: Path, part: Part, problems: Problems) -> Found | None:
+def _read_part(source: Path, part: Part, problems: Problems) -> AvailablePart | None:
     """The part with its items and gold checked; None with problems when they cannot be used."""
     type_ = get_task(part.task)
     options = read_options(type_)
@@ -111,7 +111,7 @@ def _read_part(source: Path, part: Part, problems: Problems) -> Found | None:
         _checked(lambda: type_.read_gold(source / gold, options), gold, problems)
     if items is None:
         return None
-    return Found(
+    return AvailablePart(
         part,
         type_,
         items,
@@ -139,7 +139,7 @@ def _in_order(languages: set[str]) -> list[str]:
 # ----------------------------------------------------------------------------------------------------------- writing
 
 
-def _write_part(found: Found, source: Path, target: Path, gold: Path) -> Iterable[Path]:
+def _write_part(found: AvailablePart, source: Path, target: Path, gold: Path) -> Iterable[Path]:
     part, folder = found.part, target / found.folder
     yield copy_file(source / part.items, folder / Path(part.items).name)
     if found.template:
@@ -154,7 +154,7 @@ def _write_part(found: Found, source: Path, target: Path, gold: Path) -> Iterabl
         yield copy_file(source / file, folder / Path(file).name)
 
 
-def _baselines(found: Found, source: Path) -> BaselineRequest:
+def _baselines(found: AvailablePart, source: Path) -> BaselineRequest:
     """Those that learn do so from what is public and labelled, of the dev set not for the dev set."""
     part = found.part
     public = (*TRAINING, *(() if found.gold else DEV_GOLD))
@@ -178,7 +178,9 @@ def _gold_name(part: Part) -> str:
 
 
 def _competition(
-    parts: Sequence[Found], historic: dict[str, list[HistoricRow]], baselines: Mapping[str, list[dict[str, Any]]]
+    parts: Sequence[AvailablePart],
+    historic: dict[str, list[HistoricRow]],
+    baselines: Mapping[str, list[dict[str, Any]]],
 ) -> dict[str, Any]:
     """The competition as phases.yaml declares it. baselines: by the folder of a part."""
     languages = {task: _all_languages(parts, task) for task in (DETECTION, SIMILARITY)}
@@ -212,7 +214,7 @@ def _competition(
     }
 
 
-def _all_languages(parts: Sequence[Found], task: str) -> list[str]:
+def _all_languages(parts: Sequence[AvailablePart], task: str) -> list[str]:
     return _in_order({language for found in parts if found.part.task == task for language in found.languages})
 
 
@@ -247,7 +249,7 @@ def _board(board: BoardPart, languages: Sequence[str], historic: dict[str, list[
 
 def _phase(
     name: str,
-    parts: Sequence[Found],
+    parts: Sequence[AvailablePart],
     languages: dict[str, list[str]],
     baselines: Mapping[str, list[dict[str, Any]]],
 ) -> dict[str, Any]:
@@ -264,7 +266,7 @@ def _phase(
     }
 
 
-def _asked(found: Found, languages: list[str]) -> dict[str, Any]:
+def _asked(found: AvailablePart, languages: list[str]) -> dict[str, Any]:
     part = found.part
     files = [(part.items, "Items (blind)"), (part.template, "Submission template"), *found.training]
     if found.gold:

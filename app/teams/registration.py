@@ -120,11 +120,11 @@ def check_registered(session: Session, competition: Competition, user: User) -> 
     return check_standing(competition, standing(session, competition, user))
 
 
-def check_standing(competition: Competition, found: Standing) -> Standing:
+def check_standing(competition: Competition, standing: Standing) -> Standing:
     """The same, where it is known."""
-    if found.missing is not None:
-        raise registration_needed(competition, found.missing)
-    return found
+    if standing.missing is not None:
+        raise registration_needed(competition, standing.missing)
+    return standing
 
 
 def registration_needed(competition: Competition, missing: Missing) -> RegistrationNeeded:

@@ -136,11 +136,11 @@ def _print_with_intervals(task: AnyTask, files: Files, options: dict[str, Any], 
     _print_documents(task, documents, scored.warnings, form)
 
 
-def interval_document(found: Interval | str) -> dict[str, Any]:
+def interval_document(interval: Interval | str) -> dict[str, Any]:
     """An interval as JSON has it, or why there is none."""
-    if isinstance(found, str):
-        return {"interval": None, "interval_reason": found}
-    return {"interval": asdict(found), "interval_reason": None}
+    if isinstance(interval, str):
+        return {"interval": None, "interval_reason": interval}
+    return {"interval": asdict(interval), "interval_reason": None}
 
 
 def _print_scores(task: AnyTask, scores: Sequence[Score], warnings: Sequence[Problem], form: str) -> None:

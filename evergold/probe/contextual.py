@@ -42,15 +42,15 @@ class ContextualModel:
         self._layer = layers if layer is None else layer
         self._device = device
 
-    def probe(self, asked: Sequence[Marked]) -> Probed:
+    def probe(self, texts: Sequence[Marked]) -> Probed:
         """In batches of like length, so that little is padded."""
-        order = sorted(range(len(asked)), key=lambda place: len(asked[place].words))
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place].words))
         width = self._model.config.hidden_size
-        sentences = np.zeros((len(asked), width), dtype=np.float32)
-        compounds = np.zeros((len(asked), width), dtype=np.float32)
+        sentences = np.zeros((len(texts), width), dtype=np.float32)
+        compounds = np.zeros((len(texts), width), dtype=np.float32)
         for start in range(0, len(order), BATCH):
             places = order[start : start + BATCH]
-            whole, marked = self._batch([asked[place] for place in places])
+            whole, marked = self._batch([texts[place] for place in places])
             sentences[places], compounds[places] = whole, marked
         return Probed(sentences, compounds)
 

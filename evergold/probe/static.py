@@ -24,11 +24,11 @@ class StaticModel:
         self._path = path
         self.remarks: Sequence[str] = ()
 
-    def probe(self, asked: Sequence[Marked]) -> Probed:
+    def probe(self, texts: Sequence[Marked]) -> Probed:
         """One pass over the file for all sentences."""
-        wanted = {form for one in asked for word in one.words for form in (word, word.lower())}
+        wanted = {form for one in texts for word in one.words for form in (word, word.lower())}
         known, mean = self._read(wanted)
-        unknown = {word for one in asked for word in one.words if _vector(word, known) is None}
+        unknown = {word for one in texts for word in one.words if _vector(word, known) is None}
         if unknown:
             shown = ", ".join(sorted(unknown)[:5])
             self.remarks = [f"{len(unknown)} words have no vector, and get the mean of all: {shown}, …"]
@@ -39,8 +39,8 @@ class StaticModel:
             return np.asarray(found.mean(axis=0), dtype=np.float32)
 
         return Probed(
-            np.stack([mean_of(one.words) for one in asked]),
-            np.stack([mean_of([one.words[place] for place in one.compound]) for one in asked]),
+            np.stack([mean_of(one.words) for one in texts]),
+            np.stack([mean_of([one.words[place] for place in one.compound]) for one in texts]),
         )
 
     def _read(self, wanted: set[str]) -> tuple[dict[str, Vectors], Vectors]:

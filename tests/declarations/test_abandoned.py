@@ -39,7 +39,7 @@ def written(engine: Engine, settings: Settings) -> int:
 def sweep(engine: Engine, settings: Settings, now: datetime) -> tuple[int, int]:
     with writing(engine) as session:
         done: Abandoned = clear_abandoned(session, settings, now)
-    return done.told, done.cleared
+    return done.warned, done.cleared
 
 
 def mails(engine: Engine) -> list[str]:

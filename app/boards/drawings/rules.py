@@ -26,12 +26,12 @@ def rules_height(lines: Sequence[Line]) -> float:
     return _LINE * len(lines) + (4 if lines else 0)
 
 
-def rule_text(line: Line, told: Axis) -> str:
+def rule_text(line: Line, scale: Axis) -> str:
     """`Baseline: Majority, 33.3 %`."""
-    return f"{line.label}, {told.text_of(line.value)}"
+    return f"{line.label}, {scale.text_of(line.value)}"
 
 
-def draw_level_rules(plot: Plot, lines: Sequence[Line], axis: axes.Axis, told: Axis, top: float) -> None:
+def draw_level_rules(plot: Plot, lines: Sequence[Line], axis: axes.Axis, scale: Axis, top: float) -> None:
     """Values of the axis on the left; their names stand in rows above the plot that begin at top, with a sample."""
     for row, line in enumerate(lines):
         y = axis.place(line.value, plot.bottom, plot.top)
@@ -40,7 +40,7 @@ def draw_level_rules(plot: Plot, lines: Sequence[Line], axis: axes.Axis, told: A
         at = top + _LINE * row + 8
         add_line(plot.svg, _kind(line, row), plot.left, at, plot.left + 26, at)
         plot.room.take(Box(plot.left, at - _CLEAR, plot.left + 26, at + _CLEAR))
-        text = cut_to(rule_text(line, told), TICK_SIZE, plot.right - plot.left - 34)
+        text = cut_to(rule_text(line, scale), TICK_SIZE, plot.right - plot.left - 34)
         write_taken(plot, text, _text_kind(line), text_place(text, TICK_SIZE, plot.left + 33, at + 4))
 
 
@@ -62,20 +62,20 @@ class _Rule:
         return self.place.box.meets(rule) or (other.place is not None and self.place.box.meets(other.place.box))
 
 
-def draw_upright_rules(plot: Plot, lines: Sequence[Line], axis: axes.Axis, told: Axis) -> None:
+def draw_upright_rules(plot: Plot, lines: Sequence[Line], axis: axes.Axis, scale: Axis) -> None:
     """Values of the axis below, each name beside its rule, in a row of its own, across no other rule."""
-    for rule in _arranged(plot, lines, axis, told):
+    for rule in _arranged(plot, lines, axis, scale):
         add_line(plot.svg, _kind(rule.line), rule.x, rule.top, rule.x, plot.bottom)
         plot.room.take(Box(rule.x - _CLEAR, rule.top, rule.x + _CLEAR, plot.bottom))
         if rule.place is not None:
             write_taken(plot, rule.text, _text_kind(rule.line), rule.place)
 
 
-def _arranged(plot: Plot, lines: Sequence[Line], axis: axes.Axis, told: Axis) -> Sequence[_Rule]:
+def _arranged(plot: Plot, lines: Sequence[Line], axis: axes.Axis, scale: Axis) -> Sequence[_Rule]:
     """The first arrangement in which no name is crossed; without names where there is none."""
     xs = [axis.place(line.value, plot.left, plot.right) for line in lines]
     for width in _WIDTHS:
-        texts = [cut_to(rule_text(line, told), TICK_SIZE, width) for line in lines]
+        texts = [cut_to(rule_text(line, scale), TICK_SIZE, width) for line in lines]
         for rows, sides in product(permutations(range(len(lines))), product(_SIDES, repeat=len(lines))):
             rules = [_rule(plot, *one) for one in zip(lines, xs, texts, rows, sides, strict=True)]
             if all(_fits(plot, one) for one in rules) and not any(

@@ -23,9 +23,9 @@ NOTICE = timedelta(days=14)
 
 @dataclass(frozen=True, slots=True)
 class Abandoned:
-    """How many owners were told, and how many blueprints are gone."""
+    """How many owners were warned, and how many blueprints are gone."""
 
-    told: int = 0
+    warned: int = 0
     cleared: int = 0
 
 
@@ -43,19 +43,19 @@ def clear_abandoned(session: Session, settings: Settings, now: datetime) -> Aban
         return Abandoned()
     left = Blueprint.changed_at <= now - max(timedelta(), timedelta(days=days) - NOTICE)
     query = select(Blueprint).where(left).options(joinedload(Blueprint.competition)).order_by(Blueprint.id)
-    told = cleared = 0
+    warned = cleared = 0
     for blueprint in session.scalars(query.with_for_update(of=Blueprint)).all():
         end = clears_at(blueprint, days)
         if end is None:
             _tell(session, blueprint, settings, now)
-            told += 1
+            warned += 1
         elif end <= now:
             owner = session.get_one(User, blueprint.owner_id)
             subject = f"blueprint {blueprint.id} of {owner.username}"
             audit.record(session, SWEEP, "blueprint.cleared", subject, {"title": title_of(blueprint)}, now=now)
             throw_away(session, blueprint)
             cleared += 1
-    return Abandoned(told, cleared)
+    return Abandoned(warned, cleared)
 
 
 def title_of(blueprint: Blueprint) -> str:

@@ -16,7 +16,7 @@ from app.competitions.visibility import CLOSE, View, decide, declared_of
 from app.declarations.revisions.documents import Document
 from app.models import BoardShown, EntryRule, OwnScores, Phase, Slices
 
-Said = Mapping[str, Any]
+Keys = Mapping[str, Any]
 OWN = "own"
 #: Where a date is missing or no date yet, the picture has one of its own: it shows before and after, and no dates.
 _SOME_START, _SOME_SPAN = datetime(2000, 1, 1, tzinfo=UTC), timedelta(days=14)
@@ -55,9 +55,9 @@ STORIES = (
 _SAID_ALIKE = {"board": BoardShown.PUBLIC.value, "own_scores": OwnScores.AT_ONCE.value}
 
 
-def story_of(said: Said) -> Story | None:
+def story_of(visibility: Keys) -> Story | None:
     """The one whose keys these are, however they are said; None for a mixture. Names, slices, digits are beside it."""
-    meant = _meant(said)
+    meant = _meant(visibility)
     return next((one for one in STORIES if _meant(one.keys) == meant), None)
 
 
@@ -78,9 +78,10 @@ def with_story(document: Document, phase: int, name: str) -> Document:
     return changed
 
 
-def _meant(said: Said) -> tuple[Any, Any, Any]:
-    board = said.get("board") or (BoardShown.HIDDEN.value if said.get("public_from") else BoardShown.PUBLIC.value)
-    return board, said.get("public_from") or None, said.get("own_scores") or _SAID_ALIKE["own_scores"]
+def _meant(visibility: Keys) -> tuple[Any, Any, Any]:
+    opens_at = visibility.get("public_from") or None
+    board = visibility.get("board") or (BoardShown.HIDDEN.value if opens_at else BoardShown.PUBLIC.value)
+    return board, opens_at, visibility.get("own_scores") or _SAID_ALIKE["own_scores"]
 
 
 # ------------------------------------------------------------------------------------------------------- who sees what
@@ -98,13 +99,13 @@ class Seen:
 ALL, PART, NOTHING = "all", "part", "nothing"
 
 
-def seen_when(phase: Mapping[str, Any], said: Said) -> Seen:
-    """phase: as it is declared, however wrong; said: its visibility."""
+def seen_when(phase: Mapping[str, Any], visibility: Keys) -> Seen:
+    """phase: as it is declared, however wrong; visibility: its own, as it is declared."""
     start = _moment(phase.get("start")) or _SOME_START
     end = _moment(phase.get("end"))
     if end is None and phase.get("end"):  # typed, and no moment yet: it will be one
         end = start + _SOME_SPAN
-    row = Phase(visibility=dict(_readable(said)), entry_rule=_entry(phase), starts_at=start, ends_at=end)
+    row = Phase(visibility=dict(_readable(visibility)), entry_rule=_entry(phase), starts_at=start, ends_at=end)
     declared = declared_of(row)
     later = {one for one in (declared.public_from, declared.names_from, end) if one is not None and one > start}
     begins = [start, *sorted(later)]
@@ -141,17 +142,17 @@ def _names(view: View) -> tuple[str, str]:
     return (ALL, "their own") if view.names else (NOTHING, "neutral")
 
 
-def _readable(said: Said) -> Iterator[tuple[str, Any]]:
+def _readable(visibility: Keys) -> Iterator[tuple[str, Any]]:
     """What is right of it, as the database has it."""
     for key in ("public_from", "names_from"):
-        value = said.get(key)
+        value = visibility.get(key)
         if value == CLOSE:
             yield key, CLOSE
         elif moment := _moment(value):
             yield key, moment.isoformat()
     for name, kind in (("board", BoardShown), ("own_scores", OwnScores), ("slices", Slices)):
-        if said.get(name) in [one.value for one in kind]:
-            yield name, said[name]
+        if visibility.get(name) in [one.value for one in kind]:
+            yield name, visibility[name]
 
 
 def _entry(phase: Mapping[str, Any]) -> EntryRule:

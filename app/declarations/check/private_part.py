@@ -19,9 +19,9 @@ class PrivatePartNode:
     type: AnyTask | None
 
 
-def check_private_parts(asked: Iterable[PrivatePartNode], findings: Findings) -> None:
+def check_private_parts(phase_tasks: Iterable[PrivatePartNode], findings: Findings) -> None:
     """Each at its line; moments are looked at where visibility is."""
-    for one in asked:
+    for one in phase_tasks:
         part = one.node.entries.get("private_part")
         if part is None or part.value is None:
             continue

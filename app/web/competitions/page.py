@@ -40,7 +40,7 @@ class TaskInPhase:
     """A task as it is asked in a phase; its boards, with titles as short as they can be; how many teams have scored;
     what the viewer may see of it."""
 
-    asked: PhaseTask
+    phase_task: PhaseTask
     boards: list[tuple[str, Board]]
     teams: int
     view: View

@@ -102,9 +102,9 @@ def look_up_visitor(request: Request, server: Server, session: Session) -> Ident
     return found
 
 
-def note_use(server: Server, found: Identified) -> None:
+def note_use(server: Server, identified: Identified) -> None:
     """Remember when a token was last used."""
-    token, now = found.visitor.token, server.clock()
+    token, now = identified.visitor.token, server.clock()
     if token is not None and (token.last_used_at is None or now - token.last_used_at >= _TOUCH_AFTER):
         write_together(server.engine, lambda session: auth.note_token_use(session, token, now))
 

@@ -44,15 +44,15 @@ class Tries:
             one.answered.set()
             self._forget(one)
 
-    def note_whole(self, one: Try) -> None:
+    def note_whole(self, current: Try) -> None:
         """Its last byte is here: whoever comes behind it waits for its answer."""
-        if one.upload is not None and one not in self._whole.setdefault(one.upload, []):
-            self._whole[one.upload].append(one)
+        if current.upload is not None and current not in self._whole.setdefault(current.upload, []):
+            self._whole[current.upload].append(current)
 
-    async def earlier_answered(self, one: Try) -> None:
+    async def earlier_answered(self, current: Try) -> None:
         """Return when every try that was whole before this one has its answer."""
-        for earlier in tuple(self._whole.get(one.upload or (), ())):
-            if earlier is one:
+        for earlier in tuple(self._whole.get(current.upload or (), ())):
+            if earlier is current:
                 return
             await earlier.answered.wait()
 

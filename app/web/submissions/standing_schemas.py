@@ -111,26 +111,26 @@ class StandingOut(ApiModel):
     rivals: RivalsOut | None = Field(description="of a run that counts; null where the board tells no such thing")
 
 
-def standing_out(one: RunStanding) -> StandingOut:
+def standing_out(standing: RunStanding) -> StandingOut:
     """A run on one board, as JSON shows it."""
     return StandingOut(
-        board=one.board.name,
-        metric=one.score.metric,
-        split=one.score.split,
-        value=one.score.value,
-        reason=one.score.reason,
-        change=one.change,
-        to_best=one.to_best,
-        to_baseline=one.to_baseline,
-        rank=one.ranks.now,
-        of=one.ranks.of,
-        rank_then=one.ranks.then,
-        up=one.ranks.up,
-        counts=one.counts,
-        why=one.why,
-        interval=interval_out(one.interval),
-        change_test=difference_test_out(one.change_test),
-        rivals=_rivals(one.rivals) if one.rivals else None,
+        board=standing.board.name,
+        metric=standing.score.metric,
+        split=standing.score.split,
+        value=standing.score.value,
+        reason=standing.score.reason,
+        change=standing.change,
+        to_best=standing.to_best,
+        to_baseline=standing.to_baseline,
+        rank=standing.ranks.now,
+        of=standing.ranks.of,
+        rank_then=standing.ranks.then,
+        up=standing.ranks.up,
+        counts=standing.counts,
+        why=standing.why,
+        interval=interval_out(standing.interval),
+        change_test=difference_test_out(standing.change_test),
+        rivals=_rivals(standing.rivals) if standing.rivals else None,
     )
 
 

@@ -271,9 +271,9 @@ def _compared(gold: Gold, predicted: Sequence[str], options: TableOptions) -> di
     return {"labels": labels, **{side: [number[label] for label in values] for side, values in sides.items()}}
 
 
-def group_mean(column: str, found: Mapping[str, Found], options: TableOptions) -> Found:
-    """The mean of a column's groups, undefined where one of them is. found: of each split."""
-    values = [found[f"{column}/{group}"][0] for group in options.groups[column]]
+def group_mean(column: str, scores: Mapping[str, Found], options: TableOptions) -> Found:
+    """The mean of a column's groups, undefined where one of them is. scores: of each split."""
+    values = [scores[f"{column}/{group}"][0] for group in options.groups[column]]
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         lacking = [group for group, value in zip(options.groups[column], values, strict=True) if value is None]
