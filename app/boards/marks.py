@@ -137,6 +137,9 @@ def mark_row(
     if wrong or fault or whose is None:
         raise InvalidForm("Please correct what is marked.", fields=wrong | fault)
     lock_team(session, whose)
+    session.refresh(whose, ["merged_into_id"])
+    if whose.merged_into_id is not None:  # while we waited
+        raise InvalidForm("Please correct what is marked.", fields={"team": "It has just merged into another team."})
     row = session.scalar(_same(phase_task, whose, submission_id).execution_options(populate_existing=True))
     before = {"status": row.status, "note": row.note} if row else None
     if row is None:

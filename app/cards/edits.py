@@ -34,7 +34,7 @@ from app.cards.systems import (
 from app.competitions.access import check_not_archived
 from app.competitions.changed import boards_changed
 from app.models import Board, CardVersion, PhaseTask, Snapshot, Submission, System, Team, TeamMember, User
-from app.teams.find import lock_team
+from app.teams.find import lock_team_of_submission
 
 #: The field of an upload that has a card as JSON; its single fields may come beside it.
 CARD_FIELD = "card"
@@ -184,7 +184,7 @@ def edit_card(
     if not is_of_team(session, submission, user):
         raise Forbidden("Only its team can change a method card.")
     check_not_archived(submission.phase_task.phase.competition)
-    lock_team(session, submission.team)
+    lock_team_of_submission(session, submission)
     session.refresh(submission, ["system_id"])  # as it is now that nobody else writes
     system = _system_of(session, submission, sent, now)
     phases_of(session, system, hold=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, select
+from sqlalchemy import ColumnElement, and_, delete, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
@@ -121,7 +121,7 @@ def allowances_of(session: Session, team: Team) -> list[Allowance]:
 
 def teams_to_allow(session: Session, competition: Competition) -> list[str]:
     """The names of all teams."""
-    query = select(Team.name).where(Team.competition_id == competition.id, Team.kind == TeamKind.TEAM)
+    query = select(Team.name).where(_can_be_allowed(competition))
     return list(session.scalars(query.order_by(Team.name)))
 
 
@@ -146,7 +146,6 @@ def grant(
         wrong["team"] = "There is no team of this name."
     if wrong or phase is None or team is None:
         raise InvalidForm("Please correct what is marked.", fields=wrong)
-    session.execute(select(Team.id).where(Team.id == team.id).with_for_update())
     row = allowance_of(session, team.id, phase.id)
     before = _told(row) if row else None
     if row is None:
@@ -220,8 +219,13 @@ def take_back(
 def _team(session: Session, competition: Competition, name: str) -> Team | None:
     if not name.isprintable():  # PostgreSQL takes no NUL
         return None
-    query = select(Team).where(Team.competition_id == competition.id, Team.kind == TeamKind.TEAM, Team.name == name)
-    return session.scalar(query)
+    # Locked at once: a team that merges at this moment is none any more when we get it.
+    return session.scalar(select(Team).where(_can_be_allowed(competition), Team.name == name).with_for_update())
+
+
+def _can_be_allowed(competition: Competition) -> ColumnElement[bool]:
+    """Of a team: that there is something that it could do with an allowance."""
+    return and_(Team.competition_id == competition.id, Team.kind == TeamKind.TEAM, Team.merged_into_id.is_(None))
 
 
 def _faults(wanted: Wanted, phase: Phase | None, now: datetime) -> dict[str, str]:

@@ -140,6 +140,9 @@ class TeamsDeclaration(Declaration):
     rename_until: Moment | None = Field(
         None, description="until when teams may have another name; absent: until results that they have are frozen"
     )
+    merge_until: Moment | None = Field(
+        None, description="until when two teams may become one, if both want it; absent: they may not"
+    )
 
 
 class PaperDeclaration(Declaration):

@@ -203,7 +203,14 @@ def _judged_team(session: Session, judging: JudgingRound, user: User) -> str | N
         .join(Submission, Submission.team_id == Team.id)
         .join(JudgedEntry, JudgedEntry.submission_id == Submission.id)
         .where(JudgedEntry.round_id == judging.id, Team.kind == TeamKind.TEAM)
-        .where(or_(Submission.user_id == user.id, Team.id.in_(present), Team.id.in_(past)))
+        .where(
+            or_(
+                Submission.user_id == user.id,
+                Team.id.in_(present),
+                Team.id.in_(past),
+                Submission.sent_for_id.in_(past),  # it has merged into the team since
+            )
+        )
         .limit(1)
     )
 

@@ -90,6 +90,8 @@ from app.models.teams import (
     AcceptedTerms as AcceptedTerms,
     EmailConfirmation as EmailConfirmation,
     FormerMember as FormerMember,
+    MergeOffer as MergeOffer,
+    OfferStatus as OfferStatus,
     Registration as Registration,
     RegistrationMode as RegistrationMode,
     RegistrationStatus as RegistrationStatus,

@@ -33,7 +33,7 @@ TERMINAL = frozenset({RunStatus.SCORED, RunStatus.REJECTED, RunStatus.FAILED})
 
 class Submission(Base):
     """The file that was sent; never changes after it was accepted, but that the file of a rejected one may go, and that
-    its team may withdraw it, or say later which system made it."""
+    its team may withdraw it, say later which system made it, or merge into another team."""
 
     __tablename__ = "submissions"
     __table_args__ = (
@@ -58,8 +58,10 @@ class Submission(Base):
     file_cleared_at: Mapped[datetime | None]  # since when a rejected one's file is not kept any more
     is_late: Mapped[bool] = mapped_column(default=False)  # accepted after the close, see app.competitions.allowances
     withdrawn_at: Mapped[datetime | None]  # since when it counts on no board, by its team's will
+    # The team that sent it, where that has merged into `team` since: whose quota it was when its people leave.
+    sent_for_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id"))
 
-    team: Mapped[Team] = relationship(lazy="raise")
+    team: Mapped[Team] = relationship(lazy="raise", foreign_keys=[team_id])
     system: Mapped[System | None] = relationship(lazy="raise")
     user: Mapped[User] = relationship(lazy="raise")
     phase_task: Mapped[PhaseTask] = relationship(lazy="raise")

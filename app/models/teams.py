@@ -124,6 +124,8 @@ class Team(Base):
     captain_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # see app.teams.find.captain_of
     created_at: Mapped[datetime]
     last_turn_at: Mapped[datetime | None]  # when a worker last took a file of it, see app.runs.turns
+    # Has it merged, the team that has all of its people and submissions now; see app.submissions.merging.
+    merged_into_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id"), index=True)
 
 
 class TeamMember(Base):
@@ -138,4 +140,32 @@ class TeamMember(Base):
     joined_at: Mapped[datetime | None]  # None: from the team's beginning
 
     team: Mapped[Team] = relationship(lazy="raise")
+    user: Mapped[User] = relationship(lazy="raise")
+
+
+class OfferStatus(StrEnum):
+    OPEN = "open"  # until it is answered, or the competition's date
+    TAKEN_BACK = "taken back"  # by the team that asked, which may ask again
+    DECLINED = "declined"  # it is not asked again
+    ENDED = "ended"  # one of the two has merged with a third
+    ACCEPTED = "accepted"
+
+
+class MergeOffer(Base):
+    """One team asks another to become one with it; the asking team stays. Written by `app.teams.merge_offers` and
+    `app.submissions.merging` only."""
+
+    __tablename__ = "merge_offers"
+    __table_args__ = (UniqueConstraint("asking_id", "asked_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    asking_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
+    asked_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))  # who asked
+    status: Mapped[OfferStatus] = mapped_column(String(20), default=OfferStatus.OPEN)
+    asked_at: Mapped[datetime]
+    answered_at: Mapped[datetime | None]
+
+    asking: Mapped[Team] = relationship(lazy="raise", foreign_keys=[asking_id])
+    asked: Mapped[Team] = relationship(lazy="raise", foreign_keys=[asked_id])
     user: Mapped[User] = relationship(lazy="raise")

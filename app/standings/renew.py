@@ -19,7 +19,7 @@ from sqlalchemy import ColumnElement, Table, Update, and_, bindparam, delete, fu
 from sqlalchemy.orm import Session, contains_eager
 
 from app.base.batches import in_batches
-from app.models import Board, CompetitionTask, EntryRule, KeptBoard, Phase, PhaseTask, Standing, Submission
+from app.models import Board, CompetitionTask, EntryRule, KeptBoard, Phase, PhaseTask, Standing, Submission, Team
 from app.standings.choose import Rules, TeamStanding, Try, choose, not_set_aside, rules_of
 from app.standings.tallies import renew_tallies, renew_tally
 from app.standings.tries import Bounds, choices_of, tries_of
@@ -44,13 +44,18 @@ class Place:
 
 
 def renew_team(session: Session, phase_task_id: int, team_id: int) -> None:
-    """After anything that changes what a team stands with: one of its runs, a mark, a choice."""
-    renew_tally(session, phase_task_id, team_id)
-    places = places_of(session, phase_task_id)
+    """After anything that changes what a team stands with: one of its runs, a mark, a choice.
+
+    Whoever asks may have learnt whose a run is before the team merged into another, which is renewed as well, then.
+    """
+    found = session.execute(_BOARDS_AND_SUCCESSOR, {"phase_task": phase_task_id, "team": team_id}).all()
+    places = [_place(*row[:4]) for row in found]
     renew_places(session, phase_task_id, [one for one in places if not one.is_kept])
     kept = {one.board_id: one.rules for one in places if one.is_kept and one.rules}
-    if kept:
-        _replace(session, phase_task_id, team_id, kept, rows_of(session, phase_task_id, kept, [team_id]))
+    for whose in {team_id, *(row.merged_into for row in found)} - {None}:
+        renew_tally(session, phase_task_id, whose)
+        if kept:
+            _replace(session, phase_task_id, whose, kept, rows_of(session, phase_task_id, kept, [whose]))
 
 
 def renew_all(session: Session, phase_task_ids: Iterable[int], *, only_outdated: bool = False) -> None:
@@ -93,8 +98,11 @@ def _forget(session: Session, phase_task_id: int, board_ids: Collection[int]) ->
 
 def places_of(session: Session, phase_task_id: int) -> list[Place]:
     """Every board of a task in a phase."""
-    found = session.execute(_BOARDS_OF_TASK, {"phase_task": phase_task_id})
-    return [Place(board.id, rules_of(phase, phase_task, board), kept) for phase, phase_task, board, kept in found]
+    return [_place(*row) for row in session.execute(_BOARDS_OF_TASK, {"phase_task": phase_task_id})]
+
+
+def _place(phase: Phase, phase_task: PhaseTask, board: Board, kept: str | None) -> Place:
+    return Place(board.id, rules_of(phase, phase_task, board), kept)
 
 
 #: Written once, as the end of every run asks this.
@@ -109,6 +117,8 @@ _BOARDS_OF_TASK = (
     .options(contains_eager(Board.task))
     .order_by(Board.id)
 )
+_SUCCESSOR = select(Team.merged_into_id).where(Team.id == bindparam("team")).scalar_subquery()
+_BOARDS_AND_SUCCESSOR = _BOARDS_OF_TASK.add_columns(_SUCCESSOR.label("merged_into"))
 
 
 def teams_in(session: Session, phase_task_id: int) -> list[int]:

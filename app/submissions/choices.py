@@ -18,7 +18,7 @@ from app.competitions.entry_rules import entry_settings, may_choose
 from app.models import Board, EntryChoice, EntryRule, RunStatus, Submission, TeamMember, User
 from app.standings.renew import renew_team
 from app.submissions.find import current_run, get_submission
-from app.teams.find import lock_team
+from app.teams.find import lock_team_of_submission
 from evergold.scoring.task import NOT_ENTERED
 
 
@@ -38,7 +38,7 @@ def choose_entry(
     """
     submission = _check(session, submission_id, user, now)
     boards = _wanted(session, submission, board)
-    lock_team(session, submission.team)
+    lock_team_of_submission(session, submission)
     for one in boards:
         key = (submission.team_id, submission.phase_task_id, one.id)
         choice = session.get(EntryChoice, key, populate_existing=True)
@@ -53,7 +53,7 @@ def choose_entry(
 def withdraw_choice(session: Session, submission_id: UUID, user: User, now: datetime) -> None:
     """Choose it no longer: the rule for those without a choice holds again. Raises as `choose_entry` does."""
     submission = _check(session, submission_id, user, now)
-    lock_team(session, submission.team)
+    lock_team_of_submission(session, submission)
     session.execute(delete(EntryChoice).where(EntryChoice.submission_id == submission.id))
     _changed(session, submission)
 

@@ -24,7 +24,7 @@ from app.people.audit import record
 from app.people.rights import may_organise
 from app.standings.renew import renew_team
 from app.submissions.find import current_run, get_submission
-from app.teams.find import lock_team
+from app.teams.find import lock_team_of_submission
 
 
 class NotWithdrawable(EvergoldError):
@@ -43,7 +43,7 @@ def withdraw_submission(session: Session, submission_id: UUID, user: User, now: 
         return
     check_not_archived(submission.phase_task.phase.competition)
     _check(session, submission, now)
-    lock_team(session, submission.team)
+    lock_team_of_submission(session, submission)
     marked = update(Submission).where(Submission.id == submission.id, Submission.withdrawn_at.is_(None))
     if not session.scalars(marked.values(withdrawn_at=now).returning(Submission.id)).all():
         return  # somebody else of the team was faster
@@ -64,7 +64,7 @@ def put_back(session: Session, submission_id: UUID, user: User, now: datetime) -
             raise Forbidden("Only its own team, or an organiser, puts a submission back.")
         _check(session, submission, now)
         _check_open_scores(submission, now)
-    lock_team(session, submission.team)
+    lock_team_of_submission(session, submission)
     marked = update(Submission).where(Submission.id == submission.id, Submission.withdrawn_at.is_not(None))
     if session.scalars(marked.values(withdrawn_at=None).returning(Submission.id)).all():
         _changed(session, submission, user, "submission.put-back", now)

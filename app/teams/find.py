@@ -76,6 +76,17 @@ def lock_team(session: Session, team: Team) -> None:
     session.execute(_LOCKED_TEAM, {"team": team.id})
 
 
+def lock_team_of_submission(session: Session, submission: Submission) -> None:
+    """Until the transaction ends nobody else counts or submits for its team, which may have merged into another while
+    we waited."""
+    while True:
+        found = submission.team_id
+        session.execute(_LOCKED_TEAM, {"team": found})
+        session.refresh(submission, ["team_id"])
+        if submission.team_id == found:
+            return
+
+
 #: In a question about a user in a competition, which are its parameters.
 TEAM_ID_OF = (
     select(TeamMember.team_id)

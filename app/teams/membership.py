@@ -19,6 +19,7 @@ from app.models import (
     NAME_CHARACTERS,
     Competition,
     FormerMember,
+    MergeOffer,
     Submission,
     Team,
     TeamInvitation,
@@ -108,7 +109,7 @@ def join_team(
     Raises RegistrationNeeded, AlreadyInTeam, TeamFull, and NotFound for an invitation that has just ended.
     """
     check_registered(session, competition, user)
-    present = _lock_both(session, competition, user, invitation.team_id)
+    present = lock_both(session, competition, user, invitation.team_id)
     still_open = select(TeamInvitation.id).where(TeamInvitation.id == invitation.id, TeamInvitation.ended_at.is_(None))
     if session.scalar(still_open) is None:
         raise NotFound("This invitation has ended. Please ask for another.")
@@ -189,7 +190,7 @@ def team_of_captain(session: Session, competition: Competition, user: User) -> T
     return team
 
 
-def _lock_both(session: Session, competition: Competition, user: User, team_id: int) -> Team | None:
+def lock_both(session: Session, competition: Competition, user: User, team_id: int) -> Team | None:
     """Lock that team and the user's own, which is returned; in order of their ids, so that nobody waits in a circle."""
     while True:
         present = find_team(session, user, competition.id)
@@ -210,12 +211,8 @@ def _leave(
     session: Session, competition: Competition, team: Team, user: User, now: datetime, *, actor: User | None = None
 ) -> None:
     member = session.get_one(TeamMember, (team.id, user.id))
-    # Requests are timed before they get the lock: what was accepted before this moment counts, whatever its time says.
-    last = session.scalar(select(func.max(Submission.submitted_at)).where(Submission.team_id == team.id))
-    if last is not None and _has_used(session, team, member):
-        left_at = max(now, last)
-        past = {"team_id": team.id, "user_id": user.id, "competition_id": competition.id}
-        session.add(FormerMember(**past, joined_at=member.joined_at, left_at=left_at))
+    last = last_sent(session, team)
+    note_past(session, team, member, last, now)
     session.delete(member)
     session.flush()
     captain_id = captain_of(team, members_of(session, team))
@@ -227,7 +224,22 @@ def _leave(
     if captain_id is None:
         end_invitations(session, team, now)
         if last is None:
-            _forget(session, team)
+            forget_team(session, team)
+
+
+def last_sent(session: Session, team: Team) -> datetime | None:
+    """When the team last submitted."""
+    return session.scalar(select(func.max(Submission.submitted_at)).where(Submission.team_id == team.id))
+
+
+def note_past(session: Session, team: Team, member: TeamMember, last: datetime | None, now: datetime) -> None:
+    """What the team used while this member was in it counts for them wherever they go. last: as `last_sent` gives it,
+    under the team's lock."""
+    if last is None or not _has_used(session, team, member):
+        return
+    # Requests are timed before they get the lock: what was accepted before this moment counts, whatever its time says.
+    past = {"team_id": team.id, "user_id": member.user_id, "competition_id": member.competition_id}
+    session.add(FormerMember(**past, joined_at=member.joined_at, left_at=max(now, last)))
 
 
 def _has_used(session: Session, team: Team, member: TeamMember) -> bool:
@@ -237,11 +249,14 @@ def _has_used(session: Session, team: Team, member: TeamMember) -> bool:
     return bool(session.scalar(select(used)))
 
 
-def _forget(session: Session, team: Team) -> None:
+def forget_team(session: Session, team: Team) -> None:
     """A team without members or submissions frees its name, unless something else still speaks of it."""
     try:
         with session.begin_nested():
             session.execute(delete(TeamInvitation).where(TeamInvitation.team_id == team.id))
+            session.execute(
+                delete(MergeOffer).where(or_(MergeOffer.asking_id == team.id, MergeOffer.asked_id == team.id))
+            )
             session.delete(team)
     except IntegrityError:
         session.refresh(team)

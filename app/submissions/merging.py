@@ -1,0 +1,259 @@
+"""A team becomes part of another: its people, its submissions and all that rests on them, in one transaction.
+
+Both teams are locked, so no upload is counted for either meanwhile; whoever waited looks again whose member they are.
+Nothing is refused before both have agreed, as every refusal says something of the other team. See decision 048.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any
+
+from sqlalchemy import and_, delete, exists, func, select, update
+from sqlalchemy.orm import Session, aliased
+
+from app.base import links
+from app.base.config import Settings
+from app.base.errors import Forbidden, NotFound
+from app.cards.systems import find_system
+from app.competitions.allowances import allowance_of, closes_at
+from app.competitions.changed import boards_changed
+from app.competitions.limits import Quota, moments, quota
+from app.models import (
+    Allowance,
+    ClimbingAlert,
+    Competition,
+    EntryChoice,
+    MergeOffer,
+    OfferStatus,
+    PhaseTask,
+    RowMark,
+    Submission,
+    System,
+    Team,
+    TeamMember,
+    User,
+)
+from app.people.audit import record
+from app.people.mail import public_address
+from app.standings.renew import renew_team
+from app.teams.find import captain_of, members_max, members_of
+from app.teams.membership import TeamFull, end_invitations, forget_team, last_sent, lock_both, note_past
+from app.teams.merge_offers import NoMerging, check_merging, end_offers, mail_members, open_offer
+
+_NAME_CHARACTERS = System.name.type.length
+
+
+def accept_merge(
+    session: Session, competition: Competition, user: User, offer_id: int, settings: Settings, now: datetime
+) -> Team:
+    """By the captain of the team that was asked; the team that asked, of which all are members now.
+
+    competition: as `find_competition` gives it. Raises NotFound, Forbidden, TeamFull, and NoMerging where the two have
+    submitted more than one team could have.
+    """
+    check_merging(session, competition, user, now)
+    asking_id = session.scalar(select(MergeOffer.asking_id).where(MergeOffer.id == offer_id))
+    source = lock_both(session, competition, user, asking_id) if asking_id is not None else None
+    if source is None:
+        raise NotFound("There is no such offer that waits for an answer (any more).")
+    offer = open_offer(session, offer_id, MergeOffer.asked_id == source.id)
+    session.refresh(source)
+    joining, staying = members_of(session, source), members_of(session, offer.asking)
+    if captain_of(source, joining) != user.id:
+        raise Forbidden("This is for the captain of the team.")
+    team = session.get_one(Team, offer.asking_id, populate_existing=True)
+    if not staying:
+        raise NotFound("Everybody has left the team that asked.")
+    limit = members_max(competition)
+    if limit is not None and len(joining) + len(staying) > limit:
+        raise TeamFull(
+            f"Together you are {len(joining) + len(staying)}, and a team has at most {limit} members.",
+            members_max=limit,
+        )
+    before = _used_by_both(session, competition, team, source, now)
+    offer.status, offer.answered_at = OfferStatus.ACCEPTED, now
+    end_offers(session, (team, source), now)
+    _move_people(session, source, team, joining, now)
+    moved = _move_submissions(session, source, team)
+    _check_quotas(session, team, before, now)
+    details = {"team_id": team.id, "into": team.name, "merged": source.name, "submissions": moved}
+    members = [one.user.username for one in joining]
+    subject = f"competition {competition.name}"
+    record(session, user, "merge.accept", subject, {**details, "members": members}, now=now)
+    said = {
+        "asked": source.name,
+        "asking": team.name,
+        "title": competition.title,
+        "page": public_address(settings, links.team(competition.name)),
+    }
+    mail_members(session, competition, [*staying, *joining], _MERGED, said, now)
+    if not moved:
+        forget_team(session, source)
+    return team
+
+
+_MERGED = """\
+Hello {username},
+
+The teams "{asking}" and "{asked}" have merged, in "{title}". You are all members of "{asking}" now, and everything that
+either has submitted is that team's.
+
+{page}
+"""
+
+
+# ------------------------------------------------------------------------------------------------------------- quotas
+
+
+def _used_by_both(
+    session: Session, competition: Competition, team: Team, source: Team, now: datetime
+) -> Sequence[PhaseTask]:
+    """The tasks of phases for which both have used something: only there merging could be a way to more tries."""
+    places = [asked for phase in competition.phases for asked in phase.phase_tasks]
+    return [asked for asked in places if all(quota(session, one, asked, now).used_total > 0 for one in (team, source))]
+
+
+def _check_quotas(session: Session, team: Team, places: Sequence[PhaseTask], now: datetime) -> None:
+    """Raises NoMerging where they have used more than one team could have since the phase began; who splits up, tries
+    twice as often and merges then gains nothing."""
+    for asked in places:
+        used = quota(session, team, asked, now)
+        for limit, words in _bounds(used, asked, now):
+            if used.used_total > limit:
+                raise NoMerging(
+                    f"Together your teams have used {used.used_total} submissions of '{asked.task.title}' in "
+                    f"'{asked.phase.title}'; one team could have used {limit} by now ({words}).",
+                    merge_until=None,
+                    used=used.used_total,
+                    limit=limit,
+                )
+
+
+def _bounds(used: Quota, asked: PhaseTask, now: datetime) -> list[tuple[int, str]]:
+    """How many submissions one team could have made until now, by each limit that there is."""
+    closes = closes_at(asked.phase, used.allowance)
+    last = now if closes is None or now < closes else closes - timedelta(microseconds=1)
+    begun = _windows_begun(asked.phase.starts_at, last)
+    return [
+        (
+            one.limit * begun.get(one.span, 1),
+            f"{one.limit} a {one.span}" if one.span in begun else f"{one.limit} in all",
+        )
+        for one in used.windows
+    ]
+
+
+def _windows_begun(start: datetime, end: datetime) -> Mapping[str, int]:
+    """In how many days, weeks and months one could submit, as `moments` counts them."""
+    first, last = moments(start), moments(end)
+    months = (last["month_start"].year - first["month_start"].year) * 12
+    return {
+        "day": (last["day_start"] - first["day_start"]) // timedelta(days=1) + 1,
+        "week": (last["week_start"] - first["week_start"]) // timedelta(days=7) + 1,
+        "month": months + last["month_start"].month - first["month_start"].month + 1,
+    }
+
+
+# ------------------------------------------------------------------------------------------------------- what is moved
+
+
+def _move_people(session: Session, source: Team, team: Team, members: Sequence[TeamMember], now: datetime) -> None:
+    """What they used so far counts for them wherever they go, as if they had left their team and joined the other."""
+    last = last_sent(session, source)
+    for one in members:
+        note_past(session, source, one, last, now)
+    session.flush()
+    moved = update(TeamMember).where(TeamMember.team_id == source.id).values(team_id=team.id, joined_at=now)
+    session.execute(moved.execution_options(synchronize_session=False))
+    end_invitations(session, source, now)
+    source.captain_id = None
+    session.flush()
+
+
+def _move_submissions(session: Session, source: Team, team: Team) -> int:
+    """How many there were. The boards are held first: a run that ends meanwhile waits, and then finds whose it is."""
+    sent = select(Submission.phase_task_id).where(Submission.team_id == source.id).distinct()
+    places = sorted(session.scalars(sent))
+    boards_changed(session, places)
+    _move_marks(session, source, team)
+    _move_unless_there(session, source, team)
+    _move_systems(session, source, team)
+    _move_allowances(session, source, team)
+    moved = session.execute(
+        update(Submission)
+        .where(Submission.team_id == source.id)
+        .values(team_id=team.id, sent_for_id=func.coalesce(Submission.sent_for_id, source.id))
+        .returning(Submission.id)
+        .execution_options(synchronize_session=False)
+    ).all()
+    for merged in (Team.id == source.id, Team.merged_into_id == source.id):
+        into = update(Team).where(merged).values(merged_into_id=team.id)
+        session.execute(into.execution_options(synchronize_session=False))
+    for place in places:
+        renew_team(session, place, source.id)
+    return len(moved)
+
+
+def _move_marks(session: Session, source: Team, team: Team) -> None:
+    """What organisers said of the team that is no more, they said of each of its submissions: nobody is cleared by
+    merging, and nobody else is blamed."""
+    whole = select(RowMark).where(RowMark.team_id == source.id, RowMark.submission_id.is_(None))
+    for mark in session.scalars(whole).all():
+        sent = select(Submission.id).where(
+            Submission.team_id == source.id, Submission.phase_task_id == mark.phase_task_id
+        )
+        submissions = session.scalars(sent).all()
+        session.execute(delete(RowMark).where(RowMark.submission_id.in_(sent)))
+        said = {"status": mark.status, "note": mark.note, "user_id": mark.user_id, "set_at": mark.set_at}
+        place = {"phase_task_id": mark.phase_task_id, "team_id": team.id}
+        session.add_all(RowMark(**place, **said, submission_id=one) for one in submissions)
+        session.delete(mark)
+    session.flush()
+    rest = update(RowMark).where(RowMark.team_id == source.id).values(team_id=team.id)
+    session.execute(rest.execution_options(synchronize_session=False))
+
+
+def _move_unless_there(session: Session, source: Team, team: Team) -> None:
+    """Of which a team has one in each place: where both have one, that of the team that stays holds."""
+    places: tuple[tuple[Any, tuple[str, ...]], ...] = (
+        (EntryChoice, ("phase_task_id", "board_id")),
+        (ClimbingAlert, ("phase_task_id",)),
+    )
+    for table, keys in places:
+        other = aliased(table)
+        same = and_(*(getattr(other, key) == getattr(table, key) for key in keys))
+        is_there = exists(select(other.team_id).where(other.team_id == team.id, same).correlate(table))
+        own = table.team_id == source.id
+        for change in (delete(table).where(own, is_there), update(table).where(own).values(team_id=team.id)):
+            session.execute(change.execution_options(synchronize_session=False))
+
+
+def _move_systems(session: Session, source: Team, team: Team) -> None:
+    """With their cards; one that is called as one of the other team's says whose it was."""
+    for system in session.scalars(select(System).where(System.team_id == source.id).order_by(System.id)).all():
+        name = system.name
+        for number in count(1):
+            if find_system(session, team.id, system.task_id, name) is None:
+                break
+            more = f" ({source.name})" if number == 1 else f" ({source.name}, {number})"
+            name = system.name[: _NAME_CHARACTERS - len(more)] + more
+        system.name, system.team_id = name, team.id
+        session.flush()
+
+
+def _move_allowances(session: Session, source: Team, team: Team) -> None:
+    """Of two in one phase the larger of each part: what was allowed to one team is not allowed twice."""
+    for theirs in session.scalars(select(Allowance).where(Allowance.team_id == source.id)).all():
+        ours = allowance_of(session, team.id, theirs.phase_id)
+        if ours is None:
+            theirs.team_id = team.id
+            continue
+        ours.extra_per_day = max(ours.extra_per_day, theirs.extra_per_day)
+        ours.extra_total = max(ours.extra_total, theirs.extra_total)
+        if theirs.until is not None and (ours.until is None or theirs.until > ours.until):
+            ours.until, ours.is_ranked = theirs.until, theirs.is_ranked
+        session.delete(theirs)
+    session.flush()

@@ -1,0 +1,259 @@
+"""Two teams of a competition become one, if both want it: one captain asks, the other answers, until a declared date.
+
+What happens to what they have submitted is `app.submissions.merging`'s; see decision 048.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy.orm import Session, aliased, contains_eager, joinedload
+
+from app.base import links
+from app.base.config import Settings
+from app.base.errors import EvergoldError, InvalidForm, NotFound
+from app.base.times import in_aoe, in_utc
+from app.competitions.access import check_not_archived
+from app.models import Competition, MergeOffer, OfferStatus, Team, TeamKind, TeamMember, User
+from app.people.audit import record
+from app.people.mail import public_address, send_mail
+from app.teams.find import find_team, members_of
+from app.teams.membership import team_of_captain
+from app.teams.registration import check_registered
+
+#: So many of a team's own offers may wait for an answer: each is a mail to others.
+OFFERS_AT_ONCE = 5
+
+
+class NoMerging(EvergoldError):
+    """Teams do not merge here, not any more, or not these two. details: merge_until."""
+
+    status = 409
+    code = "no_merging"
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """What waits for an answer, teams and who asked loaded. until: the declared date, None: teams do not merge here."""
+
+    until: datetime | None
+    is_open: bool
+    to_us: Sequence[MergeOffer] = ()
+    by_us: Sequence[MergeOffer] = ()
+
+
+def merge_until(competition: Competition) -> datetime | None:
+    """Until when two teams may become one; None: they may not."""
+    declared = competition.teams.get("merge_until")
+    return None if declared is None else datetime.fromisoformat(declared)
+
+
+def offers_of(session: Session, competition: Competition, team: Team | None, now: datetime) -> Offers:
+    """As the members of this team see them; after the date there are none."""
+    until = merge_until(competition)
+    if team is None or until is None or now >= until:
+        return Offers(until, is_open=until is not None and now < until)
+    found = session.scalars(
+        _loaded()
+        .where(or_(MergeOffer.asking_id == team.id, MergeOffer.asked_id == team.id), _IS_OPEN)
+        .order_by(MergeOffer.asked_at, MergeOffer.id)
+    ).all()
+    to_us = [one for one in found if one.asked_id == team.id]
+    return Offers(until, True, to_us, [one for one in found if one.asking_id == team.id])
+
+
+def check_merging(session: Session, competition: Competition, user: User, now: datetime) -> None:
+    """Raises NoMerging once the date has passed, CompetitionArchived, RegistrationNeeded."""
+    check_not_archived(competition)
+    check_registered(session, competition, user)
+    until = merge_until(competition)
+    if until is None:
+        raise NoMerging("In this competition teams do not merge.", merge_until=None)
+    if now >= until:
+        raise NoMerging(
+            f"Teams could merge until {in_utc(until)} ({in_aoe(until)}); the server's clock says {in_utc(now)}.",
+            merge_until=until.isoformat(),
+        )
+
+
+def ask_to_merge(
+    session: Session, competition: Competition, user: User, name: str, settings: Settings, now: datetime
+) -> MergeOffer:
+    """By the captain of the team that will stay, to another by its name; asked again while it waits, it is the same.
+
+    Raises NotFound, Forbidden, InvalidForm, and what `check_merging` does.
+    """
+    check_merging(session, competition, user, now)
+    team = team_of_captain(session, competition, user)
+    asked = _team_named(session, competition, name)
+    if asked is None or asked.id == team.id:
+        wrong = "That is your own team." if asked else "There is no team of this name that could answer."
+        raise InvalidForm("Please correct what is marked.", fields={"name": wrong})
+    offer = _between(session, team, asked)
+    if offer is not None and offer.status == OfferStatus.DECLINED:
+        raise NoMerging(f"'{asked.name}' has declined. If they change their mind, they can ask you.", merge_until=None)
+    if offer is not None and offer.status == OfferStatus.OPEN:
+        return offer
+    _check_not_too_many(session, team)
+    is_first = offer is None
+    if offer is None:
+        offer = MergeOffer(asking_id=team.id, asked_id=asked.id)
+        session.add(offer)
+    offer.user_id, offer.status, offer.asked_at, offer.answered_at = user.id, OfferStatus.OPEN, now, None
+    session.flush()
+    _record(session, user, "ask", competition, team, asked, now)
+    if is_first:  # who asks, takes it back and asks again writes one mail, not many
+        _mail_question(session, competition, user, team, asked, settings, now)
+    return offer
+
+
+def take_back_offer(session: Session, competition: Competition, user: User, offer_id: int, now: datetime) -> None:
+    """By the captain of the team that asked. Raises NotFound, Forbidden."""
+    team = team_of_captain(session, competition, user)
+    offer = open_offer(session, offer_id, MergeOffer.asking_id == team.id)
+    offer.status, offer.answered_at = OfferStatus.TAKEN_BACK, now
+    _record(session, user, "take_back", competition, team, offer.asked, now)
+
+
+def decline_offer(
+    session: Session, competition: Competition, user: User, offer_id: int, settings: Settings, now: datetime
+) -> None:
+    """By the captain of the team that was asked. Raises NotFound, Forbidden."""
+    team = team_of_captain(session, competition, user)
+    offer = open_offer(session, offer_id, MergeOffer.asked_id == team.id)
+    offer.status, offer.answered_at = OfferStatus.DECLINED, now
+    _record(session, user, "decline", competition, offer.asking, team, now)
+    said = {"asked": team.name, "title": competition.title, "page": _page(competition, settings)}
+    mail_members(session, competition, members_of(session, offer.asking), _DECLINED, said, now)
+
+
+def open_offer(session: Session, offer_id: int, *mine: ColumnElement[bool]) -> MergeOffer:
+    """One that waits for an answer, locked, its teams loaded; raises NotFound. mine: what makes it the user's."""
+    query = _loaded().where(MergeOffer.id == offer_id, _IS_OPEN, *mine)
+    locked = query.with_for_update(of=MergeOffer).execution_options(populate_existing=True)
+    offer = session.scalar(locked)
+    if offer is None:
+        raise NotFound("There is no such offer that waits for an answer (any more).")
+    return offer
+
+
+def end_offers(session: Session, teams: Iterable[Team], now: datetime) -> None:
+    """Those that wait, by and to these teams: what they would merge with is another team now."""
+    ids = [team.id for team in teams]
+    waiting = select(MergeOffer).where(or_(MergeOffer.asking_id.in_(ids), MergeOffer.asked_id.in_(ids)), _IS_OPEN)
+    for offer in session.scalars(waiting.order_by(MergeOffer.id).with_for_update()):
+        offer.status, offer.answered_at = OfferStatus.ENDED, now
+    session.flush()
+
+
+_IS_OPEN = MergeOffer.status == OfferStatus.OPEN
+
+
+def _loaded() -> Select[MergeOffer]:
+    asking = aliased(Team)
+    return (
+        select(MergeOffer)
+        .join(MergeOffer.asking.of_type(asking))
+        .join(MergeOffer.user)
+        .options(
+            contains_eager(MergeOffer.asking.of_type(asking)),
+            contains_eager(MergeOffer.user),
+            joinedload(MergeOffer.asked, innerjoin=True),
+        )
+    )
+
+
+def _between(session: Session, team: Team, asked: Team) -> MergeOffer | None:
+    """What was asked before; the asking team is locked."""
+    query = select(MergeOffer).where(MergeOffer.asking_id == team.id, MergeOffer.asked_id == asked.id)
+    return session.scalar(query.execution_options(populate_existing=True).with_for_update())
+
+
+def _team_named(session: Session, competition: Competition, name: str) -> Team | None:
+    """One that somebody is in."""
+    name = " ".join(name.split())
+    if not name.isprintable():  # PostgreSQL takes no NUL
+        return None
+    query = select(Team).where(
+        Team.competition_id == competition.id,
+        Team.kind == TeamKind.TEAM,
+        Team.name == name,
+        select(TeamMember.team_id).where(TeamMember.team_id == Team.id).exists(),
+    )
+    return session.scalar(query)
+
+
+def _check_not_too_many(session: Session, team: Team) -> None:
+    waiting = session.scalars(select(func.count()).where(MergeOffer.asking_id == team.id, _IS_OPEN)).one()
+    if waiting >= OFFERS_AT_ONCE:
+        raise NoMerging(f"{waiting} offers of your team wait for an answer; take one back first.", merge_until=None)
+
+
+def _record(
+    session: Session, user: User, deed: str, competition: Competition, asking: Team, asked: Team, now: datetime
+) -> None:
+    details = {"team_id": asking.id, "asking": asking.name, "asked": asked.name}
+    record(session, user, f"merge.{deed}", f"competition {competition.name}", details, now=now)
+
+
+# --------------------------------------------------------------------------------------------------------------- mails
+
+_ASKED = """\
+Hello {username},
+
+{who} asks whether your team "{asked}" will merge into the team "{asking}", in "{title}". Your captain can accept or
+decline until {until}:
+
+{page}
+
+If they accept, your team's members and submissions become those of "{asking}". Until then nothing changes.
+"""
+_DECLINED = """\
+Hello {username},
+
+The team "{asked}" does not want to merge with yours, in "{title}".
+
+{page}
+"""
+
+
+def _mail_question(
+    session: Session, competition: Competition, user: User, team: Team, asked: Team, settings: Settings, now: datetime
+) -> None:
+    until = merge_until(competition)
+    said = {
+        "who": user.display_name,
+        "asking": team.name,
+        "asked": asked.name,
+        "title": competition.title,
+        "until": in_utc(until) if until else "",
+        "page": _page(competition, settings),
+    }
+    mail_members(session, competition, members_of(session, asked), _ASKED, said, now)
+
+
+def mail_members(
+    session: Session,
+    competition: Competition,
+    members: Iterable[TeamMember],
+    body: str,
+    said: dict[str, str],
+    now: datetime,
+) -> None:
+    """To each of them with a confirmed address."""
+    for member in members:
+        text = body.format(username=member.user.username, **said)
+        subject = f"{competition.title}: merging teams"
+        send_mail(session, member.user, subject, text, now=now, competition_id=competition.id)
+
+
+def _page(competition: Competition, settings: Settings) -> str:
+    return public_address(settings, links.team(competition.name))
+
+
+def offers_of_user(session: Session, competition: Competition, user: User, now: datetime) -> Offers:
+    """The same for the team that this user is in."""
+    return offers_of(session, competition, find_team(session, user, competition.id), now)
