@@ -63,9 +63,9 @@ def own(table: type[Any]) -> Select[Any]:
     if table is Competition:
         return select(table).where(table.id.not_in(neighbours))
     if table is ScoringRun:
-        rows = select(table).join(Submission, Submission.id == ScoringRun.submission_id).join(Team)
+        rows = select(table).join(Submission, Submission.id == ScoringRun.submission_id).join(Submission.team)
     else:
-        rows = select(table).join(Team) if table in (Submission, TeamMember) else select(table)
+        rows = select(table).join(table.team) if table in (Submission, TeamMember) else select(table)
     place = Team if table in (Submission, ScoringRun) else table
     if table is Phase:
         rows = rows.where(Phase.name != EARLIER_PHASE)

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from sqlalchemy import and_, delete, exists, func, select, update
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session, aliased, contains_eager, joinedload
 
 from app.base import links
 from app.base.config import Settings
@@ -28,6 +28,7 @@ from app.models import (
     EntryChoice,
     MergeOffer,
     OfferStatus,
+    Phase,
     PhaseTask,
     RowMark,
     Submission,
@@ -112,7 +113,14 @@ def _used_by_both(
     session: Session, competition: Competition, team: Team, source: Team, now: datetime
 ) -> Sequence[PhaseTask]:
     """The tasks of phases for which both have used something: only there merging could be a way to more tries."""
-    places = [asked for phase in competition.phases for asked in phase.phase_tasks]
+    query = (
+        select(PhaseTask)
+        .join(PhaseTask.phase)
+        .where(Phase.competition_id == competition.id)
+        .options(contains_eager(PhaseTask.phase), joinedload(PhaseTask.task, innerjoin=True))
+        .order_by(Phase.position, PhaseTask.id)
+    )
+    places = session.scalars(query).all()
     return [asked for asked in places if all(quota(session, one, asked, now).used_total > 0 for one in (team, source))]
 
 

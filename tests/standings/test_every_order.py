@@ -38,10 +38,12 @@ from app.standings.renew import renew_all
 from app.submissions.accept import accept_submission
 from app.submissions.choices import choose_entry, withdraw_choice
 from app.submissions.withdrawal import withdraw_submission
+from app.teams.find import captain_of, find_team, members_of
 from tests.boards import slow_way
 from tests.boards.marks import clear, mark
 from tests.competitions.embargo import add_phase, declare
 from tests.rescoring.rescored import name_gold, publish, runs_of, start
+from tests.teams.merged import accept, allow_merging, ask
 from tests.world import (
     COMPETITION,
     DAY,
@@ -85,6 +87,7 @@ class Server(RuleBasedStateMachine):
         event.listen(self.engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
         add_competition(self.engine, per_day=None, ends_at=None)
         add_phase(self.engine, FINAL, starts_at=NOW - DAY, carry_over=PHASE)
+        allow_merging(self.engine, NOW + 1000 * DAY)
         self.people = [add_user(self.engine, name) for name in ("ada", "bob", "cat", "base")]
         add_team(self.engine, self.people[3], name="Baseline", kind=TeamKind.BASELINE)
         self.now = NOW
@@ -181,6 +184,19 @@ class Server(RuleBasedStateMachine):
                 withdraw_submission(session, *sent[pick % len(sent)], self.now)
         except EvergoldError:
             pass  # not on a Ladder, and not once its phase is over
+
+    @rule(who=st.integers(0, 2), other=st.integers(0, 2))
+    def merge(self, who: int, other: int) -> None:
+        """Whatever was marked, chosen or withdrawn before, and while runs of both are under way."""
+        self.now += MINUTE
+        with reading(self.engine) as session:
+            competition = find_competition(session, COMPETITION)
+            teams = [find_team(session, self.people[one], competition.id) for one in (who, other)]
+            if not all(teams) or teams[0] == teams[1]:
+                return
+            captains = [session.get_one(User, captain_of(team, members_of(session, team))) for team in teams if team]
+            name = teams[1].name if teams[1] else ""
+        accept(self.engine, captains[1], ask(self.engine, captains[0], name, self.now), self.now)
 
     def _submissions(self) -> list[tuple[UUID, User]]:
         with reading(self.engine) as session:

@@ -1,0 +1,60 @@
+"""What tests of merging teams have in common: two teams, the question, and the answer."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Engine, select
+
+from app.base.config import Settings
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
+from app.models import OutgoingMail, User
+from app.submissions.merging import accept_merge
+from app.teams.merge_offers import ask_to_merge, decline_offer, offers_of_user, take_back_offer
+from tests.world import COMPETITION, DAY, NOW
+
+UNTIL = NOW + 5 * DAY
+SETTINGS = Settings(public_url="https://evergold.example")
+
+
+def allow_merging(engine: Engine, until: datetime | None = UNTIL, **more: Any) -> None:
+    with writing(engine) as session:
+        teams = {"merge_until": until.isoformat()} if until else {}
+        find_competition(session, COMPETITION).teams = {**teams, **more}
+
+
+def ask(engine: Engine, captain: User, name: str, now: datetime = NOW) -> int:
+    with writing(engine) as session:
+        return ask_to_merge(session, find_competition(session, COMPETITION), captain, name, SETTINGS, now).id
+
+
+def accept(engine: Engine, captain: User, offer: int, now: datetime = NOW) -> str:
+    """The name of the team that they are in now."""
+    with writing(engine) as session:
+        return accept_merge(session, find_competition(session, COMPETITION), captain, offer, SETTINGS, now).name
+
+
+def decline(engine: Engine, captain: User, offer: int, now: datetime = NOW) -> None:
+    with writing(engine) as session:
+        decline_offer(session, find_competition(session, COMPETITION), captain, offer, SETTINGS, now)
+
+
+def take_back(engine: Engine, captain: User, offer: int, now: datetime = NOW) -> None:
+    with writing(engine) as session:
+        take_back_offer(session, find_competition(session, COMPETITION), captain, offer, now)
+
+
+def waiting(engine: Engine, user: User, now: datetime = NOW) -> tuple[list[str], list[str]]:
+    """Whose offers wait for this user's team, and to whom its own do."""
+    with reading(engine) as session:
+        found = offers_of_user(session, find_competition(session, COMPETITION), user, now)
+        return [one.asking.name for one in found.to_us], [one.asked.name for one in found.by_us]
+
+
+def mails(engine: Engine) -> list[tuple[str, str]]:
+    """To whom, and the first sentence behind the greeting, the oldest first."""
+    with reading(engine) as session:
+        found = session.scalars(select(OutgoingMail).where(OutgoingMail.subject.contains("merging")))
+        return [(mail.recipient, mail.body.split("\n")[2]) for mail in sorted(found, key=lambda one: one.id)]
