@@ -91,7 +91,7 @@ def ask_to_merge(
     asked = _team_named(session, competition, name)
     if asked is None or asked.id == team.id:
         wrong = "That is your own team." if asked else "There is no team of this name that could answer."
-        raise InvalidForm("Please correct what is marked.", fields={"name": wrong})
+        raise InvalidForm("Please correct what is marked.", fields={"team": wrong})
     offer = _between(session, team, asked)
     if offer is not None and offer.status == OfferStatus.DECLINED:
         raise NoMerging(f"'{asked.name}' has declined. If they change their mind, they can ask you.", merge_until=None)
@@ -110,24 +110,18 @@ def ask_to_merge(
     return offer
 
 
-def take_back_offer(session: Session, competition: Competition, user: User, offer_id: int, now: datetime) -> None:
-    """By the captain of the team that asked. Raises NotFound, Forbidden."""
-    team = team_of_captain(session, competition, user)
-    offer = open_offer(session, offer_id, MergeOffer.asking_id == team.id)
-    offer.status, offer.answered_at = OfferStatus.TAKEN_BACK, now
-    _record(session, user, "take_back", competition, team, offer.asked, now)
-
-
-def decline_offer(
+def end_offer(
     session: Session, competition: Competition, user: User, offer_id: int, settings: Settings, now: datetime
 ) -> None:
-    """By the captain of the team that was asked. Raises NotFound, Forbidden."""
+    """Decline it, or take it back: by the captain of either team. Raises NotFound, Forbidden."""
     team = team_of_captain(session, competition, user)
-    offer = open_offer(session, offer_id, MergeOffer.asked_id == team.id)
-    offer.status, offer.answered_at = OfferStatus.DECLINED, now
-    _record(session, user, "decline", competition, offer.asking, team, now)
-    said = {"asked": team.name, "title": competition.title, "page": _page(competition, settings)}
-    mail_members(session, competition, members_of(session, offer.asking), _DECLINED, said, now)
+    offer = open_offer(session, offer_id, or_(MergeOffer.asking_id == team.id, MergeOffer.asked_id == team.id))
+    is_ours = offer.asking_id == team.id
+    offer.status, offer.answered_at = OfferStatus.TAKEN_BACK if is_ours else OfferStatus.DECLINED, now
+    _record(session, user, "take_back" if is_ours else "decline", competition, offer.asking, offer.asked, now)
+    if not is_ours:
+        said = {"asked": team.name, "title": competition.title, "page": _page(competition, settings)}
+        mail_members(session, competition, members_of(session, offer.asking), _DECLINED, said, now)
 
 
 def open_offer(session: Session, offer_id: int, *mine: ColumnElement[bool]) -> MergeOffer:

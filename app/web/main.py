@@ -50,7 +50,7 @@ from app.web.public_answers import PublicAnswers
 from app.web.reports import api as reports
 from app.web.rescoring import api as rescoring
 from app.web.submissions import api as submissions, cards, comparisons, failures, organisers_list, validations
-from app.web.teams import api as teams, registration
+from app.web.teams import api as teams, merging, registration
 from evergold.scoring.tasks import unusable_plugins
 from evergold.version import VERSION
 
@@ -117,6 +117,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         gold,
         registration,
         teams,
+        merging,
         submissions,
         cards,
         rows,

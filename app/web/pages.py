@@ -64,7 +64,12 @@ from app.web.submissions import (
     submit,
     validation_page as validation,
 )
-from app.web.teams import pages as team, public_page as public_team, registration_pages as registration
+from app.web.teams import (
+    merging_pages as merging,
+    pages as team,
+    public_page as public_team,
+    registration_pages as registration,
+)
 
 router = page_router()
 for part in (
@@ -82,6 +87,7 @@ for part in (
     site_texts,
     registration,
     team,
+    merging,
     public_team,
     board,
     board_row,

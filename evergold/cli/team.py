@@ -155,6 +155,58 @@ def transfer(
     _show(_call(server, "PUT", _path(competition, "captain"), json={"username": username}), as_json)
 
 
+@teams.command()
+def merge(
+    competition: CompetitionArgument,
+    ask: Annotated[str, typer.Option("--ask", metavar="TEAM", help="Ask it to become part of your team.")] = "",
+    accept: Annotated[
+        str, typer.Option("--accept", metavar="TEAM", help="Let your team become part of it; this cannot be undone.")
+    ] = "",
+    end: Annotated[
+        str, typer.Option("--end", metavar="TEAM", help="Decline its offer, or take back the one to it.")
+    ] = "",
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what offers to merge wait for an answer; ask another team, or answer, as the captain."""
+    if sum(map(bool, (ask, accept, end))) > 1:
+        raise CommandError("Give one of --ask, --accept and --end.", Code.USAGE)
+    path = _path(competition, "merging")
+    if ask:
+        _call(server, "POST", path, json={"team": ask})
+    document = _call(server, "GET", path)
+    if accept:
+        _call(server, "POST", f"{path}/{_offer(document['to_us'], 'asking', accept)}/acceptance")
+        _show(_call(server, "GET", _path(competition)), as_json)
+        return
+    if end:
+        offers = [{**one, "other": one["asking"]} for one in document["to_us"]]
+        offers += [{**one, "other": one["asked"]} for one in document["by_us"]]
+        _call(server, "DELETE", f"{path}/{_offer(offers, 'other', end)}")
+        document = _call(server, "GET", path)
+    if as_json:
+        print_json(document)
+        return
+    _print_offers(document)
+
+
+def _offer(offers: list[Json], side: str, team: str) -> int:
+    """The id of the one with this team."""
+    found = next((one["id"] for one in offers if one[side] == team), None)
+    if found is None:
+        raise CommandError(f"No offer with '{team}' waits for an answer.", Code.REFUSED)
+    return int(found)
+
+
+def _print_offers(document: Json) -> None:
+    until = document["merge_until"]
+    say(f"Teams may merge until {until}." if until else "In this competition teams do not merge.")
+    rows = [(one["asking"], one["asked"], one["asked_by"], one["asked_at"]) for one in document["to_us"]]
+    rows += [(one["asking"], one["asked"], one["asked_by"], one["asked_at"]) for one in document["by_us"]]
+    if rows:
+        print_table(["Asks", "Is asked", "By", "At"], rows)
+
+
 def _path(competition: str, *more: str) -> str:
     return "/".join(["/competitions", quote(competition, safe=""), "team", *(quote(part, safe="") for part in more)])
 

@@ -53,6 +53,7 @@ from tests.competitions.embargo import add_phase, freeze, hide
 from tests.declarations.rows import keep_declaration
 from tests.judging import judged as judging
 from tests.sealed import make_key, seal_gold
+from tests.teams import merged
 from tests.web.routes import NOWHERE, Address
 from tests.web.site import Site, csrf_of
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK
@@ -244,6 +245,7 @@ def build(site: Site) -> Place:
     submitted = _submit_all(engine)
     rescore(engine, "practice")
     _say_something(engine, site.settings)
+    _ask_to_merge(engine)
     place = Place(site, secrets, names_of(engine, submitted["alpha"][0], submitted["nobody"][1]), submitted)
     place.names["validation_id"] = _have_checked(engine)
     keep_declaration(engine, phases=(PHASE, "practice", "post"), metric="bertscore", split="macro")
@@ -379,6 +381,18 @@ def _say_something(engine: Engine, settings: Settings) -> None:
         publish(session, here, said, author=olga, group=None, key=None, settings=settings, now=NOW)
         asked = QuestionForm("A question", "Why?")
         ask(session, here, asked, asker=_user(session, "alpha"), key=None, settings=settings, now=NOW)
+
+
+def _ask_to_merge(engine: Engine) -> None:
+    """Beta asks alpha."""
+    with writing(engine) as session:
+        find_competition(session, COMPETITION).teams = {"merge_until": (NOW + 2 * DAY).isoformat()}
+    merged.ask(engine, _user_of(engine, "beta"), "Alpha")
+
+
+def _user_of(engine: Engine, username: str) -> User:
+    with reading(engine) as session:
+        return _user(session, username)
 
 
 def _submit_all(engine: Engine) -> dict[str, tuple[UUID, int]]:
@@ -548,6 +562,7 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "mark_id": "1",
         "allowance_id": "1",
         "blueprint_id": "1",
+        "offer_id": "1",
         "sha256": "0" * 64,
         "invitation_id": "1",
         "token_id": str(token),

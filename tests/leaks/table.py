@@ -125,6 +125,10 @@ DELETE /api/v1/competitions/{competition}/team/invitation                       
 POST   /api/v1/competitions/{competition}/team/invitation                                                 401 201 201 404 404 404 404
 POST   /api/v1/competitions/{competition}/team/members                                                    401 404 404 404 404 404 404
 DELETE /api/v1/competitions/{competition}/team/members/{username}                                         401 404 404 404 404 404 404
+GET    /api/v1/competitions/{competition}/team/merging                                                    401 200 200 200 200 200 200
+POST   /api/v1/competitions/{competition}/team/merging                                                    401 201 201 404 404 404 404
+DELETE /api/v1/competitions/{competition}/team/merging/{offer_id}                                         401 204 204 404 404 404 404
+POST   /api/v1/competitions/{competition}/team/merging/{offer_id}/acceptance                              401 204 404 404 404 404 404
 PUT    /api/v1/competitions/{competition}/team/name                                                       401 409 409 404 404 404 404
 GET    /api/v1/competitions/{competition}/teams/{team:path}                                               200 200 200 200 200 200 200
 GET    /api/v1/me                                                                                         401 200 200 200 200 200 200
@@ -244,6 +248,9 @@ POST   /competitions/{competition}/team/invitation/revoke                       
 GET    /competitions/{competition}/team/join                                                              303 404 404 404 404 404 404
 POST   /competitions/{competition}/team/join                                                              303 404 404 404 404 404 404
 POST   /competitions/{competition}/team/leave                                                             303 303 303 404 404 404 404
+POST   /competitions/{competition}/team/merging                                                           303 303 303 404 404 404 404
+POST   /competitions/{competition}/team/merging/{offer_id}/accept                                         303 303 404 404 404 404 404
+POST   /competitions/{competition}/team/merging/{offer_id}/end                                            303 303 303 404 404 404 404
 POST   /competitions/{competition}/team/name                                                              303 409 409 303 303 303 303
 POST   /competitions/{competition}/team/remove                                                            303 404 404 404 404 404 404
 GET    /competitions/{competition}/teams/{team:path}                                                      200 200 200 200 200 200 200

@@ -12,7 +12,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import OutgoingMail, User
 from app.submissions.merging import accept_merge
-from app.teams.merge_offers import ask_to_merge, decline_offer, offers_of_user, take_back_offer
+from app.teams.merge_offers import ask_to_merge, end_offer, offers_of_user
 from tests.world import COMPETITION, DAY, NOW
 
 UNTIL = NOW + 5 * DAY
@@ -36,14 +36,9 @@ def accept(engine: Engine, captain: User, offer: int, now: datetime = NOW) -> st
         return accept_merge(session, find_competition(session, COMPETITION), captain, offer, SETTINGS, now).name
 
 
-def decline(engine: Engine, captain: User, offer: int, now: datetime = NOW) -> None:
+def end(engine: Engine, captain: User, offer: int, now: datetime = NOW) -> None:
     with writing(engine) as session:
-        decline_offer(session, find_competition(session, COMPETITION), captain, offer, SETTINGS, now)
-
-
-def take_back(engine: Engine, captain: User, offer: int, now: datetime = NOW) -> None:
-    with writing(engine) as session:
-        take_back_offer(session, find_competition(session, COMPETITION), captain, offer, now)
+        end_offer(session, find_competition(session, COMPETITION), captain, offer, SETTINGS, now)
 
 
 def waiting(engine: Engine, user: User, now: datetime = NOW) -> tuple[list[str], list[str]]:

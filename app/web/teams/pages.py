@@ -27,6 +27,7 @@ from app.teams.membership import (
     rename_team,
     transfer_team,
 )
+from app.teams.merge_offers import offers_of
 from app.teams.registration import standing
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, form_again, form_guard
@@ -67,19 +68,19 @@ class JoinForm(PageForm):
 @router.get("")
 def read_team(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     secret = request.cookies.get(LINK_COOKIE, "")
-    response = _page(request, server, user, competition, secret=secret)
+    response = team_page(request, server, user, competition, secret=secret)
     if secret:
         response.headers["Cache-Control"] = "no-store"
         response.delete_cookie(LINK_COOKIE, path=links.team(competition))
     return response
 
 
-def _page(
+def team_page(
     request: Request,
     server: Server,
     user: User,
     competition: str,
-    form: NameForm | MemberForm | None = None,
+    form: PageForm | None = None,
     secret: str = "",
     error: EvergoldError | None = None,
 ) -> Response:
@@ -90,6 +91,7 @@ def _page(
         view = view_team(session, found, user, now)
         missing = standing(session, found, user).missing
         allowances = allowances_of(session, view.team) if view else []
+        merging = offers_of(session, found, view.team if view else None, now)
         workspace = workspace_of(session, found, Viewer(user, None), now, "overview")
     return render(
         request,
@@ -100,6 +102,8 @@ def _page(
         is_captain=view is not None and view.captain_id == user.id,
         is_fixed=view is not None and view.name_fixed_at is not None and now >= view.name_fixed_at,
         missing=missing,
+        merging=merging,
+        asked=getattr(form, "team", ""),
         allowances=allowances,
         now=now,
         typed=form.name if isinstance(form, NameForm) else None,
@@ -109,7 +113,7 @@ def _page(
 
 
 @router.post("/name")
-@form_again(_page, InvalidForm, NameTaken, AlreadyInTeam, TeamFull, NamesFixed)
+@form_again(team_page, InvalidForm, NameTaken, AlreadyInTeam, TeamFull, NamesFixed)
 def name_team(
     request: Request, server: ServerHere, user: Sender, competition: str, form: Annotated[NameForm, Form()]
 ) -> Response:
@@ -122,7 +126,7 @@ def name_team(
 
 
 @router.post("/invitation")
-@form_again(_page, TeamFull)
+@form_again(team_page, TeamFull)
 def make_invitation(request: Request, server: ServerHere, user: Sender, competition: str) -> Response:
     with writing(server.engine) as session:
         _, secret = invite(session, find_competition(session, competition), user, server.clock())
@@ -161,7 +165,7 @@ def hand_over(server: ServerHere, user: Sender, competition: str, form: Annotate
 
 
 @router.post("/remove")
-@form_again(_page, InvalidForm)
+@form_again(team_page, InvalidForm)
 def remove(
     request: Request, server: ServerHere, user: Sender, competition: str, form: Annotated[MemberForm, Form()]
 ) -> Response:

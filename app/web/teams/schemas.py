@@ -6,6 +6,7 @@ from pydantic import Field
 
 from app.base import links
 from app.teams.find import TeamView
+from app.teams.merge_offers import Offers
 from app.web.http.schemas import ApiModel, Moment, example
 
 _EXAMPLE = {
@@ -16,6 +17,13 @@ _EXAMPLE = {
     "invitation_expires_at": "2026-01-17T12:00:00Z",
     "name_fixed_at": "2026-01-31T12:00:00Z",
     "page": "/competitions/demo/team",
+}
+_OFFER_EXAMPLE = {
+    "id": 3,
+    "asking": "Idiomatics",
+    "asked": "Proverbial",
+    "asked_by": "Ada Lovelace",
+    "asked_at": "2026-01-10T12:00:00Z",
 }
 
 
@@ -66,6 +74,36 @@ class JoinRequest(ApiModel):
     invitation: str = Field(max_length=500, description="the link, or what stands behind `link=` in it")
 
 
+class MergeQuestion(ApiModel):
+    """Which team is asked."""
+
+    model_config = example({"team": "Proverbial"})
+
+    team: str = Field(description="its name")
+
+
+class MergeOfferOut(ApiModel):
+    """One team asks another; if that accepts, all are members of the team that asks."""
+
+    model_config = example(_OFFER_EXAMPLE)
+
+    id: int
+    asking: str = Field(description="the team that will stay")
+    asked: str = Field(description="the team that will be part of it")
+    asked_by: str = Field(description="who asked, by display name")
+    asked_at: Moment
+
+
+class MergingOut(ApiModel):
+    """What waits for an answer."""
+
+    model_config = example({"merge_until": "2026-01-31T12:00:00Z", "to_us": [_OFFER_EXAMPLE], "by_us": []})
+
+    merge_until: Moment | None = Field(description="null: teams do not merge in this competition")
+    to_us: list[MergeOfferOut] = Field(description="your team is asked")
+    by_us: list[MergeOfferOut] = Field(description="your team asks")
+
+
 class InvitationOut(ApiModel):
     """A new link, shown this once."""
 
@@ -99,3 +137,21 @@ def team_out(view: TeamView) -> TeamOut:
         name_fixed_at=view.name_fixed_at,
         page=links.team(view.competition),
     )
+
+
+def merging_out(offers: Offers) -> MergingOut:
+    """Offers as the members of a team see them."""
+    to_us, by_us = (
+        [
+            MergeOfferOut(
+                id=one.id,
+                asking=one.asking.name,
+                asked=one.asked.name,
+                asked_by=one.user.display_name,
+                asked_at=one.asked_at,
+            )
+            for one in side
+        ]
+        for side in (offers.to_us, offers.by_us)
+    )
+    return MergingOut(merge_until=offers.until, to_us=to_us, by_us=by_us)

@@ -31,6 +31,9 @@ PARTICIPATING = {
     "remove_team_member",
     "invite_to_team",
     "revoke_invitation",
+    "ask_to_merge",
+    "accept_merge",
+    "end_merge_offer",
 } | {
     "ask_question",
     "choose_mail",

@@ -1,0 +1,64 @@
+"""The forms with which two teams become one; they stand on the team's page."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Form, Path, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import Field
+
+from app.base import links
+from app.base.db import writing
+from app.base.errors import InvalidForm
+from app.competitions.find import find_competition
+from app.submissions.merging import accept_merge
+from app.teams.membership import TeamFull
+from app.teams.merge_offers import NoMerging, ask_to_merge, end_offer
+from app.web.html.forms import PageForm
+from app.web.html.guards import form_again
+from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
+from app.web.http.schemas import RowId
+from app.web.teams.pages import PLACE, Sender, team_page
+
+router = page_router(f"{PLACE}/merging")
+OfferId = Annotated[RowId, Path()]
+
+
+class AskForm(PageForm):
+    """Which team is asked, by name."""
+
+    team: str = Field("", max_length=200)
+
+
+@router.post("")
+@form_again(team_page, InvalidForm, NoMerging)
+def ask(
+    request: Request, server: ServerHere, user: Sender, competition: str, form: Annotated[AskForm, Form()]
+) -> Response:
+    with writing(server.engine) as session:
+        found = find_competition(session, competition)
+        ask_to_merge(session, found, user, form.team, server.settings, server.clock())
+    return _back(competition)
+
+
+@router.post("/{offer_id}/accept")
+@form_again(team_page, NoMerging, TeamFull)
+def accept(request: Request, server: ServerHere, user: Sender, competition: str, offer_id: OfferId) -> Response:
+    with writing(server.engine) as session:
+        found = find_competition(session, competition)
+        accept_merge(session, found, user, offer_id, server.settings, server.clock())
+    return _back(competition)
+
+
+@router.post("/{offer_id}/end")
+def end(server: ServerHere, user: Sender, competition: str, offer_id: OfferId) -> Response:
+    """Decline it, or take it back."""
+    with writing(server.engine) as session:
+        end_offer(session, find_competition(session, competition), user, offer_id, server.settings, server.clock())
+    return _back(competition)
+
+
+def _back(competition: str) -> Response:
+    return RedirectResponse(f"{links.team(competition)}#merging", 303)
