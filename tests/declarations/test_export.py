@@ -65,7 +65,7 @@ EVERYTHING: dict[str, str] = {
         "    registration:\n      mode: list\n      allowed: [ada]\n      terms: 'Be fair: no *gold*'\n"
         "      questions:\n        - {name: country}\n        - {name: gpu, title: 'Which: GPU?', kind: choice,"
         " choices: [a, 'no'], required: true, help: 'One: of them'}\n"
-        "    teams: {members_max: 5, rename_until: 2026-06-25 00:00 AoE}\n"
+        "    teams: {members_max: 5, rename_until: 2026-06-25 00:00 AoE, merge_until: 2026-06-20 00:00 AoE}\n"
         "    citation:\n      authors: ['Silva, Ana', 'Lovelace, Ada']\n      licence: CC-BY-4.0\n"
         "      paper: {title: 'Idioms: a task', authors: ['Silva, Ana'], venue: Proceedings of a workshop, year: 2026,"
         " url: 'https://example.org/paper', doi: 10.18653/v1/2026.one}\n"

@@ -27,13 +27,25 @@ from app.judging.rounds import publish_round
 from app.messages.announcements import AnnouncementForm, publish
 from app.messages.groups import group_of
 from app.messages.questions import QuestionForm, answer, ask as ask_organisers
-from app.models import EntryRule, MailLink, OutgoingMail, PhaseTask, Role, RowStatus, ScoringRun, TeamKind, User
+from app.models import (
+    EntryRule,
+    MailLink,
+    MergeOffer,
+    OutgoingMail,
+    PhaseTask,
+    Role,
+    RowStatus,
+    ScoringRun,
+    TeamKind,
+    User,
+)
 from app.people.email_confirmations import send_link
 from app.people.invitations import make_link
 from app.people.roles import grant_role
 from app.runs.item_results import packed_results
 from app.runs.validations import claim_validation, record_invalid
 from app.submissions.validations import accept_validation
+from app.teams.find import find_team
 from app.teams.invitations import invite
 from app.teams.registration import register
 from app.teams.registration_rules import rules_of
@@ -361,11 +373,18 @@ def take_part(site: Site) -> dict[str, str]:
     with writing(site.engine) as session:
         here = find_competition(session, COMPETITION)
         here.rankings = [{"name": "overall", "title": "Overall", "boards": [{"board": "zero-shot", "weight": 2.0}]}]
-        here.registration, here.teams = {"mode": "approval", "terms": "# Terms\n\nBe **kind**."}, {"members_max": 3}
+        here.registration = {"mode": "approval", "terms": "# Terms\n\nBe **kind**."}
+        here.teams = {"members_max": 3, "merge_until": (NOW + 9 * DAY).isoformat()}
         accepted = rules_of(here).terms_sha256
         for who in (cat, user(site, "ada")):
             register(session, here, who, site.settings, NOW, accepted=accepted)
         _, secret = invite(session, here, user(site, "ada"), site.now)
+        noas, adas = (find_team(session, user(site, name), here.id) for name in ("noa", "ada"))
+        for asking, asked in ((noas, adas), (adas, noas)):
+            assert asking
+            assert asked
+            who = {"user_id": asking.captain_id, "asked_at": NOW}
+            session.add(MergeOffer(asking_id=asking.id, asked_id=asked.id, **who))
         send_link(session, user(site, "olga"), site.settings, site.now)
     [link] = letters.links(site.engine, MailLink.ADDRESS, site.now, site.settings)
     confirmation = link[link.index("/account/confirm-email") :]
