@@ -383,8 +383,8 @@ def take_part(site: Site) -> dict[str, str]:
         for asking, asked in ((noas, adas), (adas, noas)):
             assert asking
             assert asked
-            who = {"user_id": asking.captain_id, "asked_at": NOW}
-            session.add(MergeOffer(asking_id=asking.id, asked_id=asked.id, **who))
+            captain = {"user_id": asking.captain_id, "asked_at": NOW}
+            session.add(MergeOffer(asking_id=asking.id, asked_id=asked.id, **captain))
         send_link(session, user(site, "olga"), site.settings, site.now)
     [link] = letters.links(site.engine, MailLink.ADDRESS, site.now, site.settings)
     confirmation = link[link.index("/account/confirm-email") :]
