@@ -194,6 +194,7 @@ def a_place() -> Iterator[tuple[Place, list[Work]]]:
             data_dir=folder / "data",
             gold_dir=folder / "gold",
             phases_file=folder / "phases.yaml",
+            make_gold_key="true",  # as a server has one: outcomes of items are sealed
         )
         os.environ |= {name: value for name, value in environment.items() if name.startswith("EVERGOLD_")}
         get_settings.cache_clear()

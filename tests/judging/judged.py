@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.base.storage import FolderStorage, StoredFile, store_upload
+from app.base.storage import StoredFile, storage_of, store_upload
 from app.competitions.find import find_competition
 from app.judging.annotators import appoint
 from app.judging.rounds import RoundForm, find_round, start_round
@@ -71,7 +71,7 @@ def stored(files: Mapping[str, object]) -> str:
     with zipfile.ZipFile(packed, "w") as archive:
         for name, document in files.items():
             archive.writestr(zipfile.ZipInfo(name), json.dumps(document, ensure_ascii=False))
-    return store_upload([packed.getvalue()], FolderStorage(get_settings().storage_dir), 10**8).sha256
+    return store_upload([packed.getvalue()], storage_of(get_settings()), 10**8).sha256
 
 
 def enter(engine: Engine, user: User, texts: Texts, bertscores: Mapping[str, float]) -> UUID:
@@ -116,7 +116,7 @@ def start(
     with reading(engine) as session:
         competition, phase_task = places(session)
         chosen = choose_submissions(session, competition, phase_task, wanted, viewer=organiser, now=NOW)
-        material = read_material(FolderStorage(get_settings().storage_dir), phase_task, chosen)
+        material = read_material(storage_of(get_settings()), phase_task, chosen)
     with writing(engine) as session:
         judging = start_round(
             session,

@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session
 
 from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
-from app.base.storage import FolderStorage, StoredFile, store_upload
+from app.base.storage import StoredFile, local_file, storage_of, store_upload
 from app.boards.rows import Interval
 from app.boards.run_statistics import StatisticsOfRun, record_run_statistics
 from app.boards.statistics import Statistics, statistics_document
@@ -336,7 +336,7 @@ def _add_items(engine: Engine) -> None:
 
 
 def _add_file(engine: Engine) -> None:
-    stored = store_upload([b"blind"], FolderStorage(get_settings().storage_dir), 10**6)
+    stored = store_upload([b"blind"], storage_of(get_settings()), 10**6)
     with writing(engine) as session:
         phase_task = find_phase_task(session, COMPETITION, PHASE, TASK)
         session.add(
@@ -413,7 +413,7 @@ def _accept(engine: Engine, team: str, phase: str, at: Any) -> tuple[UUID, int]:
         for language, items in TEXTS[team].items()
     }
     sha256 = judging.stored(files)
-    size = (get_settings().storage_dir / sha256[:2] / sha256).stat().st_size
+    size = local_file(storage_of(get_settings()), sha256).stat().st_size
     with writing(engine) as session:
         accepted = accept_submission(
             session,

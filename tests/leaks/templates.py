@@ -20,9 +20,9 @@ class Templates:
     folder: Path
     _built: dict[str, Place] = field(default_factory=dict)
 
-    def copy(self, site: Site, build: Callable[[Site], Place]) -> Place:
-        """What `build` makes of a server that has nothing yet."""
-        name = build.__qualname__
+    def copy(self, site: Site, build: Callable[[Site], Place], kept_in: str = "folder") -> Place:
+        """What `build` makes of a server that has nothing yet, and keeps its files there."""
+        name = f"{build.__qualname__}-{kept_in}"
         if name not in self._built:
             place = build(site)
             place.save()

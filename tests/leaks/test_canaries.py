@@ -18,7 +18,7 @@ from sqlalchemy import Engine, select, update
 
 from app.base.config import get_settings
 from app.base.db import Base, get_engine, reading, writing
-from app.base.storage import FolderStorage, store_upload
+from app.base.storage import sealed_storage_of, storage_of, store_upload
 from app.models import Board, CompetitionTask, GoldVersion, PhaseTask, RunStatus, ScoringRun
 from app.operations.backup import make_backup
 from evergold.scoring.tasks import TASKS
@@ -27,6 +27,7 @@ from tests.canary import MARK
 from tests.competitions.embargo import add_phase
 from tests.leaks import place
 from tests.leaks.place import OTHERS, ROLES, Client, Place
+from tests.s3 import SECRET
 from tests.sealed import call_right, files_with, make_key
 from tests.web.routes import Address, addresses
 from tests.web.site import Site, run_of
@@ -59,7 +60,7 @@ FILES = {
 
 @pytest.fixture
 def planted(
-    empty_site: Site, cheap_passwords: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    kept_in: str, empty_site: Site, cheap_passwords: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Place]:
     """A task of texts whose gold is sealed; workers are functions of this process."""
     engine = empty_site.engine
@@ -79,7 +80,7 @@ def planted(
 
 
 def _ask_for_texts(engine: Engine) -> None:
-    items = store_upload([BLIND.encode()], FolderStorage(get_settings().storage_dir), 10**6).sha256
+    items = store_upload([BLIND.encode()], storage_of(get_settings()), 10**6).sha256
     column = {"metric": "exact_match", "split": "all", "title": "Exact", "decimals": 2, "percent": True}
     with writing(engine) as session:
         options = {"metrics": ["exact_match"], "value": "text"}
@@ -125,11 +126,25 @@ def test_no_word_of_gold_is_found_anywhere(
     assert [where for where in told if not where.startswith(("organiser ", "administrator ", "gold alone "))] == []
     assert told, "organisers are shown what their file was called"
     assert MARK not in f"{logs.out}{logs.err}{caplog.text}"
+    assert [where for where, answer in answers if SECRET in everything(answer)] == [], "of the bucket's key"
+    assert SECRET not in f"{logs.out}{logs.err}{caplog.text}"
+    assert stored_with(MARK.encode()) == []
     assert columns_with(planted.site.engine, MARK.encode()) == []
     assert files_with(get_settings().data_dir, MARK.encode()) == [f"gold/{NAME}/gold.csv"]
     assert files_with(Path(planted.site.engine.url.database or "").parent, MARK.encode()) == []
     make_backup(get_settings(), tmp_path / "backup", now=NOW)
     assert files_with(tmp_path / "backup", MARK.encode()) == []
+
+
+def stored_with(planted: bytes) -> list[str]:
+    """Every file that holds these bytes, of those for all and the sealed ones, wherever the server keeps them."""
+    found, kept = [], 0
+    for storage in (storage_of(get_settings()), sealed_storage_of(get_settings())):
+        names = [one.name for one in storage.listed()]
+        kept += len(names)
+        found += [name for name in names if planted in storage.path(name, Path(name).name).read_bytes()]
+    assert kept > 3, "what was sent, and sealed"
+    return found
 
 
 def put_gold(olga: Client, content: str, number: str, *, public: bool = False) -> httpx.Response:

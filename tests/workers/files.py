@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Engine
 
 from app.base.config import get_settings
-from app.base.storage import FolderStorage, store_upload
+from app.base.storage import storage_of, store_upload
 from app.models import User
 from tests.world import NOW, submit
 
@@ -22,6 +22,4 @@ MACRO_F1, ACCURACY = 11 / 15, 3 / 4
 def upload(engine: Engine, user: User, content: str | bytes = PREDICTION, now: datetime = NOW) -> int:
     """Store and accept a file, as the web process does; the id of its run."""
     data = content.encode() if isinstance(content, str) else content
-    return submit(
-        engine, user, now, stored=store_upload([data], FolderStorage(get_settings().storage_dir), limit_bytes=10**8)
-    ).run_id
+    return submit(engine, user, now, stored=store_upload([data], storage_of(get_settings()), limit_bytes=10**8)).run_id
