@@ -185,18 +185,20 @@ class Server(RuleBasedStateMachine):
         except EvergoldError:
             pass  # not on a Ladder, and not once its phase is over
 
-    @rule(who=st.integers(0, 2), other=st.integers(0, 2))
-    def merge(self, who: int, other: int) -> None:
+    @rule(pick=PICK)
+    def merge(self, pick: int) -> None:
         """Whatever was marked, chosen or withdrawn before, and while runs of both are under way."""
         self.now += MINUTE
         with reading(self.engine) as session:
             competition = find_competition(session, COMPETITION)
-            teams = [find_team(session, self.people[one], competition.id) for one in (who, other)]
-            if not all(teams) or teams[0] == teams[1]:
+            teams = {find_team(session, one, competition.id) for one in self.people[:3]} - {None}
+            found = sorted((team for team in teams if team), key=lambda team: team.id)
+            if len(found) < 2:
                 return
-            captains = [session.get_one(User, captain_of(team, members_of(session, team))) for team in teams if team]
-            name = teams[1].name if teams[1] else ""
-        accept(self.engine, captains[1], ask(self.engine, captains[0], name, self.now), self.now)
+            asking, asked = found[pick % len(found)], found[(pick + 1) % len(found)]
+            captains = [captain_of(team, members_of(session, team)) for team in (asking, asked)]
+        asks, answers = (next(one for one in self.people if one.id == captain) for captain in captains)
+        accept(self.engine, answers, ask(self.engine, asks, asked.name, self.now), self.now)
 
     def _submissions(self) -> list[tuple[UUID, User]]:
         with reading(self.engine) as session:
