@@ -30,6 +30,7 @@ from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned
 from app.models import RunStatus, ScoringRun
 from app.operations.election import Election
 from app.operations.health import SWEEP, beat
+from app.operations.totals import keep_totals
 from app.operations.unowned import Cleared, clear_unowned
 from app.rescoring.pace import look_after_rescorings, rescoring_runs_to_announce
 from app.runs.sweep import mark_sent, requeue_lost_runs
@@ -73,6 +74,7 @@ def sweep(engine: Engine, now: datetime) -> int:
     look_after_statistics(engine, now)
     _freeze(engine, now)
     _delete(engine, now)
+    keep_totals(engine, now)
     watch_climbing(engine, now)
     look_after_validations(engine, now)
     look_after_gold(engine, now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
@@ -398,5 +399,7 @@ def _query(filters: Mapping[str, object]) -> str:
     return f"?{chosen}" if chosen else ""
 
 
+@lru_cache(maxsize=1024)
 def _q(part: str) -> str:
+    """Kept, as the names of a competition, a phase and a board stand in the address of each of its rows."""
     return quote(part, safe="")

@@ -104,5 +104,7 @@ def is_address(text: str) -> bool:
 
 def folded(text: str) -> str:
     """Without case and accents, for looking things up."""
+    if text.isascii():  # as most names are
+        return text.lower()
     parts = unicodedata.normalize("NFKD", text.casefold())
     return "".join(part for part in parts if not unicodedata.combining(part)).casefold()

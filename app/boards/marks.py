@@ -114,7 +114,9 @@ def list_marks(session: Session, phase_task: PhaseTask) -> list[MarkedRow]:
 def entrants(session: Session, phase_task: PhaseTask) -> list[str]:
     """The names of all that have submitted to a task in a phase, baselines too."""
     sent = exists().where(Submission.team_id == Team.id, Submission.phase_task_id == phase_task.id)
-    return list(session.scalars(select(Team.name).where(sent).order_by(Team.name)))
+    competition = select(Phase.competition_id).where(Phase.id == phase_task.phase_id).scalar_subquery()
+    there = select(Team.name).where(Team.competition_id == competition, sent)
+    return list(session.scalars(there.order_by(Team.name)))
 
 
 def mark_row(

@@ -121,12 +121,10 @@ def arrange(
     order = asked.order or best_first(board, sort)
     rows = sorted_rows(board, [row for row in board.rows if _is_wanted(row, asked)], sort, order)
     kept = _columns_kept(board, asked, languages)
-    left = replace(
-        board,
-        columns=tuple(board.columns[place] for place in kept),
-        rank_by=kept.index(board.rank_by),
-        rows=tuple(replace(row, cells=tuple(row.cells[place] for place in kept)) for row in rows),
-    )
+    if len(kept) < len(board.columns):
+        rows = [replace(row, cells=tuple(row.cells[place] for place in kept)) for row in rows]
+    columns = tuple(board.columns[place] for place in kept)
+    left = replace(board, columns=columns, rank_by=kept.index(board.rank_by), rows=tuple(rows))
     return ArrangedBoard(left, board, sort, order, problems)
 
 

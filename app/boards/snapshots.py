@@ -25,13 +25,13 @@ from app.cards.form import card_from
 from app.competitions.columns import BoardColumn
 from app.competitions.visibility import SeenAs, coarser, task_in_phase, view_of_board
 from app.models import (
-    TERMINAL,
     Board,
     BoardShown,
     EntryRule,
     Phase,
     PhaseTask,
     RowStatus,
+    RunStatus,
     ScoringRun,
     Snapshot,
     Submission,
@@ -115,7 +115,7 @@ def _has_unfinished_runs() -> ColumnElement[bool]:
         .where(
             Submission.phase_task_id.in_(of_phase),
             ScoringRun.is_current,
-            ScoringRun.status.not_in(TERMINAL),
+            ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING)),  # as an index has them
         )
         .correlate(Phase)
     )

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import and_, delete, exists, select, update
+from sqlalchemy import and_, delete, exists, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from app.boards.power import lacks_power
 from app.competitions.changed import boards_changed
-from app.models import BoardStatistics, Phase, PhaseTask, ScoringRun, StatisticsWork, Submission
+from app.models import BoardStatistics, Phase, PhaseTask, ScoringRun, Standing, StatisticsWork, Submission
 
 #: Boards that change all the time are computed now and then, others when nothing has changed for a moment.
 QUIET = timedelta(seconds=5)
@@ -25,6 +25,8 @@ RESEND = timedelta(minutes=10)
 LEASE = timedelta(minutes=15)
 #: Official results wait so long for statistics of the boards that they freeze.
 PATIENCE = timedelta(minutes=20)
+#: Whether there is anything to compute is looked for among so many of the newest, besides what stands.
+NEWEST_LOOKED_AT = 500
 
 
 def statistics_due(session: Session, now: datetime, *, attempts: int) -> list[int]:
@@ -172,15 +174,21 @@ def _versions(session: Session, phase_task_id: int | None = None) -> dict[int, s
 
 
 def _has_outcomes(session: Session, phase_task_id: int) -> bool:
-    """Of any run in this phase or in one of the same task, whose entries may be carried over."""
+    """Of any run that stands in this phase or in one of the same task, whose entries may be carried over; or of the
+    newest here, as boards of all entries keep no standings."""
     of_same_task = select(PhaseTask.task_id).where(PhaseTask.id == phase_task_id).scalar_subquery()
     places = select(PhaseTask.id).where(PhaseTask.task_id == of_same_task)
-    query = select(
-        exists()
-        .where(ScoringRun.submission_id == Submission.id, Submission.phase_task_id.in_(places))
-        .where(ScoringRun.outcomes_id.is_not(None))
+    standing = select(Standing.run_id).where(Standing.phase_task_id.in_(places))
+    newest = (
+        select(Submission.id)
+        .where(Submission.phase_task_id == phase_task_id)
+        .order_by(Submission.submitted_at.desc())
+        .limit(NEWEST_LOOKED_AT)
     )
-    return bool(session.scalar(query))
+    has = ScoringRun.outcomes_id.is_not(None)
+    stands = exists().where(has, ScoringRun.id.in_(standing))
+    came = exists().where(has, ScoringRun.submission_id.in_(select(newest.subquery().c.id)))
+    return bool(session.scalar(select(or_(stands, came))))
 
 
 def _has_statistics(session: Session, phase_task_id: int) -> bool:

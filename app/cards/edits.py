@@ -216,6 +216,8 @@ def _system_of(session: Session, submission: Submission, sent: Mapping[str, Any]
 
 def card_history(session: Session, submission: Submission) -> list[CardChange]:
     """Every version, the first one first; `submission.phase_task` with all above it must be loaded."""
+    if submission.system_id is None:
+        return []
     form, before, changes = form_of(submission.phase_task), sent_with(submission), []
     wrote = session.execute(
         select(CardVersion.number, User.username)
@@ -232,6 +234,8 @@ def card_history(session: Session, submission: Submission) -> list[CardChange]:
 
 def card_number(session: Session, submission: Submission) -> int:
     """Which version stands now; 0: nobody has written a card."""
+    if submission.system_id is None:
+        return 0
     current = (CardVersion.system_id == submission.system_id, CardVersion.is_current)
     return session.scalar(select(CardVersion.number).where(*current)) or 0
 

@@ -16,7 +16,8 @@ from app.competitions.ordering import decimals_of
 from app.competitions.visibility import rounded
 from app.feedback.scores import own_scores_of_all
 from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, RunStatus, Submission, User
-from app.submissions.find import is_ones_own, list_submissions
+from app.submissions.find import list_submissions
+from app.submissions.own import own_places
 
 #: The newest so many; who sends more looks at the board's pictures.
 MOST_SHOWN = 200
@@ -66,7 +67,7 @@ def places_of(session: Session, user: User) -> list[Place]:
         .join(Phase, Phase.competition_id == Competition.id)
         .join(PhaseTask, PhaseTask.phase_id == Phase.id)
         .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
-        .where(PhaseTask.id.in_(select(Submission.phase_task_id).where(is_ones_own(user))))
+        .where(PhaseTask.id.in_({place.phase_task_id for place in own_places(session, user)}))
         .order_by(Competition.position, Competition.id, Phase.starts_at, Phase.id, CompetitionTask.id)
     )
     return [Place(*row) for row in found]

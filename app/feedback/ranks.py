@@ -5,18 +5,21 @@ Only of boards that show everything: who can read all scores and dates could wor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from app.base.batches import in_batches
+from app.boards.entries import RUNS_AT_A_TIME
 from app.boards.marks import Marks, marks_of
 from app.boards.rows import Leaderboard
 from app.competitions.ordering import decimals_of
 from app.competitions.visibility import rounded
 from app.models import Board, BoardShown, EntryRule, Phase, PhaseTask, Submission
-from app.standings.choose import Rules, Try, choose, rules_of
+from app.standings.choose import Rules, TeamStanding, Try, choose, rules_of
+from app.standings.kept import TooFarBack, past_of
 from app.standings.tries import Bounds, choices_of, tries_of
 
 
@@ -67,11 +70,15 @@ def ranks_over_time(
     rules = rules_of(phase, phase_task, board)
     if rules is None or not is_told(shown) or not own:
         return {}
-    tries = tries_of(session, phase_task.id, [rules])[rules]
-    carried = [row.cells[shown.rank_by].value for row in shown.rows if row.carried_from and row.rank is not None]
-    decimals = rules.decimals
+    try:
+        past = past_of(session, phase_task.id, board.id, rules, min(one.submitted_at for one in own))
+    except TooFarBack:
+        return {}
+    tries = tries_of(session, phase_task.id, [rules], Bounds(teams=past.since))[rules]
     course = _Course(tries, rules, marks_of(session, phase_task), frozenset(phase_task.ranked_baselines))
-    fixed = [rounded(value, decimals) for value in carried]
+    carried = [row.cells[shown.rank_by].value for row in shown.rows if row.carried_from and row.rank is not None]
+    fixed = [rounded(value, rules.decimals) for value in carried]
+    fixed += course.values(past.still, _tries_of_runs(session, phase_task, rules, past.still))
     place = {one.submission_id: index for index, one in enumerate(tries)}
     found: dict[UUID, tuple[int | None, int | None]] = {}
     for submission in own:
@@ -87,6 +94,15 @@ def ranks_over_time(
     return found
 
 
+def _tries_of_runs(
+    session: Session, phase_task: PhaseTask, rules: Rules, standings: Sequence[TeamStanding]
+) -> list[Try]:
+    """What these teams stand with."""
+    runs = [one.run_id for one in standings]
+    some = in_batches(runs, RUNS_AT_A_TIME)
+    return [one for those in some for one in tries_of(session, phase_task.id, [rules], Bounds(runs=those))[rules]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Course:
     tries: Sequence[Try]
@@ -98,14 +114,9 @@ class _Course:
         self, so_far: Sequence[Try], team_id: int, choices: Mapping[int, UUID], fixed: Sequence[float | None]
     ) -> int | None:
         """Of the team with what was there so far; under the rule that all count, of its last run."""
-        by_run = {one.run_id: one for one in so_far}
         others: list[float | None] = list(fixed)
         mine: float | None = None
-        for standing in choose(so_far, self.rules, choices):
-            one = by_run[standing.run_id]
-            if not self._competes(one):
-                continue
-            value = rounded(one.value if standing.ladder_value is None else standing.ladder_value, self.rules.decimals)
+        for one, value in self._values(choose(so_far, self.rules, choices), so_far):
             is_last = self.rules.rule is not EntryRule.ALL or one is so_far[-1]
             if one.team_id == team_id and is_last:
                 mine = value
@@ -114,6 +125,19 @@ class _Course:
         if mine is None:
             return None
         return _count_better(others, mine, higher_is_better=self.rules.higher_is_better) + 1
+
+    def values(self, standings: Sequence[TeamStanding], tries: Sequence[Try]) -> list[float | None]:
+        """With which the rows of these teams compete."""
+        return [value for _, value in self._values(standings, tries)]
+
+    def _values(self, standings: Sequence[TeamStanding], tries: Sequence[Try]) -> Iterator[tuple[Try, float | None]]:
+        """What stands and has a rank, with the ranking score as it is told. tries: among which it is."""
+        by_run = {one.run_id: one for one in tries}
+        for standing in standings:
+            one = by_run[standing.run_id]
+            if self._competes(one):
+                told = one.value if standing.ladder_value is None else standing.ladder_value
+                yield one, rounded(told, self.rules.decimals)
 
     def _competes(self, one: Try) -> bool:
         is_marked = one.status is not None or one.team_id in self.marks.teams

@@ -18,6 +18,8 @@ from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import boards_of
 from app.judging.errors import CannotJudge
 from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission, User
+from app.standings.tries import may_stand
+from app.submissions.newest import newest_in, stands_as
 from evergold.scoring.errors import InvalidFile, InvalidOptions
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
@@ -51,20 +53,25 @@ def choose_submissions(
     return found
 
 
-def scored_submissions(session: Session, phase_task: PhaseTask, ids: Sequence[UUID] | None = None) -> list[Submission]:
-    """The scored submissions of a task in a phase that were not withdrawn, teams loaded, in order of submission;
-    `ids`: only these."""
+def scored_submissions(session: Session, phase_task: PhaseTask, ids: Sequence[UUID]) -> list[Submission]:
+    """Those of these submissions that were scored, for this task in this phase, and not withdrawn; teams loaded, in
+    order of submission."""
     query = (
         select(Submission)
         .join(ScoringRun, ScoringRun.submission_id == Submission.id)
         .options(joinedload(Submission.team))
-        .where(Submission.phase_task_id == phase_task.id, Submission.withdrawn_at.is_(None))
-        .where(ScoringRun.is_current, ScoringRun.status == RunStatus.SCORED)
+        .where(Submission.id.in_(ids), ScoringRun.is_current, may_stand())
         .order_by(Submission.submitted_at, Submission.id)
     )
-    if ids is not None:
-        query = query.where(Submission.id.in_(ids))
-    return list(session.scalars(query))
+    # Which place they are from is looked at here: SQLite would go through all that was sent there.
+    return [one for one in session.scalars(query) if one.phase_task_id == phase_task.id]
+
+
+def newest_scored(session: Session, phase_task: PhaseTask) -> list[Submission]:
+    """The newest of them, to choose from: as many as a round takes."""
+    conditions = [Submission.withdrawn_at.is_(None), stands_as(RunStatus.SCORED)]
+    here = Submission.phase_task_id == phase_task.id
+    return scored_submissions(session, phase_task, newest_in(session, [here], conditions, MOST_SUBMISSIONS))
 
 
 def on_boards(

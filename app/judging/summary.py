@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.errors import NotFound
@@ -198,7 +198,8 @@ def _automatic_scores(
         .where(
             JudgedEntry.round_id == judging.id,
             ScoringRun.is_current,
-            ScoringRun.status == RunStatus.SCORED,
+            # Written so that SQLite begins with what is judged, and not with all that was ever scored.
+            func.coalesce(ScoringRun.status, "") == RunStatus.SCORED,
             ScoringRun.report.is_not(None),
         )
     )

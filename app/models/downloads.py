@@ -16,7 +16,10 @@ class FileDownload(Base):
     """One download. Names as they were then: phases and files may be declared otherwise since."""
 
     __tablename__ = "file_downloads"
-    __table_args__ = (Index("ix_file_downloads_competition_id_id", "competition_id", "id"),)
+    __table_args__ = (
+        Index("ix_file_downloads_competition_id_id", "competition_id", "id"),
+        Index("ix_file_downloads_competition_id_file", "competition_id", "file"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))

@@ -99,7 +99,7 @@ class ScoringRun(Base):
     sent_at: Mapped[datetime | None]  # when the sweep last told Celery again
     not_before: Mapped[datetime | None]  # it was tried, and rests until then
     started_at: Mapped[datetime | None]
-    finished_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None] = mapped_column(index=True)
     checked_at: Mapped[datetime | None]  # while it runs long: when the file was found in order, and scoring began
     items_done: Mapped[int | None]  # of items_total; None: nothing is known
     items_total: Mapped[int | None]

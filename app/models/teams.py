@@ -135,7 +135,7 @@ class TeamMember(Base):
     __table_args__ = (UniqueConstraint("competition_id", "user_id"),)
 
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), primary_key=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), primary_key=True, index=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
     joined_at: Mapped[datetime | None]  # None: from the team's beginning
 

@@ -1,7 +1,7 @@
 """The server's numbers for Prometheus, and the few of them that everybody may see.
 
-Counted in the database and not in a process: there are several, and they are restarted. A task is here a task type:
-numbers of a single competition could tell what its board does not.
+Counted in the database and not in a process: there are several, and they are restarted (`app.operations.totals`). A
+task is here a task type: numbers of a single competition could tell what its board does not.
 """
 
 from __future__ import annotations
@@ -9,17 +9,18 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric, SummaryMetricFamily
 from prometheus_client.registry import Collector
-from sqlalchemy import ColumnElement, Float, cast, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.models import TERMINAL, CompetitionTask, Heartbeat, PhaseTask, RunStatus, ScoringRun, Submission
+from app.models import CompetitionTask, Heartbeat, RunStatus, ScoringRun
 from app.operations.health import SWEEP, oldest_waiting
+from app.operations.totals import Key, Kind, Totals, totals
 from app.people.mail import waiting_count
+from app.runs.claims import with_task
 from app.runs.workers import live_workers
 from evergold.version import VERSION
 
@@ -41,11 +42,9 @@ def usual_seconds(session: Session, now: datetime) -> float | None:
     ended = session.execute(
         select(ScoringRun.queued_at, ScoringRun.finished_at)
         .where(
-            ScoringRun.status == RunStatus.SCORED,
-            ScoringRun.is_current,
-            ScoringRun.rescoring_id.is_(None),  # nobody waits for those
-            # What waited longer than the span itself is not usual, and an index has when it was queued.
-            ScoringRun.queued_at > now - 2 * USUAL_SPAN,
+            # Written so that SQLite goes by the index of when runs ended, and by no other.
+            func.coalesce(ScoringRun.status, "") == RunStatus.SCORED,
+            func.coalesce(ScoringRun.rescoring_id, 0) == 0,  # nobody waits for those
             ScoringRun.finished_at > now - USUAL_SPAN,
         )
         .order_by(ScoringRun.finished_at.desc())
@@ -66,12 +65,13 @@ class _Found(Collector):
 
 
 def _metrics(session: Session, now: datetime) -> list[Metric]:
-    oldest = oldest_waiting(session)
+    oldest, counted = oldest_waiting(session), totals(session)
     return [
         InfoMetricFamily("evergold_build", "What runs here.", {"version": VERSION}),
-        _accepted(session),
-        *_runs(session),
-        _scoring_seconds(session),
+        _accepted(counted),
+        _ended(counted),
+        _current(session),
+        _scoring_seconds(counted),
         GaugeMetricFamily(
             "evergold_queue_oldest_seconds",
             "How long the oldest waiting run waits; 0: none does.",
@@ -83,32 +83,39 @@ def _metrics(session: Session, now: datetime) -> list[Metric]:
     ]
 
 
-def _accepted(session: Session) -> Metric:
+def _accepted(counted: Totals) -> Metric:
     metric = CounterMetricFamily("evergold_submissions_accepted", "Submissions accepted.", labels=["task"])
-    counted = _by_task(select(CompetitionTask.task_type, func.count(Submission.id)).select_from(Submission))
-    for task_type, count in session.execute(counted):
-        metric.add_metric([task_type], count)
+    for key, count in counted.items():
+        if key.kind is Kind.ACCEPTED:
+            metric.add_metric([key.task_type], count)
     return metric
 
 
-def _runs(session: Session) -> list[Metric]:
-    ended = CounterMetricFamily("evergold_runs_ended", "Runs that ended, by how.", labels=["task", "outcome"])
-    current = GaugeMetricFamily("evergold_runs", "Runs that have not ended.", labels=["task", "status"])
-    counted = _of_runs(select(CompetitionTask.task_type, ScoringRun.status, func.count(ScoringRun.id)))
-    for task_type, status, count in session.execute(counted.group_by(ScoringRun.status)):
-        (ended if status in TERMINAL else current).add_metric([task_type, str(status)], count)
-    return [ended, current]
+def _ended(counted: Totals) -> Metric:
+    metric = CounterMetricFamily("evergold_runs_ended", "Runs that ended, by how.", labels=["task", "outcome"])
+    for key, count in counted.items():
+        if key.kind is Kind.ENDED:
+            metric.add_metric([key.task_type, key.outcome], count)
+    return metric
 
 
-def _scoring_seconds(session: Session) -> Metric:
+def _current(session: Session) -> Metric:
+    metric = GaugeMetricFamily("evergold_runs", "Runs that have not ended.", labels=["task", "status"])
+    waiting = with_task(select(CompetitionTask.task_type, ScoringRun.status, func.count()).select_from(ScoringRun))
+    waiting = waiting.where(ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING)))
+    for task_type, status, count in session.execute(waiting.group_by(CompetitionTask.task_type, ScoringRun.status)):
+        metric.add_metric([task_type, str(status)], count)
+    return metric
+
+
+def _scoring_seconds(counted: Totals) -> Metric:
     metric = SummaryMetricFamily(
         "evergold_scoring_seconds", "From a worker's claim to the scores, of scored runs.", labels=["task"]
     )
-    took = func.sum(_seconds(session, ScoringRun.finished_at) - _seconds(session, ScoringRun.started_at))
-    counted = _of_runs(select(CompetitionTask.task_type, func.count(ScoringRun.id), took))
-    is_timed = (ScoringRun.status == RunStatus.SCORED) & ScoringRun.started_at.is_not(None)
-    for task_type, count, seconds in session.execute(counted.where(is_timed)):
-        metric.add_metric([task_type], count_value=count, sum_value=float(seconds))
+    for key, count in counted.items():
+        if key.kind is Kind.TIMED:
+            took = counted[Key(Kind.SECONDS, key.task_type)]
+            metric.add_metric([key.task_type], count_value=int(count), sum_value=took)
     return metric
 
 
@@ -122,24 +129,3 @@ def _sweep(session: Session) -> list[Metric]:
     last_ran = "When the sweep last ran."
     at = GaugeMetricFamily("evergold_sweep_last_timestamp_seconds", last_ran, last.beat_at.timestamp())
     return [actions, at]
-
-
-def _of_runs(query: Any) -> Any:
-    """Of runs, by task type."""
-    return _by_task(query.select_from(ScoringRun).join(Submission, Submission.id == ScoringRun.submission_id))
-
-
-def _by_task(query: Any) -> Any:
-    """Of submissions, by task type; a query's type would name every column."""
-    return (
-        query.join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
-        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
-        .group_by(CompetitionTask.task_type)
-    )
-
-
-def _seconds(session: Session, moment: Any) -> ColumnElement[float]:
-    """A moment as seconds, as this database computes them."""
-    if session.get_bind().dialect.name == "postgresql":
-        return cast(func.extract("epoch", moment), Float)
-    return cast(func.julianday(moment), Float) * 86400.0

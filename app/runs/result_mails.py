@@ -50,10 +50,12 @@ _WHAT = {
 
 
 #: Of a run that is changed, in what its statement returns: whether whoever sent it wants to hear of its end. Written
-#: out, for SQLAlchemy leaves the names of tables out of what SQLite returns.
+#: out, for SQLAlchemy leaves the names of tables out of what SQLite returns. The run is looked up once more, as SQLite
+#: finds by no index what it returns, and would go through all submissions.
 WANTS_MAIL: ColumnElement[bool] = literal_column(
-    "EXISTS (SELECT 1 FROM submissions JOIN mail_choices ON mail_choices.user_id = submissions.user_id "
-    "WHERE submissions.id = runs.submission_id AND mail_choices.results)"
+    "EXISTS (SELECT 1 FROM mail_choices WHERE mail_choices.results AND mail_choices.user_id = "
+    "(SELECT submissions.user_id FROM submissions JOIN runs AS ended ON ended.submission_id = submissions.id "
+    "WHERE ended.id = runs.id))"
 )
 
 

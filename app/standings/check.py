@@ -10,18 +10,18 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.competitions.changed import boards_changed
-from app.models import PhaseTask, Standing, Submission, Team
+from app.models import Phase, PhaseTask, Standing, Submission, Tally, Team
 from app.standings.renew import a_few_at_a_time, places_of, renew_all, renew_team, rows_of, teams_in
 from app.standings.tallies import wrong_tallies
 
 #: Before all teams.
 START = 0
-#: The sweep looks at so many teams each time.
-TEAMS_OF_A_SLICE = 20
+#: The sweep looks at so many teams each time, and at no more of them than have so many tries.
+TEAMS_OF_A_SLICE, TRIES_OF_A_SLICE = 20, 2000
 _VALUES = ("is_whole", "gold", "run_id", "entries", "ladder_value")
 
 Row = tuple[Any, ...]
@@ -62,14 +62,34 @@ def check_slice(session: Session, after: int) -> tuple[list[Difference], int]:
 
     Boards that are not kept yet, or were chosen by other rules, are chosen anew on the way.
     """
-    query = select(Team.id).where(Team.id > after).order_by(Team.id).limit(TEAMS_OF_A_SLICE)
-    teams = session.scalars(query).all()
+    teams, is_end = _next_teams(session, after)
     sent = select(Submission.phase_task_id, Submission.team_id).where(Submission.team_id.in_(teams)).distinct()
     by_task: defaultdict[int, list[int]] = defaultdict(list)
     for phase_task_id, team_id in session.execute(sent):
         by_task[phase_task_id].append(team_id)
     differences = [one for task in sorted(by_task) for one in _put_right(session, task, by_task[task])]
-    return differences, teams[-1] if len(teams) == TEAMS_OF_A_SLICE else START
+    return differences, START if is_end else teams[-1]
+
+
+def _next_teams(session: Session, after: int) -> tuple[list[int], bool]:
+    """Behind this one, in order, one at least, if there is any; and whether no others are left."""
+    tries = (
+        select(func.coalesce(func.sum(Tally.runs), 0))
+        .join(PhaseTask, PhaseTask.id == Tally.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .where(Phase.competition_id == Team.competition_id, Tally.team_id == Team.id)
+        .scalar_subquery()
+    )
+    query = select(Team.id, tries).where(Team.id > after).order_by(Team.id).limit(TEAMS_OF_A_SLICE)
+    rows = session.execute(query).all()
+    found: list[int] = []
+    left = TRIES_OF_A_SLICE
+    for team_id, count in rows:
+        if found and count > left:
+            break
+        found.append(team_id)
+        left -= count
+    return found, len(found) == len(rows) < TEAMS_OF_A_SLICE
 
 
 def _put_right(session: Session, phase_task_id: int, teams: Collection[int]) -> list[Difference]:

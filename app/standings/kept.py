@@ -1,19 +1,40 @@
 """Standings from the table, as long as they were chosen by the rules that hold now; and until some moment of the past,
-where only those teams are walked through that did something since."""
+where only those teams are walked through that did something since, and nobody where that would be too much."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnExpressionArgument, Select, and_, bindparam, select
+from sqlalchemy import ColumnExpressionArgument, Select, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.models import EntryChoice, EntryRule, KeptBoard, Standing, Submission
+from app.base.errors import EvergoldError
+from app.models import EntryChoice, EntryRule, KeptBoard, Standing, Submission, Tally
 from app.standings.choose import Rules, TeamStanding
 from app.standings.tries import EVERYTHING, Bounds, standings_from_runs
 
 #: Where more teams than this did something since, all are walked through: a query takes only so many parameters.
 TEAMS_AT_MOST = 500
+#: More tries than this nobody walks through for what was: a page would wait for seconds.
+TRIES_AT_MOST = 5000
+
+
+class TooFarBack(EvergoldError):
+    """What stood at that moment is not kept, and too much would have to be read to work it out."""
+
+    status = 409
+    code = "too_far_back"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A board as it was at some moment. still: who stood then with what they stand with now; since: those who did
+    something since, whose tries have to be looked at; None: everybody."""
+
+    still: Sequence[TeamStanding]
+    since: frozenset[int] | None
 
 
 def standings_of(
@@ -25,20 +46,44 @@ def standings_of(
     bounds: Bounds = EVERYTHING,
 ) -> list[TeamStanding]:
     """Who stands with what on a board of a phase, all teams; gold: only what was scored against it."""
-    kept = None
+    if bounds.until is not None and bounds.rescoring is None:
+        past = past_of(session, phase_task_id, board_id, rules, bounds.until, gold)
+        if past.since is not None and not past.since:
+            return list(past.still)
+        again = Bounds(teams=past.since, until=bounds.until)
+        return [*past.still, *standings_from_runs(session, phase_task_id, board_id, rules, gold, again)]
     # On a board of all entries there is nothing to choose.
-    if bounds.rescoring is None and rules.rule is not EntryRule.ALL:
-        kept = _kept(session, phase_task_id, board_id, rules, gold)
-    if kept is None:
-        return standings_from_runs(session, phase_task_id, board_id, rules, gold, bounds)
-    if bounds.until is None:
-        return kept
-    since = _teams_since(session, phase_task_id, board_id, bounds.until)
-    if len(since) > TEAMS_AT_MOST:
-        return standings_from_runs(session, phase_task_id, board_id, rules, gold, bounds)
-    again = Bounds(teams=since, until=bounds.until)
-    still = [one for one in kept if one.team_id not in since]
-    return still + standings_from_runs(session, phase_task_id, board_id, rules, gold, again) if since else still
+    is_kept = bounds.rescoring is None and rules.rule is not EntryRule.ALL
+    kept = _kept(session, phase_task_id, board_id, rules, gold) if is_kept else None
+    return kept if kept is not None else standings_from_runs(session, phase_task_id, board_id, rules, gold, bounds)
+
+
+def past_of(
+    session: Session, phase_task_id: int, board_id: int, rules: Rules, moment: datetime, gold: str | None = None
+) -> Past:
+    """Of a board at this moment. Raises TooFarBack where more than TRIES_AT_MOST would have to be looked at."""
+    kept = None if rules.rule is EntryRule.ALL else _kept(session, phase_task_id, board_id, rules, gold)
+    since = None if kept is None else _teams_since(session, phase_task_id, board_id, moment)
+    if kept is None or since is None or len(since) > TEAMS_AT_MOST:
+        kept, since = [], None
+    _check_is_near(session, phase_task_id, since)
+    return Past([one for one in kept if since is None or one.team_id not in since], since)
+
+
+def _check_is_near(session: Session, phase_task_id: int, teams: frozenset[int] | None) -> None:
+    counted = select(func.sum(Tally.runs)).where(Tally.phase_task_id == phase_task_id)
+    if teams is not None:
+        counted = counted.where(Tally.team_id.in_(teams))
+    if (session.scalar(counted) or 0) > TRIES_AT_MOST:
+        raise TooFarBack(
+            "Since then came so much that it is not worked out who stood where; a later day may be near enough."
+        )
+
+
+def start_of_newest(session: Session, phase_task_id: int) -> datetime | None:
+    """From when on a task of a phase has so many submissions as are looked at one by one; None: it has no more."""
+    newest = select(Submission.submitted_at).where(Submission.phase_task_id == phase_task_id)
+    return session.scalar(newest.order_by(Submission.submitted_at.desc()).offset(TRIES_AT_MOST - 1).limit(1))
 
 
 def _kept(
@@ -69,12 +114,18 @@ def _of(whose: ColumnExpressionArgument[bool]) -> Select[str, int, int, int, flo
 _WHOLE, _OF_ONE_GOLD = _of(Standing.is_whole), _of(Standing.gold == bindparam("gold"))
 
 
-def _teams_since(session: Session, phase_task_id: int, board_id: int, moment: datetime) -> set[int]:
-    """Those of whom it was otherwise before: who submitted or chose since then."""
-    submitted = select(Submission.team_id).where(
-        Submission.phase_task_id == phase_task_id, Submission.submitted_at >= moment
+def _teams_since(session: Session, phase_task_id: int, board_id: int, moment: datetime) -> frozenset[int]:
+    """Of those who stand there, whoever submitted or chose since then: of them it was otherwise before."""
+    submitted = exists().where(
+        Submission.team_id == Standing.team_id,
+        Submission.phase_task_id == phase_task_id,
+        Submission.submitted_at >= moment,
     )
-    chose = select(EntryChoice.team_id).where(
-        EntryChoice.phase_task_id == phase_task_id, EntryChoice.board_id == board_id, EntryChoice.chosen_at >= moment
+    chose = exists().where(
+        EntryChoice.team_id == Standing.team_id,
+        EntryChoice.phase_task_id == phase_task_id,
+        EntryChoice.board_id == board_id,
+        EntryChoice.chosen_at >= moment,
     )
-    return set(session.scalars(submitted.union(chose)))
+    here = and_(Standing.phase_task_id == phase_task_id, Standing.board_id == board_id)
+    return frozenset(session.scalars(select(Standing.team_id).where(here, or_(submitted, chose))))

@@ -40,10 +40,12 @@ class Rescored:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Which of the tries. teams: of these alone; until: submitted before then, and choices made before then; rescoring:
-    with this set's runs in the place of the current ones."""
+    """Which of the tries. teams: of these alone; runs: these alone; since: submitted then or later; until: submitted
+    before then, and choices made before then; rescoring: with this set's runs in the place of the current ones."""
 
     teams: Collection[int] | None = None
+    runs: Collection[int] | None = None
+    since: datetime | None = None
     until: datetime | None = None
     rescoring: Rescored | None = None
 
@@ -148,6 +150,10 @@ def _query(
     where: dict[str, Any] = {"of_task": phase_task_id}
     if bounds.teams is not None:
         where["of_teams"] = list(bounds.teams)
+    if bounds.runs is not None:
+        where["of_runs"] = list(bounds.runs)
+    if bounds.since is not None:
+        where["since"] = bounds.since
     if bounds.until is not None:
         where["until"] = bounds.until
     set_id = bounds.rescoring.rescoring_id if bounds.rescoring else None
@@ -186,6 +192,10 @@ def _statement(
     )
     if "of_teams" in by:
         query = query.where(Submission.team_id.in_(bindparam("of_teams", expanding=True)))
+    if "of_runs" in by:
+        query = query.where(ScoringRun.id.in_(bindparam("of_runs", expanding=True)))
+    if "since" in by:
+        query = query.where(Submission.submitted_at >= bindparam("since", type_=UtcDateTime()))
     return query.where(Submission.submitted_at < bindparam("until", type_=UtcDateTime())) if "until" in by else query
 
 

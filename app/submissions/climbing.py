@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import Select, and_, func, select
+from sqlalchemy import Select, and_, exists, func, select, tuple_
 from sqlalchemy.orm import Session, aliased
 
 from app.base.config import Settings
@@ -102,10 +102,11 @@ def mail_organisers(session: Session, measured: Collection[UUID], settings: Sett
     """Write to the organisers about every team that began to climb with these submissions; how many alerts there
     were."""
     told = 0
-    teams = select(Submission.team_id).where(Submission.id.in_(measured))
-    for (team_id, phase_task_id), (climber, competition) in _climbers(session, teams).items():
-        if climber.told_at is not None:
-            continue
+    alerted = exists().where(
+        ClimbingAlert.team_id == Submission.team_id, ClimbingAlert.phase_task_id == Submission.phase_task_id
+    )
+    sent = select(Submission.team_id, Submission.phase_task_id).where(Submission.id.in_(measured), ~alerted).distinct()
+    for (team_id, phase_task_id), (climber, competition) in _climbers(session, sent).items():
         session.add(ClimbingAlert(team_id=team_id, phase_task_id=phase_task_id, times=climber.small_steps, at=now))
         body = _body(climber, competition, settings)
         for organiser in organisers_of(session, competition.name, Right.SUBMISSIONS):
@@ -115,42 +116,48 @@ def mail_organisers(session: Session, measured: Collection[UUID], settings: Sett
 
 
 def climbing_teams(session: Session, competition: Competition) -> list[Climber]:
-    """The teams that climb in this competition, most small steps first."""
-    teams = select(Team.id).where(Team.competition_id == competition.id)
-    found = [climber for climber, _ in _climbers(session, teams).values()]
+    """The teams that climb in this competition, most small steps first: whoever does was told of when it began."""
+    alerted = (
+        select(ClimbingAlert.team_id, ClimbingAlert.phase_task_id)
+        .join(Team, Team.id == ClimbingAlert.team_id)
+        .where(Team.competition_id == competition.id)
+    )
+    found = [climber for climber, _ in _climbers(session, alerted).values()]
     return sorted(found, key=lambda one: (-one.small_steps, one.team, one.phase, one.task))
 
 
-def _climbers(session: Session, teams: Select[int]) -> dict[tuple[int, int], tuple[Climber, Competition]]:
-    """Among these teams, by team and phase task."""
+def _climbers(session: Session, places: Select[int, int]) -> dict[tuple[int, int], tuple[Climber, Competition]]:
+    """Among these teams in these tasks of phases, by both."""
     small = func.count().filter(
         LineChange.changed > 0,
         (LineChange.changed <= 1) | (LineChange.changed <= SMALL_SHARE * LineChange.of_lines),
     )
-    counted = session.execute(
-        select(Submission.team_id, Submission.phase_task_id, small, func.count())
+    here = tuple_(Submission.team_id, Submission.phase_task_id).in_([tuple(row) for row in session.execute(places)])
+    counted = (
+        select(Submission.team_id, Submission.phase_task_id, small.label("small_steps"), func.count().label("sent"))
         .join(LineChange, LineChange.submission_id == Submission.id)
-        .where(Submission.team_id.in_(teams))
+        .where(here)
         .group_by(Submission.team_id, Submission.phase_task_id)
         .having(small >= SMALL_STEPS)
-    ).all()
-    found = {}
-    for team_id, phase_task_id, small_steps, submissions in counted:
-        team, phase, task, where, told_at = session.execute(
-            select(Team, Phase, CompetitionTask, Competition, ClimbingAlert.at)
-            .join(Competition, Competition.id == Team.competition_id)
-            .join(PhaseTask, PhaseTask.id == phase_task_id)
-            .join(Phase, Phase.id == PhaseTask.phase_id)
-            .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
-            .outerjoin(
-                ClimbingAlert,
-                and_(ClimbingAlert.team_id == Team.id, ClimbingAlert.phase_task_id == PhaseTask.id),
-            )
-            .where(Team.id == team_id)
-        ).one()
-        climber = Climber(team.name, phase.name, task.name, small_steps, submissions, told_at)
-        found[team_id, phase_task_id] = (climber, where)
-    return found
+        .subquery()
+    )
+    rows = session.execute(
+        select(counted, Team.name, Phase.name, CompetitionTask.name, Competition, ClimbingAlert.at)
+        .join(Team, Team.id == counted.c.team_id)
+        .join(Competition, Competition.id == Team.competition_id)
+        .join(PhaseTask, PhaseTask.id == counted.c.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .outerjoin(
+            ClimbingAlert,
+            and_(ClimbingAlert.team_id == Team.id, ClimbingAlert.phase_task_id == PhaseTask.id),
+        )
+        .order_by(counted.c.team_id, counted.c.phase_task_id)
+    )
+    return {
+        (team_id, phase_task_id): (Climber(team, phase, task, small_steps, submissions, told_at), where)
+        for team_id, phase_task_id, small_steps, submissions, team, phase, task, where, told_at in rows
+    }
 
 
 def _subject(climber: Climber) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session, defer, joinedload, selectinload
 
 from app.base.errors import NotFound
 from app.models import (
-    Competition,
-    CompetitionTask,
     Phase,
     PhaseTask,
     Right,
@@ -21,6 +19,8 @@ from app.models import (
     User,
 )
 from app.people.rights import may_organise
+from app.submissions.newest import newest_in, stands_as
+from app.submissions.own import is_at, own_places
 
 
 def current_run(submission: Submission) -> ScoringRun:
@@ -71,27 +71,18 @@ def list_submissions(
     the next page goes on (None: this was the last)."""
     if any("\0" in (name or "") for name in (competition, phase, task)):  # PostgreSQL takes no NUL
         return [], None
-    query = (
-        _whole_submissions()
-        .join(Submission.phase_task)
-        .join(PhaseTask.phase)
-        .join(PhaseTask.task)
-        .join(Phase.competition)
-        .where(is_ones_own(user))
-        .order_by(Submission.submitted_at.desc(), Submission.id.desc())
-        .limit(limit + 1)
-    )
-    for column, wanted in ((Competition.name, competition), (Phase.name, phase), (CompetitionTask.name, task)):
-        if wanted is not None:
-            query = query.where(column == wanted)
+    conditions = []
     if status is not None:
-        query = query.where(Submission.runs.any(and_(ScoringRun.is_current, ScoringRun.status == status)))
+        conditions.append(stands_as(status))
     if not with_withdrawn:
-        query = query.where(Submission.withdrawn_at.is_(None))
+        conditions.append(Submission.withdrawn_at.is_(None))
     if after is not None:
-        query = query.where(_older_than(session, user, after))
-    found = list(session.scalars(query).unique())
-    return found[:limit], (found[limit - 1].id if len(found) > limit else None)
+        conditions.append(_older_than(session, user, after))
+    places = own_places(session, user, competition=competition, phase=phase, task=task)
+    newest = newest_in(session, [is_at(place, user) for place in places], conditions, limit + 1)
+    wanted = _whole_submissions().where(Submission.id.in_(newest[:limit]))
+    found = session.scalars(wanted.order_by(Submission.submitted_at.desc(), Submission.id.desc())).unique().all()
+    return list(found), (newest[limit - 1] if len(newest) > limit else None)
 
 
 def runs_beside(session: Session, submission: Submission, limit: int) -> list[Submission]:
@@ -106,7 +97,7 @@ def runs_beside(session: Session, submission: Submission, limit: int) -> list[Su
 
 
 def _older_than(session: Session, user: User, submission_id: UUID) -> ColumnElement[bool]:
-    own = select(Submission.submitted_at).where(Submission.id == submission_id, is_ones_own(user))
+    own = select(Submission.submitted_at).where(Submission.id == submission_id, _is_ones_own(user))
     moment = session.scalar(own)
     if moment is None:
         raise NotFound("This page of the list does not exist any more; start again from its beginning.")
@@ -114,21 +105,10 @@ def _older_than(session: Session, user: User, submission_id: UUID) -> ColumnElem
     return or_(Submission.submitted_at < moment, same)
 
 
-def is_ones_own(user: User) -> ColumnElement[bool]:
+def _is_ones_own(user: User) -> ColumnElement[bool]:
     """Of the user's teams, or sent by the user."""
     teams = select(TeamMember.team_id).where(TeamMember.user_id == user.id)
     return or_(Submission.team_id.in_(teams), Submission.user_id == user.id)
-
-
-def count_own(session: Session, competition: Competition, user: User) -> int:
-    """How often this user, or a team of theirs, submitted to the competition."""
-    counted = session.scalar(
-        select(func.count(Submission.id))
-        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
-        .join(Phase, Phase.id == PhaseTask.phase_id)
-        .where(Phase.competition_id == competition.id, is_ones_own(user))
-    )
-    return counted or 0
 
 
 def _whole_submissions() -> Select[Submission]:

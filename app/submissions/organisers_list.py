@@ -29,6 +29,7 @@ from app.models import (
     TeamKind,
     User,
 )
+from app.submissions.newest import newest_in, stands_as
 
 #: So many are acted on at once.
 CHOSEN_LIMIT = 200
@@ -87,12 +88,31 @@ def list_all_submissions(
     session: Session, competition: Competition, wanted: SubmissionFilter, *, after: UUID | None = None, limit: int = 50
 ) -> tuple[list[ListedSubmission], UUID | None]:
     """Newest first; and where the next page goes on (None: this was the last). Raises NotFound."""
-    query = _listed(competition).where(*_conditions(wanted))
+    conditions = _conditions(wanted)
     if after is not None:
-        query = query.where(_older_than(session, competition, after))
-    query = query.order_by(Submission.submitted_at.desc(), Submission.id.desc()).limit(limit + 1)
-    found = [ListedSubmission(*row) for row in session.execute(query)]
-    return found[:limit], (found[limit - 1].id if len(found) > limit else None)
+        conditions.append(_older_than(session, competition, after))
+    newest = newest_in(session, _places(session, competition, wanted), conditions, limit + 1)
+    rows = session.execute(_listed(competition).where(Submission.id.in_(newest[:limit])))
+    by_id = {row.id: ListedSubmission(*row) for row in rows}
+    return [by_id[one] for one in newest[:limit]], (newest[limit - 1] if len(newest) > limit else None)
+
+
+def _places(session: Session, competition: Competition, wanted: SubmissionFilter) -> list[ColumnElement[bool]]:
+    """Each task of a phase, or what one team sent there."""
+    query = (
+        select(PhaseTask.id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .where(Phase.competition_id == competition.id)
+        .order_by(PhaseTask.id)
+    )
+    for column, name in ((Phase.name, wanted.phase), (CompetitionTask.name, wanted.task)):
+        query = query.where(column == name) if name else query
+    places = [Submission.phase_task_id == phase_task_id for phase_task_id in session.scalars(query)]
+    if not wanted.team:
+        return places
+    team_id = session.scalar(select(Team.id).where(Team.competition_id == competition.id, Team.name == wanted.team))
+    return [and_(Submission.team_id == team_id, place) for place in places] if team_id is not None else []
 
 
 def chosen_submissions(session: Session, competition: Competition, ids: Collection[UUID]) -> list[ListedSubmission]:
@@ -157,13 +177,10 @@ def _is_of_team() -> ColumnElement[bool]:
 
 
 def _conditions(wanted: SubmissionFilter) -> list[ColumnElement[bool]]:
-    found = [
-        column == name
-        for column, name in ((Team.name, wanted.team), (Phase.name, wanted.phase), (CompetitionTask.name, wanted.task))
-        if name
-    ]
+    """Besides those of `_places`."""
+    found: list[ColumnElement[bool]] = []
     if wanted.status is not None:
-        found.append(ScoringRun.status == wanted.status)
+        found.append(stands_as(wanted.status))
     if wanted.marked is not None:
         is_marked = exists().where(or_(RowMark.submission_id == Submission.id, _is_of_team())).correlate(Submission)
         found.append(is_marked if wanted.marked else ~is_marked)

@@ -16,15 +16,17 @@ def clear_rejected_files(session: Session, days: int, now: datetime) -> int:
     if not days:
         return 0
     long_ago = now - timedelta(days=days)
+    # Written so that SQLite begins with what was rejected, and not with all that was ever sent.
+    rejected = select(ScoringRun.submission_id).where(ScoringRun.status == RunStatus.REJECTED)
     runs = select(ScoringRun.id).where(ScoringRun.submission_id == Submission.id)
     may_matter = exists(runs.where(ScoringRun.status != RunStatus.REJECTED))
     lately = exists(runs.where(ScoringRun.finished_at > long_ago))
     cleared = session.scalars(
         update(Submission)
         .where(
+            Submission.id.in_(rejected),
             Submission.file_cleared_at.is_(None),
             Submission.submitted_at <= long_ago,
-            exists(runs),
             ~may_matter,
             ~lately,
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, exists, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, contains_eager
 
@@ -176,9 +176,9 @@ def names_fixed_at(session: Session, competition: Competition, team: Team) -> da
     declared = competition.teams.get("rename_until")
     if declared is not None:
         return datetime.fromisoformat(declared)
+    sent = exists().where(Submission.team_id == team.id, Submission.phase_task_id == PhaseTask.id)
     return session.scalar(
         select(func.min(Phase.ends_at))
         .join(PhaseTask, PhaseTask.phase_id == Phase.id)
-        .join(Submission, Submission.phase_task_id == PhaseTask.id)
-        .where(Submission.team_id == team.id, Phase.has_snapshot)
+        .where(Phase.competition_id == team.competition_id, Phase.has_snapshot, sent)
     )

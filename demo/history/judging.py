@@ -16,7 +16,7 @@ from app.competitions.find import find_competition, find_phase_task
 from app.judging.marks import save_marks, worksheet
 from app.judging.organising import WantedRound, start_judging
 from app.judging.rounds import RoundForm, find_round, list_rounds, publish_round
-from app.judging.selection import scored_submissions
+from app.judging.selection import newest_scored
 from app.models import Competition, JudgedText, JudgingAnnotator, JudgingRound, RunStatus, ScoringRun, Submission, User
 from app.server.demo import COMPETITION, ORGANISER
 from app.server.programs import has_torch
@@ -82,7 +82,7 @@ def _wait_for_scores(engine: Engine) -> bool:
     while time.monotonic() < deadline:
         with reading(engine) as session:
             phase_task = find_phase_task(session, *PLACE)
-            if scored_submissions(session, phase_task) and not _open(session, phase_task.id):
+            if newest_scored(session, phase_task) and not _open(session, phase_task.id):
                 return True
         time.sleep(LOOK_SECONDS)
     return False

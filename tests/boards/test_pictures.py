@@ -15,6 +15,7 @@ from app.boards.pictures.shapes import Picture
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs
 from app.models import EntryRule, HistoricRow, TeamKind, User
+from app.standings import kept
 from tests import world
 from tests.boards.places import board
 from tests.competitions.embargo import add_phase, declare, enter, hide
@@ -45,6 +46,17 @@ def drawn(
 def points(picture: Picture, series: str) -> list[tuple[object, object, str]]:
     found = next(one for one in picture.series if one.name == series)
     return [(point.x, point.y, point.label) for point in found.points]
+
+
+def test_of_very_many_tries_the_newest_are_drawn(
+    engine: Engine, climbed: list[User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "TRIES_AT_MOST", 3)
+    pictures = drawn(engine)
+    assert [label for _, _, label in points(pictures["progress"], "Entries")] == ["Bob", "Ada", "Bob"]
+    assert [value for _, value, _ in points(pictures["progress"], "Record")] == [0.55, 0.6]
+    assert "record among them" in pictures["progress"].about
+    assert pictures["submissions"].about.startswith("The newest scored submissions")
 
 
 def minute(number: int) -> str:

@@ -280,7 +280,7 @@ def reveal(
         elif values is None:
             world.reject(engine, run_id, CLOSE - MINUTE)
         else:
-            _score(engine, run_id, values, private[team] if private else None)
+            score(engine, run_id, values, private[team] if private else None)
     runs = {team: place.submitted[team][1] for team, values in hidden.items() if values}
     keep_statistics(
         engine,
@@ -399,7 +399,7 @@ def _submit_all(engine: Engine) -> dict[str, tuple[UUID, int]]:
     """Every team submits to the evaluation, where all wait, and to practice, where all are scored; one run failed."""
     waiting = {team: _accept(engine, team, PHASE, CLOSE - HOUR) for team in TEAMS}
     for number, team in enumerate(TEAMS):
-        _score(engine, _accept(engine, team, "practice", NOW - HOUR)[1], (0.4 + number / 10, 0.5))
+        score(engine, _accept(engine, team, "practice", NOW - HOUR)[1], (0.4 + number / 10, 0.5))
     waiting["nobody"] = _accept(engine, "gamma", "practice", NOW - HOUR + MINUTE)
     world.fail(engine, waiting["nobody"][1])
     return waiting
@@ -426,7 +426,7 @@ def _accept(engine: Engine, team: str, phase: str, at: Any) -> tuple[UUID, int]:
         return accepted.submission.id, accepted.run_id
 
 
-def _score(
+def score(
     engine: Engine,
     run_id: int,
     values: tuple[float | None, float | None],
@@ -519,7 +519,7 @@ def rescore(engine: Engine, phase: str) -> None:
         made = start_rescoring(session, competition, [phase], note="Wrong labels.", user=olga, now=NOW - 40 * MINUTE)
         runs = session.scalars(select(ScoringRun.id).where(ScoringRun.rescoring_id == made.id)).all()
     for number, run_id in enumerate(runs):
-        _score(engine, run_id, (0.07 + number / 100, 0.013))
+        score(engine, run_id, (0.07 + number / 100, 0.013))
 
 
 def _forget(engine: Engine, run_id: int) -> None:

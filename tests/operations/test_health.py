@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import Engine, text, update
+from sqlalchemy import Engine, delete, text, update
 
 from app.base.config import Settings, get_settings
 from app.base.db import make_engine, reading, writing
-from app.models import CompetitionTask, Heartbeat, ScoringRun, Worker
+from app.models import CompetitionTask, Heartbeat, ScoreRow, ScoringRun, Standing, Submission, Worker
 from app.operations import metrics
 from app.operations.health import Part, beat, broker_answers, last_beat, parts
+from app.operations.totals import TOTALS, keep_totals
 from app.people.mail import send_mail
 from tests.services import Valkey, free_port
 from tests.threads import in_threads
@@ -229,6 +230,31 @@ def test_the_numbers_are_those_of_the_database(engine: Engine) -> None:
     assert found["evergold_sweep_last_timestamp_seconds"] == NOW.timestamp()
     assert found["evergold_mail_waiting"] == 1
     assert found["evergold_workers"] == 1
+
+
+def test_what_was_counted_once_stays_counted(engine: Engine) -> None:
+    """Hours that are over are counted by the sweep, the rest when somebody asks: together they are all, and each once;
+    what was deleted since was there."""
+    add_competition(engine, per_day=None)
+    ada = add_user(engine, "ada")
+    for hour in range(4):
+        run_id = submit(engine, ada, NOW + hour * HOUR, content=str(hour)).run_id
+        held = sure(claim(engine, run_id, NOW + hour * HOUR))
+        finish(engine, held, scores_of(ZERO_SHOT, 0.5), NOW + hour * HOUR + SECOND)
+    now, names = NOW + 3 * HOUR + 2 * SECOND, ("submissions_accepted_total", "runs_ended_total", "scoring_seconds_sum")
+    before = {name: value for name, value in numbers(engine, now).items() if any(one in name for one in names)}
+    assert sorted(before.values()) == [pytest.approx(4, abs=0.001), 4, 4]
+    assert keep_totals(engine, now)
+    assert not keep_totals(engine, now), "that was done"
+    with reading(engine) as session:
+        assert session.get_one(Heartbeat, TOTALS).beat_at == NOW + 2 * HOUR
+    assert numbers(engine, now).items() >= before.items()
+    assert keep_totals(engine, now + HOUR)
+    with writing(engine) as session:
+        for table in (Standing, ScoreRow, ScoringRun, Submission):
+            session.execute(delete(table))
+    left = numbers(engine, now + HOUR)
+    assert [left[name] for name in before] == pytest.approx([3, 3, 3], abs=0.001), "the hour that goes on is not kept"
 
 
 def test_a_server_without_anything_has_numbers_too(engine: Engine) -> None:

@@ -19,7 +19,7 @@ from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
 from app.judging import organising
 from app.judging.rounds import list_rounds
-from app.judging.selection import scored_submissions
+from app.judging.selection import newest_scored
 from app.models import Announcement, Question, Rescoring, RunStatus, ScoringRun, Submission
 from app.server import demo, demo_dates
 from demo.history import __main__ as history, cast, draw, judging, uploads
@@ -150,7 +150,7 @@ def test_paraphrases_are_judged_once_they_are_scored_and_agreement_is_neither_no
     monkeypatch.setattr(judging, "PATIENCE_SECONDS", 60.0)
     with writing(engine) as session:  # as a worker with torch leaves them
         session.execute(update(ScoringRun).values(status=RunStatus.SCORED))
-        everything = scored_submissions(session, find_phase_task(session, *judging.PLACE))
+        everything = newest_scored(session, find_phase_task(session, *judging.PLACE))
     monkeypatch.setattr(organising, "choose_submissions", lambda *args, **kwargs: everything)
     assert judging.judge_paraphrases(engine, settings, START)
     with reading(engine) as session:

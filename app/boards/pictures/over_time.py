@@ -14,8 +14,9 @@ from app.boards.rows import LeaderboardRow
 MOST_ENTRIES = 1000
 #: A longer time is counted by months.
 MOST_DAYS = 92
-_EVERY = "Every scored submission is a point"
-_STANDING = "What stands on the board is a point"
+_EVERY = "Every scored submission is a point, the line is the record so far."
+_NEWEST = "Each of the newest scored submissions is a point, the line is the record among them."
+_STANDING = "What stands on the board is a point, the line is the record so far."
 
 
 def progress(seen: Seen) -> Picture | None:
@@ -37,7 +38,7 @@ def progress(seen: Seen) -> Picture | None:
         name="progress",
         title="Progress over time",
         kind="steps",
-        about=f"{_EVERY if seen.has_tries else _STANDING}, the line is the record so far.",
+        about=_STANDING if not seen.has_tries else _NEWEST if seen.is_cut else _EVERY,
         summary=_progress_summary(rows, rows[records[-1]], lines, y),
         x=x,
         y=y,
@@ -76,6 +77,7 @@ def daily(seen: Seen) -> Picture | None:
     names = _months(first, last) if by_month else _days(first, last)
     counted = Counter(f"{day:%Y-%m}" if by_month else day.isoformat() for day in days)
     unit = "month" if by_month else "day"
+    which = "The newest scored submissions" if seen.is_cut else "Scored submissions"
     x, y = Axis(f"{unit.capitalize()} (UTC)", "category", tuple(names)), Axis("Scored submissions")
     busiest = max(names, key=lambda name: counted[name])
     points = tuple(Point(name, float(counted[name])) for name in names)
@@ -84,7 +86,7 @@ def daily(seen: Seen) -> Picture | None:
         name="submissions",
         title=f"Submissions per {unit}",
         kind="bars",
-        about="Scored submissions of all teams on this board; rejected files do not count.",
+        about=f"{which} of all teams on this board; rejected files do not count.",
         summary=f"{total} {_span(str(first), str(last))}. The busiest {unit} was {busiest} with {counted[busiest]}.",
         x=x,
         y=y,

@@ -19,7 +19,8 @@ from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.visibility import SeenAs
 from app.models import Board, BoardShown, EntryRule, Phase, User
 from app.standings.choose import rules_of
-from app.standings.tries import standings_from_runs
+from app.standings.kept import start_of_newest
+from app.standings.tries import Bounds, standings_from_runs
 from evergold.scoring.halves import Half
 from evergold.scoring.tasks import TASKS
 
@@ -31,13 +32,15 @@ OPEN_RULES = frozenset({EntryRule.BEST, EntryRule.ALL})
 class Seen:
     """board: with the columns of all that is drawn behind its own; entries: with only the ranking column, and a row for
     each entry that is drawn over time; has_tries: whether these are all that were scored, or what stands; submitted:
-    the moments of all that were scored; options: the task's, in this phase."""
+    the moments of all that were scored; is_cut: of the newest only, as there are too many to look at; options: the
+    task's, in this phase."""
 
     board: Board
     leaderboard: Leaderboard
     entries: Leaderboard
     has_tries: bool
     submitted: tuple[datetime, ...]
+    is_cut: bool
     options: Mapping[str, Any]
 
     @property
@@ -73,21 +76,26 @@ def look_at(
     leaderboard = build_leaderboard(session, phase, board, viewer, now, seen_as=seen_as, more=more)
     half = leaderboard.half
     whole = whole_board(session, board, asked, half=half)
-    tries = show(_over_time(whole, _tries(session, asked[0], board, half)), sight)
+    since = start_of_newest(session, asked[0].phase_task.id)
+    tries = show(_over_time(whole, _tries(session, asked[0], board, half, since)), sight)
     # Where a team does not see its own scores, its tries would tell them.
     has_tries = whole.entry_rule in OPEN_RULES and sight.own.view.own_scores
     entries = tries if has_tries else show(_over_time(whole), sight)
-    return Seen(board, leaderboard, entries, has_tries, _moments(tries), options)
+    return Seen(board, leaderboard, entries, has_tries, _moments(tries), since is not None, options)
 
 
-def _tries(session: Session, asked: EntrySource, board: Board, half: Half | None) -> list[LeaderboardRow]:
-    """Every scored submission of a team, with its ranking score alone."""
+def _tries(
+    session: Session, asked: EntrySource, board: Board, half: Half | None, since: datetime | None
+) -> list[LeaderboardRow]:
+    """Every scored submission of a team from then on, with its ranking score alone."""
     score = (board.rank_metric, board.rank_split)
     column = next(one for one in board_columns(board) if (one.metric, one.split) == score)
     rules = rules_of(asked.phase, asked.phase_task, board)
     if rules is None:
         return []
-    every = standings_from_runs(session, asked.phase_task.id, board.id, replace(rules, rule=EntryRule.ALL), None)
+    all_of_them = replace(rules, rule=EntryRule.ALL)
+    place = asked.phase_task.id, board.id
+    every = standings_from_runs(session, *place, all_of_them, None, Bounds(since=since))
     rows = rows_of(session, asked.phase_task, every, [column], 0, None, half)
     return [row for row in rows if row.kind == "team"]
 

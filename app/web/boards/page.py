@@ -26,6 +26,7 @@ from app.competitions.tracks import tracks_of
 from app.competitions.visibility import SeenAs, task_in_phase
 from app.models import Board, BoardShown, Competition, Phase, Snapshot
 from app.runs.workers import words_for_board
+from app.standings.kept import TooFarBack
 from app.web.boards.figures import picture_of
 from app.web.boards.query import HalfAsked, PageQuery, arrange_board, languages_of
 from app.web.boards.table import TableShown, known_metrics, table_of
@@ -76,10 +77,13 @@ def read_board(
         waiting = _waiting(session, phase_found, board_found, leaderboard, now)
         human_round = published_round(session, phase_found, board_found)
         commands = commands_of(session, phase_found, board_found, leaderboard)
-        moved = _moves(session, (phase_found, board_found), viewer, now, leaderboard, query)
-        table = _table(
-            session, found, (phase_found, board_found), leaderboard, query, kept_of(viewer, split, half), moved
-        )
+        place = phase_found, board_found
+        try:
+            moved, too_far = _moves(session, place, viewer, now, leaderboard, query), ""
+        except TooFarBack as error:
+            moved, query, too_far = None, replace(query, since=""), error.message
+        table = _table(session, found, place, leaderboard, query, kept_of(viewer, split, half), moved)
+        table = replace(table, problems=[*table.problems, too_far]) if too_far else table
         where = Place(phase_found, board_found.task, board_found)
         workspace = workspace_of(session, found, viewer, now, "leaderboard", where)
     figures = links.board_figures(competition, phase, board)

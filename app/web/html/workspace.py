@@ -21,7 +21,7 @@ from app.competitions.limits import PhaseState, phase_state
 from app.competitions.visibility import views_of
 from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, Right, User
 from app.people.rights import rights_of
-from app.submissions.find import count_own
+from app.submissions.own import MOST_COUNTED, count_own
 from app.web.http.viewer import Viewer
 
 TabName = Literal["overview", "data", "submit", "runs", "leaderboard", "pictures", "questions", "cite", "desk"]
@@ -32,13 +32,13 @@ _SHARED = ("overview", "data", "leaderboard", "pictures", "questions", "cite")
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A room. count: how much is in it, None where that says nothing."""
+    """A room. count: how much is in it, empty where that says nothing."""
 
     name: TabName
     title: str
     address: str
     is_current: bool
-    count: int | None = None
+    count: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def workspace_of(
     rights = rights_of(session, viewer.user, competition) if viewer.seen_as is None else frozenset()
     late = _late_upload(session, competition, here, viewer, now)
     tabs = (
-        Tab(name, title, address, name == tab, own if name == "runs" else None)
+        Tab(name, title, address, name == tab, _count_words(own) if name == "runs" else "")
         for name, title, address in _tabs(competition, here, now, late, has_runs=own is not None, has_desk=bool(rights))
     )
     seen = (
@@ -91,6 +91,11 @@ def workspace_of(
     )
     state: PhaseState = phase_state(phase, now) if phase else "upcoming"
     return Workspace(competition, phase, state, activity_of(session, views), tab, tuple(seen), rights, now)
+
+
+def _count_words(count: int | None) -> str:
+    """Nothing for none."""
+    return f"{MOST_COUNTED - 1}+" if count and count >= MOST_COUNTED else str(count or "")
 
 
 def desk_of(session: Session, competition: Competition, user: User | None, now: datetime) -> Workspace:

@@ -16,7 +16,7 @@ from app.competitions.find import find_phase_task, organised
 from app.judging.imports import IMPORT_LIMIT_BYTES
 from app.judging.organising import WantedRound, start_judging
 from app.judging.rounds import DEFAULT_NAME, GUIDELINES_CHARACTERS, RoundForm
-from app.judging.selection import check_judgeable, scored_submissions
+from app.judging.selection import check_judgeable, newest_scored
 from app.models import PhaseTask, Right, User
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, SentForm, SentUpload, form_again, upload_guard
@@ -108,7 +108,7 @@ def _page(
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
         phase_task = find_phase_task(session, competition, phase, task)
-        submissions = scored_submissions(session, phase_task)
+        submissions = newest_scored(session, phase_task)
         workspace = desk_of(session, found, user, server.clock())
     response = render(
         request,

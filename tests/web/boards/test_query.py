@@ -15,6 +15,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import Role, TeamKind, User
 from app.people.roles import grant_role
+from app.standings import kept
 from app.web.boards import page as board_page
 from app.web.html.rendering import render
 from app.web.http.context import Server
@@ -130,6 +131,17 @@ def test_differences_and_changes_of_rank(nobody: httpx.Client, site: Site) -> No
     assert "difference to Majority" in text_of(page)
     earlier = nobody.get(f"{BOARD_PAGE}?since={NOW.date()}").text
     assert "new" in rows_of(earlier)[1]
+
+
+def test_a_day_since_which_too_much_came_is_said_to_be_too_far_back(
+    nobody: httpx.Client, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "TRIES_AT_MOST", 1)
+    site.set_clock(NOW + 2 * DAY)
+    page = nobody.get(f"{BOARD_PAGE}?since={NOW.date()}").text
+    assert "not worked out who stood where" in text_of(page)
+    assert "Arrows: ranks since" not in page
+    assert "as before" in nobody.get(f"{BOARD_PAGE}?since={(NOW + DAY).date()}").text, "since then nobody did anything"
 
 
 def test_mine_are_mine(ids: dict[str, str], ada: Person) -> None:

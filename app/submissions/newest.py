@@ -1,0 +1,53 @@
+"""The newest of submissions that lie in several places: tasks in phases, or what one team sent there.
+
+Each place has an index in the order of time, all of them together have none. So the newest of each are found, and of
+these the newest: asked for as a whole, everything that was ever sent would be read and sorted for each page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from heapq import nlargest
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, and_, func, select, union_all
+from sqlalchemy.orm import Session
+
+from app.base.batches import in_batches
+from app.models import RunStatus, ScoringRun, Submission
+
+#: A statement may have only so many parts.
+PLACES_AT_A_TIME = 100
+Condition = ColumnElement[bool]
+
+
+def newest_in(session: Session, places: Sequence[Condition], conditions: Sequence[Condition], limit: int) -> list[UUID]:
+    """The newest that are in one of the places and meet all of the conditions, newest first."""
+    some = [
+        select(Submission.submitted_at, Submission.id)
+        .where(place, *conditions)
+        .order_by(Submission.submitted_at.desc(), Submission.id.desc())
+        .limit(limit)
+        for place in places
+    ]
+    found = [(row.submitted_at, row.id) for query in _together(some) for row in session.execute(query)]
+    return [submission_id for _, submission_id in nlargest(limit, found)]
+
+
+def count_in(session: Session, places: Sequence[Condition], most: int) -> int:
+    """How many are in these places, `most` in each at most."""
+    some = [select(Submission.id).where(place).limit(most) for place in places]
+    return sum(session.scalar(select(func.count()).select_from(query.subquery())) or 0 for query in _together(some))
+
+
+def stands_as(status: RunStatus) -> Condition:
+    """Whether the current run of a submission is in this state. Written so that no index of states serves: SQLite would
+    go through all that ever were in it, for each submission."""
+    return Submission.runs.any(and_(ScoringRun.is_current, func.coalesce(ScoringRun.status, "") == status))
+
+
+def _together(queries: Sequence[Select[*tuple[object, ...]]]) -> Iterator[Select[*tuple[object, ...]]]:
+    """The rows of all of them, in few statements."""
+    for some in in_batches(queries, PLACES_AT_A_TIME):
+        parts = [query.subquery() for query in some]
+        yield select(union_all(*(select(*part.columns) for part in parts)).subquery())

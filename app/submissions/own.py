@@ -1,0 +1,83 @@
+"""One's own submissions: where somebody sent what, alone or with a team."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, and_, exists, func, literal, or_, select, union
+from sqlalchemy.orm import Session
+
+from app.models import (
+    Competition,
+    CompetitionTask,
+    FormerMember,
+    Phase,
+    PhaseTask,
+    Submission,
+    Team,
+    TeamMember,
+    User,
+)
+from app.submissions.newest import count_in
+
+#: In each place no more are counted: a number beside a title needs no more digits.
+MOST_COUNTED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPlace:
+    """A task in a phase that a team of the user's submitted to. is_member: now; of a team that they have left, only
+    what they sent themselves is theirs."""
+
+    team_id: int
+    phase_task_id: int
+    is_member: bool
+
+
+def own_places(
+    session: Session,
+    user: User,
+    *,
+    competition: str | None = None,
+    phase: str | None = None,
+    task: str | None = None,
+) -> list[OwnPlace]:
+    """Wherever a team of theirs submitted, or they did for one that they have left; among what has these names."""
+    teams = union(
+        select(TeamMember.team_id, literal(1).label("is_member")).where(TeamMember.user_id == user.id),
+        # What they sent for a team that they have left, wherever that is now: it may have become part of another.
+        select(Submission.team_id, literal(0)).where(
+            Submission.user_id == user.id, exists().where(FormerMember.user_id == user.id)
+        ),
+    ).subquery()
+    sent = select(Submission.id).where(
+        Submission.team_id == teams.c.team_id,
+        Submission.phase_task_id == PhaseTask.id,
+        or_(teams.c.is_member == 1, Submission.user_id == user.id),
+    )
+    query = (
+        select(teams.c.team_id, PhaseTask.id, func.max(teams.c.is_member))
+        .join(Team, Team.id == teams.c.team_id)
+        .join(Competition, Competition.id == Team.competition_id)
+        .join(Phase, Phase.competition_id == Competition.id)
+        .join(PhaseTask, PhaseTask.phase_id == Phase.id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .where(sent.exists())
+        .group_by(teams.c.team_id, PhaseTask.id)
+    )
+    for column, wanted in ((Competition.name, competition), (Phase.name, phase), (CompetitionTask.name, task)):
+        if wanted is not None:
+            query = query.where(column == wanted)
+    return [OwnPlace(team_id, phase_task_id, bool(member)) for team_id, phase_task_id, member in session.execute(query)]
+
+
+def is_at(place: OwnPlace, user: User) -> ColumnElement[bool]:
+    """Of a submission: whether it is there, and theirs."""
+    here = and_(Submission.team_id == place.team_id, Submission.phase_task_id == place.phase_task_id)
+    return here if place.is_member else and_(here, Submission.user_id == user.id)
+
+
+def count_own(session: Session, competition: Competition, user: User) -> int:
+    """How often this user, or a team of theirs, submitted to the competition; MOST_COUNTED in a place at most."""
+    places = own_places(session, user, competition=competition.name)
+    return count_in(session, [is_at(place, user) for place in places], MOST_COUNTED)

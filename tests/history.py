@@ -1,0 +1,128 @@
+"""A database with a longer past: more of what everybody sent, downloaded and did, and nothing else of it.
+
+For tests that ask whether something costs what it shows, or as much as ever was. Who takes part and who stands with
+what remain the same.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Engine, Table, func, insert, select
+from sqlalchemy.orm import Session
+
+from app.base.db import Base, writing
+from app.models import (
+    AuditEntry,
+    FileDownload,
+    LineChange,
+    OutgoingMail,
+    PhaseTask,
+    RunStatistics,
+    RunStatus,
+    ScoreRow,
+    ScoringRun,
+    Submission,
+    TeamMember,
+)
+from app.people.mail import SENT
+from app.standings.renew import renew_all
+from tests.world import NOW, PHASE, SECOND, TASK
+
+Row = dict[str, Any]
+#: How long before everything else the past ended.
+LONG_AGO = timedelta(days=60)
+#: Besides submissions: one more like the first of them for each.
+_BESIDES = (AuditEntry, OutgoingMail)
+
+
+def add_past(engine: Engine, submissions: int) -> None:
+    """So many submissions more, like each in turn that there is and that ended, long before it and with worse scores;
+    as many mails, downloads, checked files and deeds."""
+    with writing(engine) as session:
+        ended = session.scalars(
+            select(ScoringRun).where(
+                ScoringRun.is_current, ScoringRun.status.in_((RunStatus.SCORED, RunStatus.REJECTED))
+            )
+        )
+        patterns = [_pattern(session, run) for run in ended]
+        new: defaultdict[type[Base], list[Row]] = defaultdict(list)
+        first_run = _last(session, ScoringRun) + 1
+        for number in range(submissions):
+            for model, rows in _again(patterns[number % len(patterns)], number, first_run + number).items():
+                new[model] += rows
+        for model in _BESIDES:
+            new[model] = _like_the_first(session, model, submissions)
+        new[FileDownload] = [_download(session)] * submissions
+        for model, rows in new.items():
+            if rows:
+                session.execute(insert(_table(model)), rows)
+        renew_all(session, session.scalars(select(PhaseTask.id)))
+
+
+def _pattern(session: Session, run: ScoringRun) -> dict[type[Base], list[Row]]:
+    """A submission with what belongs to it."""
+    return {
+        Submission: _rows(session, Submission, Submission.id == run.submission_id),
+        ScoringRun: _rows(session, ScoringRun, ScoringRun.id == run.id),
+        ScoreRow: _rows(session, ScoreRow, ScoreRow.run_id == run.id),
+        RunStatistics: _rows(session, RunStatistics, RunStatistics.run_id == run.id),
+    }
+
+
+def _again(pattern: dict[type[Base], list[Row]], number: int, run_id: int) -> dict[type[Base], list[Row]]:
+    submission_id, at = uuid.uuid4(), NOW - LONG_AGO - number * SECOND
+    changed: dict[type[Base], Row] = {
+        Submission: {"id": submission_id, "submitted_at": at, "idempotency_key": None},
+        ScoringRun: {
+            "id": run_id,
+            "submission_id": submission_id,
+            "queued_at": at,
+            "started_at": at,
+            "finished_at": at,
+        },
+        ScoreRow: {"run_id": run_id},
+        RunStatistics: {"run_id": run_id},
+    }
+    again = {model: [_without_number(model, row) | changed[model] for row in pattern[model]] for model in changed}
+    for row in again[ScoreRow]:
+        row["value"] = row["value"] and row["value"] / 2
+    again[LineChange] = [{"submission_id": submission_id, "previous_id": None, "changed": 9, "of_lines": 9}]
+    return again
+
+
+def _like_the_first(session: Session, model: type[Base], count: int) -> list[Row]:
+    row = _without_number(model, _rows(session, model)[0])
+    return [{**row, "status": SENT} if model is OutgoingMail else row] * count
+
+
+def _download(session: Session) -> Row:
+    """By a member of a team, of a file of their competition."""
+    member = session.scalars(select(TeamMember).order_by(TeamMember.user_id)).first()
+    assert member is not None
+    who = {"user_id": member.user_id, "competition_id": member.competition_id}
+    what = {"phase": PHASE, "task": TASK, "file": "train.csv", "sha256": "0" * 64}
+    return {**who, **what, "downloaded_at": NOW - LONG_AGO}
+
+
+def _without_number(model: type[Base], row: Row) -> Row:
+    """A row whose key the database gives it."""
+    return {name: value for name, value in row.items() if name != "id"}
+
+
+def _rows(session: Session, model: type[Base], *where: Any) -> list[Row]:
+    return [dict(row._mapping) for row in session.execute(select(*_table(model).columns).where(*where))]
+
+
+def _last(session: Session, model: Any) -> int:
+    found: int = session.scalars(select(func.max(model.id))).one()
+    return found
+
+
+def _table(model: type[Base]) -> Table:
+    table = model.__table__
+    assert isinstance(table, Table)
+    return table
