@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, and_, exists, func, literal, or_, select, union
+from sqlalchemy import ColumnElement, and_, func, literal, or_, select, union
 from sqlalchemy.orm import Session
 
 from app.models import (
@@ -43,13 +43,11 @@ def own_places(
     task: str | None = None,
 ) -> list[OwnPlace]:
     """Wherever a team of theirs submitted, or they did for one that they have left; among what has these names."""
-    teams = union(
-        select(TeamMember.team_id, literal(1).label("is_member")).where(TeamMember.user_id == user.id),
-        # What they sent for a team that they have left, wherever that is now: it may have become part of another.
-        select(Submission.team_id, literal(0)).where(
-            Submission.user_id == user.id, exists().where(FormerMember.user_id == user.id)
-        ),
-    ).subquery()
+    those = select(TeamMember.team_id, literal(1).label("is_member")).where(TeamMember.user_id == user.id)
+    # What they sent for a team that they have left, wherever that is now: it may have become part of another.
+    sent_by_them = select(Submission.team_id, literal(0)).where(Submission.user_id == user.id)
+    has_left = session.scalar(select(FormerMember.id).where(FormerMember.user_id == user.id).limit(1)) is not None
+    teams = (union(those, sent_by_them) if has_left else those).subquery()
     sent = select(Submission.id).where(
         Submission.team_id == teams.c.team_id,
         Submission.phase_task_id == PhaseTask.id,

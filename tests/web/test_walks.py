@@ -25,7 +25,7 @@ from tests.history import add_past
 from tests.lanes import in_soak
 from tests.leaks import place
 from tests.leaks.bodies import body_of
-from tests.leaks.conftest import guarded  # noqa: F401 - a fixture
+from tests.leaks.conftest import guarded, templates  # noqa: F401 - fixtures
 from tests.leaks.place import Place
 from tests.plans import statements, steps, walks
 from tests.web.routes import addresses
