@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 
 import httpx
 import pytest
@@ -13,9 +14,10 @@ from app.base.db import writing
 from app.gold.sealing import key_id_of
 from app.models import User, WorkerKey
 from app.web.http import csrf
+from tests import lanes, world
 from tests.web.routes import Address, addresses, application
 from tests.web.site import BROWSER, Site, csrf_of, log_in
-from tests.world import NOW
+from tests.world import DAY, HOUR, NOW
 
 pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
@@ -140,3 +142,28 @@ def check_guarded(response: httpx.Response) -> None:
     for cookie in headers.get_list("Set-Cookie"):
         assert "HttpOnly" in cookie or "Max-Age=0" in cookie
         assert "samesite=" in cookie.lower()
+
+
+@pytest.mark.parametrize(
+    "opens", [NOW + DAY, lanes.in_soak(NOW - HOUR), lanes.in_soak(NOW - 3 * DAY)], ids=["before", "open", "after"]
+)
+def test_a_competition_into_which_nobody_has_come_is_shown_at_any_time(
+    quick_empty_site: Site, administrator_of_nothing: httpx.Client, opens: datetime
+) -> None:
+    """As its organisers meet it: every page before there is anything on it."""
+    world.add_competition(quick_empty_site.engine, starts_at=opens, ends_at=opens + DAY)
+    answers = {
+        str(address): administrator_of_nothing.get(address.path(), headers=BROWSER).status_code
+        for address in ALL
+        if address.method == "GET"
+    }
+    assert {address for address, status in answers.items() if status >= 500} == {"GET /readyz"}, "no worker is there"
+    assert sum(status == 200 for status in answers.values()) > 80
+
+
+@pytest.fixture
+def administrator_of_nothing(quick_empty_site: Site) -> Iterator[httpx.Client]:
+    with log_in(quick_empty_site, "grace") as browser:
+        with writing(quick_empty_site.engine) as session:
+            session.execute(update(User).where(User.username == "grace").values(is_administrator=True))
+        yield browser
