@@ -25,7 +25,6 @@ from tests.history import add_past
 from tests.lanes import in_soak
 from tests.leaks import place
 from tests.leaks.bodies import body_of
-from tests.leaks.conftest import guarded, templates  # noqa: F401 - fixtures
 from tests.leaks.place import Place
 from tests.plans import statements, steps, walks
 from tests.web.routes import addresses
@@ -54,7 +53,7 @@ Costs = dict[str, Counter[str]]
 
 
 @pytest.mark.parametrize("role", ["participant", "organiser", *map(in_soak, ["anonymous", "administrator"])])
-def test_no_page_costs_as_much_as_ever_was(guarded: Place, role: str, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_no_page_costs_as_much_as_ever_was(guarded: Place, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "TRIES_AT_MOST", 100)
     monkeypatch.setattr(selection, "MOST_SUBMISSIONS", 100)
     engine = guarded.site.engine
@@ -74,7 +73,7 @@ def test_no_page_costs_as_much_as_ever_was(guarded: Place, role: str, monkeypatc
         assert {path for path, _ in grown} == set(GROWS), "what does not grow need not be allowed to"
 
 
-def look(guarded: Place, role: str) -> tuple[Costs, list[str]]:  # noqa: F811
+def look(guarded: Place, role: str) -> tuple[Costs, list[str]]:
     """At everything that there is to look at."""
     found: Costs = {}
     engine = guarded.site.engine
@@ -88,7 +87,7 @@ def look(guarded: Place, role: str) -> tuple[Costs, list[str]]:  # noqa: F811
     return found, walks(engine, asked)
 
 
-def test_what_the_server_does_by_itself_does_not_either(guarded: Place, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_what_the_server_does_by_itself_does_not_either(guarded: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sweeping, counting for monitoring, and what a new team sends: let in, claimed, scored, put on the boards."""
     engine, newcomers, counted = guarded.site.engine, count(), list[Counter[str]]()
     monkeypatch.setattr(sweep, "_forgotten_task_types", list)
@@ -126,7 +125,7 @@ def _send_as(engine: Engine, username: str) -> None:
     place.score(engine, accepted.run_id, (0.4, 0.5))
 
 
-def test_a_walk_would_be_seen(guarded: Place) -> None:  # noqa: F811
+def test_a_walk_would_be_seen(guarded: Place) -> None:
     engine = guarded.site.engine
     everything = "SELECT count(problems_omitted) FROM runs"
     counted = []
